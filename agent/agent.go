@@ -45,10 +45,6 @@ type method interface {
 	// answer has steps carried out and the last cell written, from the beginning: what was done
 	// already is in the journal.
 	answer(ctx context.Context) error
-	// implement has the cell of the current round's step written.
-	implement(ctx context.Context) (done bool, err error)
-	// finalStep words the task of the last cell as a step.
-	finalStep() string
 	// learnFrom has the model propose what the answer leaves for the memory of the data.
 	learnFrom(ctx context.Context, p *prover) error
 	// calls estimates the model calls of a number of rounds.
@@ -65,7 +61,7 @@ func Run(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory,
 	}
 	r := newRun(cfg, t)
 	t.Sizes = r.Sizes()
-	return r.carryOut(ctx, r.answerAll)
+	return r.whole(ctx, r.answerAll)
 }
 
 // DescribeFiles describes the task's files as [Run] would, and nothing more: the trajectory
@@ -83,17 +79,17 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task) (*record.T
 		}
 		t.Relations = r.Mask.Mask(t.Relations)
 	}()
-	return r.carryOut(ctx, r.files.DescribeOnly)
+	return r.whole(ctx, r.files.DescribeOnly)
 }
 
 // newTrajectory returns the trajectory of a new run.
 func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
 	task.Mask = slices.Concat(task.Mask, cfg.Columns) // from the first notebook on, which may be resumed
-	return &record.Trajectory{
-		Task: task, Method: cfg.Method, Choice: cfg.Choice, Sandbox: cfg.Sandbox, Memory: cfg.Memory,
-		Started: time.Now(), Warnings: slices.Clone(cfg.Warnings), Recalled: cfg.Recalled,
-		Journal: &journal.Journal{},
-	}
+	t := record.New(task, record.Question{})
+	t.Method, t.Choice, t.Sandbox, t.Memory = cfg.Method, cfg.Choice, cfg.Sandbox, cfg.Memory
+	t.Started, t.Warnings, t.Recalled = time.Now(), slices.Clone(cfg.Warnings), cfg.Recalled
+	t.Journal = &journal.Journal{}
+	return t
 }
 
 func newRun(cfg Config, t *record.Trajectory) *run {
@@ -120,8 +116,8 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	return r
 }
 
-// carryOut does the work of a run within its time and ends its record.
-func (r *run) carryOut(ctx context.Context,
+// whole does the work of a run within its time and ends its record.
+func (r *run) whole(ctx context.Context,
 	work func(context.Context) error) (*record.Trajectory, error) {
 	err := r.Within(ctx, work)
 	switch {
@@ -201,19 +197,15 @@ func (r *run) pass(ctx context.Context) error {
 				return err
 			}
 		}
-		r.Begin(len(r.t.Earlier) + 1)
+		r.Begin(r.t.Earlier() + 1)
 		r.t.HaveFunctions(true)
 		r.made, r.approved, r.left = false, false, nil
 		r.limit()
 		r.files.Extend()
-		err := r.runAgain(ctx)
+		err := r.method.answer(ctx)
 		if _, stuck := errors.AsType[*record.EditError](err); stuck {
 			r.Forget(r.left)
 		}
-		if err != nil {
-			return err
-		}
-		err = r.method.answer(ctx)
 		if unread, ok := errors.AsType[*ask.Error](err); ok {
 			r.ForgetUnread(unread) // it would end the run again
 		}
@@ -337,10 +329,28 @@ func (r *run) limit() {
 	}
 }
 
-// beginRound begins a round with a step, and its cell if that is written already.
-func (r *run) beginRound(step, cell string) error {
-	r.t.Rounds = append(r.t.Rounds, record.Round{Step: step, Proposed: cell})
+// beginRound begins a round with a step.
+func (r *run) beginRound(step string) error {
+	r.t.Begin(step)
 	return r.observe(Event{Kind: Planned, Text: step})
+}
+
+// route takes a route after the current round. The next cell runs where it leads.
+func (r *run) route(back int, reason string) error {
+	r.t.Take(record.Route{Back: back, Reason: reason})
+	return r.observe(Event{Kind: Routed, Text: reason})
+}
+
+// drop drops the current round's step, for which no attempt was good: the round gets verdict and
+// route without the model.
+func (r *run) drop(problem string) error {
+	round := r.t.Last()
+	round.Verdict = &record.Verdict{Reason: fmt.Sprintf("step %d could not be carried out: %s",
+		round.Place, problem)}
+	if round.Rejected() {
+		round.Verdict.Reason = fmt.Sprintf("step %d was %s", round.Place, problem)
+	}
+	return r.route(round.Place, problem)
 }
 
 // elsewhere returns the trajectory for cells in another folder: the data folder has its absolute

@@ -15,15 +15,15 @@ import (
 func TestAsk(t *testing.T) {
 	tr := next(t, play(t, open).noError(t).Trajectory)
 	p := goOn(t, onward, question("What now?", "A word.")(t, tr)).noError(t)
-	if len(p.Earlier) != 1 || p.Task.Question != "What now?" {
-		t.Errorf("%d questions before %q", len(p.Earlier), p.Task.Question)
+	if p.Earlier() != 1 || p.Task.Question != "What now?" {
+		t.Errorf("%d questions before %q", p.Earlier(), p.Task.Question)
 	}
 	contains(t, p.model.prompt(t, "solver round 2"), "# Question\n\nWhat now?", "Question 1: How many?", "x = 1",
 		"Which of 1 count.", "- some: 2")
 	contains(t, p.model.prompt(t, "second the answer to question 2"), "Which of 1 count.", "- some: 2")
 	nb := readNotebook(t, p.Trajectory)
 	contains(t, nb.Cells[cellOf(t, nb, "question-2")].Source, "# Question 2: What now?", "12")
-	if err := (&record.Trajectory{Rounds: make([]record.Round, 1)}).Ask("??", ""); err == nil {
+	if err := record.New(record.Task{}, record.Question{Rounds: make([]record.Round, 1)}).Ask("??", ""); err == nil {
 		t.Error("a question was asked before the first was answered")
 	}
 }
@@ -45,7 +45,7 @@ func TestReshown(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := goOn(t, follow, shown).noError(t)
-		if !p.Verified() || !p.Part(0).Verified() || len(p.Warnings) > 0 || p.Rounds[0].Attempts[0].Execution.Stdout() != "1\n" {
+		if !p.Verified() || !p.Part(0).Verified() || len(p.Warnings) > 0 || p.Questions[0].Rounds[0].Attempts[0].Execution.Stdout() != "1\n" {
 			t.Errorf("%q, %q, warnings %q", p.Part(0).Doubts(), p.Doubts(), p.Warnings)
 		}
 	}
@@ -56,7 +56,7 @@ func TestOverwritten(t *testing.T) {
 	tr := next(t, play(t, saved, asksFile).noError(t).Trajectory)
 	p := goOn(t, onward.with(script{"cell": "b = 2\nsave(out.csv, b)\nprint(b)"}), tr).noError(t)
 	p.warned(t, "out.csv")
-	goOn(t, more, must(edited(t, p.Trajectory, source("step-2", "out.csv", "other.csv")))).noError(t).warned(t, "")
+	goOn(t, more, must(edited(t, p.Trajectory, source("step-2-1", "out.csv", "other.csv")))).noError(t).warned(t, "")
 }
 
 // TestNotes: a note has the questions judged and derived again from where it stands on, and a note

@@ -86,8 +86,8 @@ func (r *recorder) observe(e Event) error {
 		}
 	}
 	e.Before = e.Before || e.Kind != Begun && e.Kind != Ended && !r.live()
-	if n := len(r.t.Rounds); n > 0 && e.Kind != Finalized && e.Kind != Proved {
-		e.Round, e.Step = n, cmp.Or(e.Step, r.t.StepOf(n-1))
+	if last := r.t.Last(); last != nil && e.Kind != Finalized && e.Kind != Proved {
+		e.Round, e.Step = r.number(), cmp.Or(e.Step, last.Place)
 	}
 	spent := r.Spent()
 	r.t.Usage, r.t.ByRole, r.t.Cost, r.t.Models = spent.Usage, spent.ByRole, spent.Cost, spent.Models
@@ -118,5 +118,15 @@ func (r *recorder) Described(i int, d record.Description) error {
 	return r.observe(Event{Kind: Described, Text: d.File, Try: d.Tries})
 }
 
-// current returns the current round.
-func (r *recorder) current() *record.Round { return &r.t.Rounds[len(r.t.Rounds)-1] }
+// number returns the number of the current round among those of the run; 0 if there is none. The plan
+// as a person has left it is of the person's turn.
+func (r *recorder) number() int {
+	switch last := r.t.Last(); {
+	case last == nil:
+		return 0
+	case last.Given:
+		return r.t.Before() + r.t.Start.Number
+	default:
+		return r.t.Before() + last.Number
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -53,6 +54,19 @@ func (c calculator) Silently(ctx context.Context, code string,
 func (calculator) Alive() bool  { return true }
 func (calculator) Close() error { return nil }
 
+// runScript knows what print does, and the sum.
+func runScript(path string) (x notebook.Execution, err error) {
+	code, err := os.ReadFile(path)
+	for _, text := range printed.FindAllStringSubmatch(string(code), -1) {
+		out := strings.NewReplacer(`\n`, "\n", `"`, "", "total", "6").Replace(text[1]) + "\n"
+		x.Outputs = append(x.Outputs, notebook.Output{Type: notebook.Stream, Name: "stdout", Text: out})
+	}
+	x.Status = notebook.OK
+	return x, err
+}
+
+var printed = regexp.MustCompile(`(?m)^print\((.*)\)$`)
+
 func ExampleRun() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {
@@ -87,8 +101,8 @@ func ExampleRun() {
 		Open: func(context.Context, agent.Purpose, string) (agent.Session, error) {
 			return calculator{}, nil
 		},
-		RunScript: func(ctx context.Context, _ string, _ time.Duration) (notebook.Execution, error) {
-			return calculator{}.Execute(ctx, "print(total)")
+		RunScript: func(_ context.Context, dir string, _ time.Duration) (notebook.Execution, error) {
+			return runScript(record.Folder(dir).Script())
 		},
 		Dir: string(folder), MaxRounds: 5,
 	}, record.Task{

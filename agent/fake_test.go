@@ -873,24 +873,15 @@ func agrees(ran struct{ Execution notebook.Execution }) bool {
 func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
 	t.Helper()
 	cells := tr.Cells()
-	if tr.Final != nil && tr.Final.Again {
-		cells = cells[:len(cells)-1] // it is not run yet
+	if tr.Final != nil && len(tr.Final.Attempts) > 0 && tr.Answer() == "" && tr.Start != nil {
+		cells = cells[:len(cells)-1] // it is perhaps not run yet
 	}
-	for i := len(tr.Rounds) - 1; i >= 0; i-- {
-		if edit := tr.Rounds[i].Edit; edit != nil {
-			cells = cells[:len(cells)-len(edit.Rest)] // nor are these
-			break
-		}
-	}
+	cells = cells[:len(cells)-len(tr.Rest)] // nor are these
 	stays := func(b notebook.Restoration) bool { return b.Way == notebook.NotAtAll }
 	if slices.ContainsFunc(p.world.ways, stays) || p.resumed && tr.Method.Script {
 		return
 	}
 	all := strings.Join(cells, "\n")
-	if n := len(tr.Rounds); e.Kind == agent.Judged && tr.Rounds[n-1].Route != nil &&
-		tr.Rounds[n-1].Route.Back > 0 {
-		return // it goes back next
-	}
 	if !slices.Contains([]agent.Kind{agent.WentBack, agent.Proving}, e.Kind) ||
 		strings.Contains(all, "tick()") || strings.Contains(all, "once()") {
 		return

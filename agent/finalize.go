@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"dsstar/agent/ask"
-	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -20,24 +19,22 @@ func (r *standard) finalize(ctx context.Context) error {
 	}
 	verdict := record.Verdict{Reason: r.missing()}
 	if r.t.Sufficient() {
-		verdict = *r.current().Verdict
+		verdict = *r.t.Last().Verdict
 	}
-	faults := r.finalFaults(verdict)
-	if err := r.finalGiven(ctx, faults); err != nil {
+	t := task{text: r.finalStep(), code: r.lastCell(), work: r.work, chain: r.chain, faults: r.finalFaults(verdict),
+		ask: ask.Request{Role: "finalizer", Subject: r.answerSubject(),
+			Words: func() []prompts.Part { return r.finalWords(verdict) }},
+		repair: func(failed record.Attempt, report string) []prompts.Part {
+			return r.repairWords(r.t.Steps()+1, r.stepOf(verdict), failed, report)
+		}}
+	if err := r.finalGiven(ctx, t); err != nil {
 		return err
 	}
 	final := r.t.Final
-	q := ask.Request{Role: "finalizer", Subject: r.answerSubject(),
-		Words: func() []prompts.Part { return r.finalWords(verdict) }}
-	repair := func(failed record.Attempt, report string) ask.Request {
-		words := r.repairWords(r.t.Steps()+1, r.stepOf(verdict), failed, report)
-		return ask.Request{Role: "debugger", Words: words}
-	}
-	problem, err := r.try(ctx, q, r.lastCell(), repair, &final.Attempts, faults)
-	if err == nil && problem != "" {
-		if code := r.doubted(); code != "" {
-			problem, err = r.keepDoubted(ctx, code, &final.Attempts)
-		}
+	t.attempts = &final.Attempts
+	problem, err := r.carryOut(ctx, t)
+	if doubted := r.doubted(); err == nil && problem != "" && doubted != nil {
+		problem, err = "", r.keepDoubted(*doubted)
 	}
 	if err != nil {
 		return err
@@ -67,7 +64,7 @@ func (r *standard) lastCell() string {
 	if !r.t.Sufficient() {
 		return ""
 	}
-	return r.current().Answer
+	return r.t.Last().Answer
 }
 
 func (r *standard) finalWords(v record.Verdict) []prompts.Part {
@@ -80,24 +77,24 @@ func (r *standard) finalWords(v record.Verdict) []prompts.Part {
 	return append(r.shared(), finalizer)
 }
 
-// doubted returns the cell of the first answer that was not fit, or "".
-func (r *standard) doubted() string {
-	for _, a := range r.t.Final.Attempts {
+// doubted returns the first answer that was not fit, or nil.
+func (r *standard) doubted() *record.Attempt {
+	for i, a := range r.t.Final.Attempts {
 		_, raised := a.Execution.Error()
 		if reason := a.Execution.Reason; a.Execution.Status == notebook.Raised && !raised &&
 			reason != printedNothing {
-			return a.Code
+			return &r.t.Final.Attempts[i]
 		}
 	}
-	return ""
+	return nil
 }
 
 // finalFaults examines the last cell: it must print, the output must come from computed
 // values, and it must be fit. What is not fit is sent back once; after that a doubtful answer is
 // better than none.
 func (r *standard) finalFaults(v record.Verdict) examiner {
-	earlier := r.t.UpTo(len(r.t.Rounds)).Cells()
-	return func(ctx context.Context, a record.Attempt) (string, error) {
+	earlier := r.t.Chain("").Cells()
+	return func(ctx context.Context, a record.Attempt, _ string) (string, error) {
 		if strings.TrimSpace(a.Execution.Stdout()) == "" {
 			return printedNothing, nil
 		}
@@ -105,7 +102,7 @@ func (r *standard) finalFaults(v record.Verdict) examiner {
 		if r.t.Final.Doubts = nil; !v.Inconclusive {
 			problem, err = r.traceLast(ctx, earlier, a.Code)
 		}
-		if err != nil || r.doubted() != "" || len(r.t.Final.Attempts) >= r.t.Limits.Tries {
+		if err != nil || r.doubted() != nil || len(r.t.Final.Attempts) >= r.t.Limits.Tries {
 			return "", err
 		}
 		if problem == "" && !r.approved { // a person has the last word
@@ -115,18 +112,12 @@ func (r *standard) finalFaults(v record.Verdict) examiner {
 	}
 }
 
-// keepDoubted runs the doubtful answer's cell again if no better cell has run.
-func (r *standard) keepDoubted(ctx context.Context, code string,
-	attempts *[]record.Attempt) (problem string, err error) {
-	a, err := r.attempt(ctx, code, nil)
-	if err != nil || a.Execution.Status != notebook.OK {
-		return brief.Problem(a.Execution), err
-	}
-	*attempts, r.t.Final.ByHand = append(*attempts, a), false
-	if err := r.observe(Event{Kind: Ran, Try: len(*attempts), Execution: &a.Execution}); err != nil {
-		return "", err
-	}
-	return "", nil
+// keepDoubted takes a doubtful answer if no better cell has run.
+func (r *standard) keepDoubted(a record.Attempt) error {
+	a.Execution.Status, a.Execution.Reason = notebook.OK, ""
+	final := r.t.Final
+	final.Attempts, final.ByHand = append(final.Attempts, a), false
+	return r.observe(Event{Kind: Ran, Try: len(final.Attempts), Execution: &a.Execution})
 }
 
 func (r *standard) finalStep() string {
@@ -145,4 +136,30 @@ func (r *standard) stepOf(v record.Verdict) string {
 		step += "\n\nThe verdict on the steps above: " + v.Reason
 	}
 	return step
+}
+
+const printedNothing = "the cell printed nothing; it must print the answer"
+
+// mustPrint examines a last cell: it must print something.
+func mustPrint(_ context.Context, a record.Attempt, _ string) (string, error) {
+	if strings.TrimSpace(a.Execution.Stdout()) == "" {
+		return printedNothing, nil
+	}
+	return "", nil
+}
+
+// finalized takes what the last cell printed for the answer unless there is a problem.
+func (r *run) finalized(problem string) error {
+	final := r.t.Final
+	if problem == "" {
+		last := final.Attempts[len(final.Attempts)-1].Execution
+		if missing := final.Take(last); missing != "" {
+			if err := r.Warn("the summary is left out: it does not say the answer, " + missing); err != nil {
+				return err
+			}
+		}
+	} else if err := r.Warn("the last cell printed no usable answer: " + problem); err != nil {
+		return err
+	}
+	return r.observe(Event{Kind: Finalized, Text: final.Answer})
 }

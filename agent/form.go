@@ -373,8 +373,8 @@ func (r *standard) unfit(ctx context.Context, v record.Verdict, a record.Attempt
 // printed returns what the accepted cells have printed.
 func (r *run) printed() string {
 	var b strings.Builder
-	for _, n := range r.t.AcceptedRounds() {
-		a, _ := r.t.Rounds[n].Accepted()
+	for _, round := range r.t.Accepted() {
+		a, _ := round.Accepted()
 		b.WriteString(a.Execution.PlainText() + "\n")
 	}
 	return b.String()

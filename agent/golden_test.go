@@ -29,7 +29,7 @@ type act func(*testing.T, *record.Trajectory) *record.Trajectory
 // behind the set-up.
 func goes(p *played) string {
 	var b strings.Builder
-	for k := range len(p.Earlier) + 1 {
+	for k := range p.Questions {
 		part := p.Part(k)
 		fmt.Fprintf(&b, "answer %d: %q, %s\n", k+1, part.Answer(), part.Standing())
 		for _, d := range part.Doubts() {

@@ -50,8 +50,8 @@ func (r *run) insists(ctx context.Context, wrong int, reason string) (step int, 
 
 // byPerson returns the steps whose cells a person wrote or changed.
 func (r *standard) byPerson() (all []prompts.HandStep) {
-	for n, i := range r.t.AcceptedRounds() {
-		if round := r.t.Rounds[i]; round.ByHand {
+	for n, round := range r.t.Accepted() {
+		if round.ByHand {
 			all = append(all, prompts.HandStep{Number: n + 1, Was: round.Was})
 		}
 	}
@@ -61,8 +61,7 @@ func (r *standard) byPerson() (all []prompts.HandStep) {
 // rereads reports whether the next verdict names the readings anew, since a person has changed the
 // cells that took them.
 func (r *standard) rereads() bool {
-	edit := r.current().Edit
-	return edit != nil && edit.Steps && !r.t.Method.NoReadings
+	return r.asLeft() && r.t.Start.Steps && !r.t.Method.NoReadings
 }
 
 // judged returns the options whose cells are asked for with a verdict: not of readings that come
@@ -133,8 +132,8 @@ func (r *standard) readAnew(said []record.Reading) {
 // inherit adds what earlier questions leave open to the readings, for the judge to rule in or out.
 // An answer that builds on such a question depends on its readings anyway.
 func (r *standard) inherit(ctx context.Context) error {
-	hasReadings := func(p record.Part) bool { return len(p.Readings) > 0 }
-	if !slices.ContainsFunc(r.t.Earlier, hasReadings) {
+	hasReadings := func(q *record.Question) bool { return len(q.Readings) > 0 }
+	if !slices.ContainsFunc(r.t.Questions[:r.t.Earlier()], hasReadings) {
 		return nil
 	}
 	apart, err := r.apartFrom(ctx, r.t.OwnCells())
@@ -143,7 +142,7 @@ func (r *standard) inherit(ctx context.Context) error {
 	}
 	all := slices.DeleteFunc(slices.Clone(r.t.Readings), func(x record.Reading) bool { return x.Inherited && !x.ByUser })
 	for _, k := range apart[0] {
-		for _, open := range r.t.Part(k).Readings {
+		for _, open := range r.t.Questions[k].Readings {
 			named := func(x record.Reading) bool { return x.Point == open.Point }
 			if !open.Open() || open.Computed() && !open.Matters() ||
 				open.Problem != "" || open.Together != nil || slices.ContainsFunc(all, named) {

@@ -17,10 +17,10 @@ import (
 // judge lets the judge decide whether the plan suffices. One reply holds the verdict, the step that
 // is wrong if one is, and the last cell of a plan that suffices. A reply that cannot be read counts
 // as unfinished, which drops nothing.
-func (r *standard) judge(ctx context.Context) error { return r.judgeAbout(ctx, r.subject(0)) }
+func (r *standard) judge(ctx context.Context) error { return r.judgeAbout(ctx, r.subject()) }
 
 func (r *standard) judgeAbout(ctx context.Context, subject string) error {
-	if r.t.LastEdit() != nil {
+	if r.t.Start != nil {
 		r.ground(r.t.Readings) // files and notes can be other ones than before
 	}
 	if err := r.inherit(ctx); err != nil {
@@ -56,18 +56,18 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 	}
 	r.readAnew(said.Readings)
 	r.weigh(said)
-	round := r.current()
+	round := r.t.Last()
 	round.Verdict, round.Answer = &said.Verdict, said.Code
 	round.Verdict.Disputes = step
 	r.proposed(said.Branches)
 	r.ruleOut(said)
-	if !said.Sufficient && step == 0 && r.roundsLeft() > 0 {
-		round.Route = &record.Route{Back: said.Wrong, Reason: said.Reason}
-	}
-	if err := r.observe(Event{Kind: Judged, Text: said.Reason}); err != nil || round.Route == nil {
+	if err := r.observe(Event{Kind: Judged, Text: said.Reason}); err != nil {
 		return err
 	}
-	return r.follow()
+	if said.Sufficient || step > 0 || r.roundsLeft() <= 0 {
+		return nil
+	}
+	return r.route(said.Wrong, said.Reason)
 }
 
 func (r *standard) judgeWords(seen sight) []prompts.Part {
@@ -82,11 +82,6 @@ func (r *standard) judgeWords(seen sight) []prompts.Part {
 		Points: r.weighable(branches), Guidelines: r.t.Task.Guidelines != "", Hand: r.byPerson(), Reread: r.rereads()}
 	request.Branches = len(branches) > 0
 	return append(parts, request)
-}
-
-// follow reports the current round's route. The next cell runs where it leads.
-func (r *standard) follow() error {
-	return r.observe(Event{Kind: Routed, Text: r.current().Route.Reason})
 }
 
 // A sight is what the judge sees besides the notebook.

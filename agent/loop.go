@@ -18,6 +18,9 @@ type standard struct{ *run }
 // rounds, and so does a person who means another reading.
 func (r *standard) answer(ctx context.Context) error {
 	defer r.leaveApart()
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
 	for {
 		if err := r.rounds(ctx, r.round); err != nil {
 			return err
@@ -59,35 +62,28 @@ func (r *run) leaveApart() {
 func (r *standard) calls(rounds int) int { return 2*rounds + rounds/2 + 1 }
 
 // round is one turn of the loop: a step and its cell, then a verdict (after Algorithm 1, lines 13
-// to 28). A person's edit is judged first.
+// to 28).
 func (r *standard) round(ctx context.Context) error {
-	if edited := len(r.t.Rounds) > r.t.EarlierRounds() && r.current().Verdict == nil; edited {
-		if r.t.Steps() == 0 {
-			r.current().Verdict = &record.Verdict{Unfinished: true, Reason: "no step is left"}
-			r.current().Route = &record.Route{}
-			return r.observe(Event{Kind: Routed})
-		}
-		return r.judge(ctx)
-	}
-	if err := r.propose(ctx); err != nil {
+	code, err := r.propose(ctx)
+	if err != nil {
 		return err
 	}
-	if done, err := r.implement(ctx); err != nil || !done {
+	if done, err := r.implement(ctx, code); err != nil || !done {
 		return err
 	}
 	return r.judge(ctx)
 }
 
-// implement has the cell of the round's step written and repaired until it runs (Algorithm
-// 1, lines 26 and 27). If no attempt runs, the step is dropped.
-func (r *standard) implement(ctx context.Context) (done bool, err error) {
-	round := r.current()
-	step := r.t.StepOf(len(r.t.Rounds) - 1)
-	repair := func(failed record.Attempt, report string) ask.Request {
-		return ask.Request{Role: "debugger", Words: r.repairWords(step, round.Step, failed, report)}
-	}
-	q := ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords}
-	problem, err := r.try(ctx, q, round.Proposed, repair, &round.Attempts, nil)
+// implement has the cell of the round's step written, unless it is, and repaired until it runs
+// (Algorithm 1, lines 26 and 27). If no attempt runs, the step is dropped.
+func (r *standard) implement(ctx context.Context, code string) (done bool, err error) {
+	round := r.t.Last()
+	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, code: code,
+		work: r.work, chain: r.chain, attempts: &round.Attempts,
+		ask: ask.Request{Role: "coder", Subject: r.subject(), Words: r.codeWords},
+		repair: func(failed record.Attempt, report string) []prompts.Part {
+			return r.repairWords(round.Place, round.Step, failed, report)
+		}})
 	if err != nil || problem == "" {
 		return err == nil, err
 	}
@@ -95,19 +91,13 @@ func (r *standard) implement(ctx context.Context) (done bool, err error) {
 }
 
 func (r *standard) codeWords() []prompts.Part {
-	round := r.current()
-	step := r.t.StepOf(len(r.t.Rounds) - 1)
-	coder := prompts.Coder{Number: step, Step: round.Step, First: step == 1}
-	return append(r.shared(), coder)
+	round := r.t.Last()
+	return append(r.shared(), prompts.Coder{Number: round.Place, Step: round.Step, First: round.Place == 1})
 }
 
 // repairWords words the request to repair a cell (Listing 56).
-func (r *standard) repairWords(step int, text string, failed record.Attempt,
-	report string) func() []prompts.Part {
-	return func() []prompts.Part {
-		return append(r.shared(), prompts.Debugger{Number: step, Step: text, Code: failed.Code,
-			Error: report})
-	}
+func (r *standard) repairWords(step int, text string, failed record.Attempt, report string) []prompts.Part {
+	return append(r.shared(), prompts.Debugger{Number: step, Step: text, Code: failed.Code, Error: report})
 }
 
 // settle puts the files of the run where those of its cells are, after branches, or if a killed run

@@ -152,11 +152,7 @@ func compare(t stageHand, m int, choices []choice) *played {
 		s.config.MaxRounds = m
 		s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
 			if e.Kind == agent.Judged { // the plan before the route
-				last := &tr.Rounds[len(tr.Rounds)-1]
-				route := last.Route
-				last.Route = nil
-				plans = append(plans, tr.Plan())
-				last.Route = route
+				plans = append(plans, planOf(tr))
 			}
 			return nil
 		}
@@ -219,4 +215,12 @@ func TestTwentyRounds(t *testing.T) {
 	if len(p.Rounds) != 20 || p.Rounds[19].Route != nil || p.Verified() {
 		t.Errorf("%d rounds, asked %q", len(p.Rounds), p.model.asked)
 	}
+}
+
+// planOf returns the indexes of the rounds whose steps make up the plan.
+func planOf(tr *record.Trajectory) (plan []int) {
+	for _, r := range tr.Plan() {
+		plan = append(plan, r.Number-1)
+	}
+	return plan
 }

@@ -6,6 +6,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/record"
+	"dsstar/prompts"
 )
 
 // paper is DS-STAR as published: Algorithm 1 with the requests of Appendix H. Every round writes
@@ -14,6 +15,14 @@ type paper struct{ *run }
 
 // answer is Algorithm 1 from line 8 on.
 func (r *paper) answer(ctx context.Context) error {
+	if err := r.runAgain(ctx, nil); err != nil {
+		return err
+	}
+	if r.unjudged() {
+		if err := r.examine(ctx); err != nil {
+			return err
+		}
+	}
 	if err := r.rounds(ctx, r.round); err != nil {
 		return err
 	}
@@ -27,34 +36,37 @@ func (r *paper) calls(rounds int) int { return 4*rounds + rounds/2 }
 // round is one turn of the loop (lines 13 to 28), which begins at the planner so that the first
 // round is like every other.
 func (r *paper) round(ctx context.Context) error {
-	if edited := len(r.t.Rounds) > 0 && r.current().Verdict == nil; !edited {
-		step, err := ask.Role(ctx, r.Asker, ask.Request{Role: "planner", Subject: r.subject(1),
-			Words: r.planWords}, ask.Step)
-		if err != nil {
-			return err
-		}
-		if err := r.beginRound(step, ""); err != nil {
-			return err
-		}
-		if done, err := r.implement(ctx); err != nil || !done {
-			return err
-		}
+	step, err := ask.Role(ctx, r.Asker, ask.Request{Role: "planner", Subject: r.nextSubject(),
+		Words: r.planWords}, ask.Step)
+	if err != nil {
+		return err
 	}
+	if err := r.beginRound(step); err != nil {
+		return err
+	}
+	if done, err := r.implement(ctx); err != nil || !done {
+		return err
+	}
+	return r.examine(ctx)
+}
+
+// examine has the plan judged (line 13) and, if it does not suffice, a route chosen.
+func (r *paper) examine(ctx context.Context) error {
 	if err := r.verify(ctx); err != nil || r.t.Sufficient() || r.roundsLeft() <= 0 {
 		return err
 	}
-	return r.route(ctx)
+	return r.decideRoute(ctx)
 }
 
 // implement has the script of the round's step written and repaired until it runs (lines 26 and
 // 27). If no attempt runs, the step is dropped.
 func (r *paper) implement(ctx context.Context) (done bool, err error) {
-	round, step := r.current(), r.t.StepOf(len(r.t.Rounds)-1)
-	repair := func(failed record.Attempt, report string) ask.Request {
-		return ask.Request{Role: "debugger", Words: r.repairWords(step, round.Step, failed, report)}
-	}
-	problem, err := r.try(ctx, ask.Request{Role: "coder", Subject: r.subject(0), Words: r.codeWords},
-		"", repair, &round.Attempts, nil)
+	round := r.t.Last()
+	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, work: r.work, chain: r.chain,
+		attempts: &round.Attempts, ask: ask.Request{Role: "coder", Subject: r.subject(), Words: r.codeWords},
+		repair: func(failed record.Attempt, report string) []prompts.Part {
+			return r.repairWords(round.Place, round.Step, failed, report)
+		}})
 	if err != nil || problem == "" {
 		return err == nil, err
 	}
@@ -64,7 +76,7 @@ func (r *paper) implement(ctx context.Context) (done bool, err error) {
 // verify lets the judge decide whether the plan suffices (line 13). A reply that cannot be read
 // counts as No.
 func (r *paper) verify(ctx context.Context) error {
-	verdict, err := ask.Role(ctx, r.Asker, ask.Request{Role: "verifier", Subject: r.subject(0),
+	verdict, err := ask.Role(ctx, r.Asker, ask.Request{Role: "verifier", Subject: r.subject(),
 		Words: r.verifyWords}, ask.YesNo)
 	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		verdict = record.Verdict{Reason: "the judge gave no verdict that could be read"}
@@ -74,17 +86,17 @@ func (r *paper) verify(ctx context.Context) error {
 		return err
 	}
 	verdict.Unfinished = false // the paper has no such verdict
-	r.current().Verdict = &verdict
+	r.t.Last().Verdict = &verdict
 	return r.observe(Event{Kind: Judged, Text: verdict.Reason})
 }
 
-// route decides how an insufficient plan continues (lines 17 to 23). Without a router (section 4.2,
+// decideRoute decides how an insufficient plan continues (lines 17 to 23). Without a router (section 4.2,
 // variant 2), or if its reply cannot be read, a step is added.
-func (r *paper) route(ctx context.Context) error {
+func (r *paper) decideRoute(ctx context.Context) error {
 	var route record.Route
 	var err error
 	if !r.t.Method.NoRouter {
-		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(0),
+		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(),
 			Words: r.routeWords}, ask.Route(r.t.Steps()))
 	}
 	if unread, ok := errors.AsType[*ask.Error](err); ok {
@@ -93,8 +105,7 @@ func (r *paper) route(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.current().Route = &route
-	return r.observe(Event{Kind: Routed, Text: route.Reason})
+	return r.route(route.Back, route.Reason)
 }
 
 // finalize has the script written that prints the answer (section 4, finalizer). It is no error if
@@ -103,15 +114,16 @@ func (r *paper) finalize(ctx context.Context) error {
 	if r.t.Steps() == 0 {
 		return errNoStep
 	}
-	if err := r.finalGiven(ctx, mustPrint); err != nil {
+	t := task{text: r.finalStep(), work: r.work, chain: r.chain, faults: mustPrint,
+		ask: ask.Request{Role: "finalizer", Subject: r.answerSubject(), Words: r.finalWords},
+		repair: func(failed record.Attempt, report string) []prompts.Part {
+			return r.repairWords(r.t.Steps()+1, r.finalStep(), failed, report)
+		}}
+	if err := r.finalGiven(ctx, t); err != nil {
 		return err
 	}
-	q := ask.Request{Role: "finalizer", Subject: r.answerSubject(), Words: r.finalWords}
-	repair := func(failed record.Attempt, report string) ask.Request {
-		words := r.repairWords(r.t.Steps()+1, r.finalStep(), failed, report)
-		return ask.Request{Role: "debugger", Words: words}
-	}
-	problem, err := r.try(ctx, q, "", repair, &r.t.Final.Attempts, mustPrint)
+	t.attempts = &r.t.Final.Attempts
+	problem, err := r.carryOut(ctx, t)
 	if err != nil {
 		return err
 	}

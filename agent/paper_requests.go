@@ -47,10 +47,10 @@ func (r *paper) planWords() []prompts.Part {
 // codeWords words the request for a script (Listings 49 and 50). Its base is the last script, also
 // after the plan was cut (line 26).
 func (r *paper) codeWords() []prompts.Part {
-	round := r.current()
+	round := r.t.Last()
 	parts := r.asPublished(sees{context: true, plan: true, code: true})
 	_, written := r.t.LastScript()
-	coder := prompts.PaperCoder{Number: r.t.StepOf(len(r.t.Rounds) - 1), Step: round.Step, First: !written}
+	coder := prompts.PaperCoder{Number: round.Place, Step: round.Step, First: !written}
 	return append(parts, coder)
 }
 
@@ -74,11 +74,7 @@ func (r *paper) finalWords() []prompts.Part {
 }
 
 // repairWords words the request to repair a script (Listing 56).
-func (r *paper) repairWords(step int, text string, failed record.Attempt,
-	report string) func() []prompts.Part {
-	return func() []prompts.Part {
-		parts := r.asPublished(sees{context: true})
-		return append(parts, prompts.PaperDebugger{Number: step, Step: text, Code: failed.Code,
-			Error: report})
-	}
+func (r *paper) repairWords(step int, text string, failed record.Attempt, report string) []prompts.Part {
+	parts := r.asPublished(sees{context: true})
+	return append(parts, prompts.PaperDebugger{Number: step, Step: text, Code: failed.Code, Error: report})
 }

@@ -36,9 +36,8 @@ func (r *standard) pictures() (all []llm.Image) {
 			}
 		}
 	}
-	accepted := r.t.AcceptedRounds()
-	for step, n := range slices.Backward(accepted) {
-		a, _ := r.t.Rounds[n].Accepted()
+	for step, round := range slices.Backward(r.t.Accepted()) {
+		a, _ := round.Accepted()
 		for i, o := range slices.Backward(a.Execution.Outputs) {
 			if image, ok := pictureOf(o); ok {
 				image.Name = fmt.Sprintf("step %d, output %d", step+1, i+1)

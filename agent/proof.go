@@ -95,7 +95,7 @@ func (r *prover) lookBack(ctx context.Context) error {
 	}
 	apart, err := r.apartFrom(ctx, lists...)
 	if r.t.Proof.Apart = apart[0]; len(apart) > 1 {
-		r.t.Second.Builds = len(apart[1]) < len(r.t.Earlier)
+		r.t.Second.Builds = len(apart[1]) < r.t.Earlier()
 	}
 	return err
 }
@@ -253,7 +253,7 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 	if reason := cmp.Or(r.summaryFault(last), r.filesFault(ctx, who, r.cfg.Dir, s, r.t.Final.Files)); reason != "" {
 		return reason, nil
 	}
-	for k, p := range r.t.Earlier {
+	for k, p := range r.t.Questions[:r.t.Earlier()] {
 		if p.Final == nil {
 			continue
 		}

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -114,19 +113,12 @@ func (r *standard) proposed(cells []ask.Branch) {
 // unwritten returns the pending options that have no cell.
 func (r *standard) unwritten() []optionOf {
 	return slices.DeleteFunc(r.pending(), func(p optionOf) bool {
-		return r.option(p).Proposed != "" || len(r.option(p).Attempts) > 0
+		return r.option(p).Proposed != ""
 	})
 }
 
 func (r *standard) option(p optionOf) *record.Option {
 	return &r.t.Readings[p.reading].Options[p.option]
-}
-
-// An optionOf identifies an option of a reading by their indexes.
-type optionOf struct{ reading, option int }
-
-func (p optionOf) String() string {
-	return fmt.Sprintf("reading %d, option %d", p.reading+1, p.option+1)
 }
 
 // pending returns the options that are to be computed: those not taken, and then those in doubt. That
@@ -188,17 +180,15 @@ func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Opti
 	if p.option == r.t.Readings[p.reading].Chosen {
 		kind = lineage.Second // it is to compute what the cells compute, but from the data
 	}
-	answer, problem, err := r.runBranch(ctx, branch{
-		name: p.String(), kind: kind,
-		task: "Compute the answer under another reading of the question: " + o.Text,
-		work: r.work, base: r.kept(o.Steps), known: r.shared, attempts: &o.Attempts, files: &o.Files,
-	}, o.Proposed)
+	gave, err := r.runBranch(ctx, branch{name: p.String(), kind: kind, code: o.Proposed,
+		text: "Compute the answer under another reading of the question: " + o.Text,
+		work: r.work, base: r.kept(o.Steps), show: r.shared})
+	o.Proposed, o.Attempts, o.Answer, o.Files = "", gave.attempts, gave.answer, gave.files
 	if err != nil {
 		return err
 	}
-	o.Proposed = ""
-	if o.Answer = answer; answer == "" {
-		o.Problem = unableBecause(problem)
+	if o.Answer == "" {
+		o.Problem = unableBecause(gave.problem)
 		return nil
 	}
 	found := compare.Answers(r.firstAnswer(), optionAnswer(*o), asked(r.t))
@@ -262,17 +252,18 @@ func (r *standard) chooseReadings(ctx context.Context) (changed bool, err error)
 				return record.ChoiceOf(reading, n), err
 			}
 		}
-		d, known, err := r.decision(ctx, record.MeantOf(r.t, i), person)
+		d, known, err := r.decision(ctx, record.MeantOf(r.t.Question, i), person)
 		if err != nil {
 			return false, err
 		}
 		if !known || d.Option < 0 || d.Option >= len(reading.Options) || !meant(r.t, i, d.Option) {
 			continue // it stays open, or as it is
 		}
-		if r.current().Route != nil {
-			return true, r.follow()
+		e := Event{Kind: Routed, Text: r.t.Last().Step}
+		if r.t.Last().Route == nil { // its branch had the answer
+			e.Kind = Repeated
 		}
-		return true, r.observe(Event{Kind: Repeated, Text: r.current().Step})
+		return true, r.observe(e)
 	}
 	return false, nil
 }
@@ -284,8 +275,8 @@ func Choose(t *record.Trajectory, k, i, n int) error {
 	if t.Journal == nil {
 		t.Journal = &journal.Journal{}
 	}
-	part := t.Part(k)
-	if err := journal.Put(t.Journal, record.Decided, record.MeantOf(part, i), record.ChoiceOf(part.Readings[i], n)); err != nil {
+	q := t.Questions[k]
+	if err := journal.Put(t.Journal, record.Decided, record.MeantOf(q, i), record.ChoiceOf(q.Readings[i], n)); err != nil {
 		return err
 	}
 	t.Changed(k)
@@ -321,16 +312,17 @@ func meant(t *record.Trajectory, i, n int) (changed bool) {
 	}
 	t.Unsettle()
 	t.Final = nil
-	last := &t.Rounds[len(t.Rounds)-1]
-	last.Verdict = &record.Verdict{Reason: note, Unfinished: keeps == t.Steps()}
-	last.Route = &record.Route{Reason: note}
+	t.Last().Verdict = &record.Verdict{Reason: note, Unfinished: keeps == t.Steps()}
+	back := 0
 	if keeps < t.Steps() {
-		last.Route.Back = keeps + 1
+		back = keeps + 1
 	}
+	t.Take(record.Route{Back: back, Reason: note})
 	if computed {
 		keepOthers(t, before, option)
-		t.Rounds = append(t.Rounds, record.Round{Step: note, Attempts: option.Attempts, Answer: code,
-			Verdict: &record.Verdict{Sufficient: true, Reason: "It computes the answer as it is meant."}})
+		round := t.Begin(note)
+		round.Attempts, round.Answer = option.Attempts, code
+		round.Verdict = &record.Verdict{Sufficient: true, Reason: "It computes the answer as it is meant."}
 		if second != nil && derives(t, *second, option) {
 			t.Second = &record.Second{Attempts: second.Attempts, Answer: second.Answer, Files: second.Files}
 		}

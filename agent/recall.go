@@ -84,7 +84,7 @@ func RunOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem s
 		return nil, "its notebook is not there"
 	}
 	t, err = page.Read(nb)
-	if err != nil || t.Answer() != q.Answer || len(t.Earlier) > 0 || len(t.Edits()) > 0 ||
+	if err != nil || t.Answer() != q.Answer || t.Earlier() > 0 || len(t.Edits()) > 0 ||
 		len(t.Variables) > 0 || t.Method.Script {
 		return nil, "its notebook has been changed since"
 	}
@@ -138,7 +138,7 @@ func forget(parts []prompts.Part) {
 func unaided(t *record.Trajectory) record.Chain {
 	c := t.Chain("")
 	c.Steps = nil
-	if n := len(c.SetUp) - 1; len(t.Earlier) == 0 && strings.HasPrefix(c.SetUp[n], record.ToolsComment) {
+	if n := len(c.SetUp) - 1; t.Earlier() == 0 && strings.HasPrefix(c.SetUp[n], record.ToolsComment) {
 		c.SetUp = c.SetUp[:n]
 	}
 	return c

@@ -86,16 +86,17 @@ func TestExample(t *testing.T) {
 	const asked, next, cell = "How many of size 31 are there?", "How many of size 42 are there?", "x = tool"
 	about := func(question string) func(*stage) { return func(s *stage) { s.task.Question = question } }
 	first := play(t, simple.with(script{"cell": cell + "\nprint(x)"}), about(asked), recalled("tool = 1")).noError(t)
-	unproved := *first.Trajectory
-	unproved.Proof = nil
+	unproved, of := *first.Trajectory, *first.Question
+	of.Proof, unproved.Questions = nil, []*record.Question{&of}
+	unproved.Question = &of
 	tools := []lesson.Tool{{Name: "tool", Code: "tool = 1", Test: "assert tool == 1\n"}}
-	remember := func(of *record.Trajectory) *memory.Memory {
+	remember := func(tr *record.Trajectory) *memory.Memory {
 		path := filepath.Join(t.TempDir(), "notebook.ipynb")
-		if err := page.Draw(of).Save(path); err != nil {
+		if err := page.Draw(tr).Save(path); err != nil {
 			t.Fatal(err)
 		}
 		return &memory.Memory{Lesson: lesson.Lesson{Tools: tools}, Questions: []memory.Question{{Question: "Why?", Answer: "none"},
-			{Question: asked, Answer: of.Answer(), Verified: true, Notebook: path}}}
+			{Question: asked, Answer: tr.Answer(), Verified: true, Notebook: path}}}
 	}
 	m := remember(first.Trajectory)
 	lost := &memory.Memory{Lesson: lesson.Lesson{Tools: tools}, Questions: []memory.Question{{Question: asked, Notebook: "gone.ipynb"}}}

@@ -292,7 +292,7 @@ var recordings = map[string][]turn{
 		{replies: more, whole: true}},
 	"a step before a last cell of a person's own fails": {{replies: three}, {replies: more, does: then(
 		edit(source("final", "print(z)", "# mine\nprint(z)")), func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
-			tr.Rounds[1].Attempts[0].Code = "nothing_like_it" // does not run a second time
+			tr.Start.Given[1].Attempts[0].Code = "nothing_like_it" // does not run a second time
 			return tr
 		})}},
 	"other data for a last cell of a person's own": {{replies: three},

@@ -46,15 +46,18 @@ func (r *requests) context() prompts.Context {
 	return c
 }
 
-// subject names the requests of a round; plus is 1 for the next round.
-func (r *requests) subject(plus int) string { return fmt.Sprintf("round %d", len(r.t.Rounds)+plus) }
+// subject names the requests of the current round.
+func (r *requests) subject() string { return fmt.Sprintf("round %d", r.number()) }
+
+// nextSubject names those that begin the next one.
+func (r *requests) nextSubject() string { return fmt.Sprintf("round %d", r.t.RoundsTaken()+1) }
 
 // answerSubject is the subject of the requests for the last cell.
 func (r *requests) answerSubject() string { return "the answer" + r.ofQuestion() }
 
 // ofQuestion tells the subjects of a follow-up's requests from those of the question before.
 func (r *requests) ofQuestion() string {
-	if k := len(r.t.Earlier); k > 0 {
+	if k := r.t.Earlier(); k > 0 {
 		return fmt.Sprintf(" to question %d", k+1)
 	}
 	return ""
@@ -73,7 +76,7 @@ func (r *requests) inForm(step string) string {
 // shared returns what requests about the plan begin with.
 func (r *standard) shared() []prompts.Part {
 	parts := []prompts.Part{r.context()}
-	if len(r.t.Earlier) > 0 {
+	if r.t.Earlier() > 0 {
 		parts = append(parts, r.answered())
 	}
 	parts = append(parts, r.question())
@@ -95,7 +98,7 @@ func (r *standard) withNotes(parts []prompts.Part) []prompts.Part {
 // shortened until all take no more than the sizes say.
 func (r *standard) answered() prompts.Earlier {
 	var earlier prompts.Earlier
-	for k := range r.t.Earlier {
+	for k := range r.t.Earlier() {
 		part := r.t.Part(k)
 		steps := r.steps(part)
 		for i := range steps {
@@ -184,10 +187,10 @@ func (r *standard) steps(t *record.Trajectory) []prompts.Step {
 	show := r.Sizes()
 	var steps []prompts.Step
 	var lengths []int
-	for i, n := range t.AcceptedRounds() {
-		a, _ := t.Rounds[n].Accepted()
+	for i, round := range t.Accepted() {
+		a, _ := round.Accepted()
 		output := a.Execution.PlainText()
-		steps = append(steps, prompts.Step{Number: i + 1, Text: t.Rounds[n].Step, Code: a.Code,
+		steps = append(steps, prompts.Step{Number: i + 1, Text: round.Step, Code: a.Code,
 			Output: output})
 		lengths = append(lengths, min(len(output), show.Result))
 	}
@@ -200,10 +203,13 @@ func (r *standard) steps(t *record.Trajectory) []prompts.Step {
 // missing returns what the last verdict found missing, or "". A step that a person rejected
 // has no verdict.
 func (r *standard) missing() string {
-	for i := len(r.t.Rounds) - 1; i >= r.t.EarlierRounds(); i-- {
-		if v := r.t.Rounds[i].Verdict; v != nil && !v.Sufficient && !r.t.Rounds[i].Rejected() {
+	for _, round := range slices.Backward(r.t.Rounds) {
+		if v := round.Verdict; v != nil && !v.Sufficient && !round.Rejected() {
 			return v.Reason
 		}
+	}
+	if r.t.Start != nil {
+		return "no step is left"
 	}
 	return ""
 }
@@ -213,16 +219,17 @@ func (r *standard) missing() string {
 // line 24: r_k).
 func (r *standard) dropped() []prompts.Dropped {
 	var dropped []prompts.Dropped
-	for i, round := range r.t.Rounds {
-		by, ok := r.t.DroppedBy(i)
-		if !ok || i < r.t.EarlierRounds() || r.t.Rounds[by].Edit != nil {
-			continue // what a person has taken out is not spoken of
+	for _, lap := range r.t.Laps() {
+		for _, round := range lap.Rounds {
+			if round.Dropped == 0 {
+				continue // what a person has taken out is not spoken of
+			}
+			d := prompts.Dropped{Text: round.Step, Reason: r.t.Why(round)}
+			if a, ok := round.Accepted(); ok && round.Number == r.t.Last().Number {
+				d.Output = brief.Clip(a.Execution.PlainText(), r.Sizes().Result)
+			}
+			dropped = append(dropped, d)
 		}
-		d := prompts.Dropped{Text: round.Step, Reason: r.t.Rounds[by].Route.Reason}
-		if a, ok := round.Accepted(); ok && i == len(r.t.Rounds)-1 {
-			d.Output = brief.Clip(a.Execution.PlainText(), r.Sizes().Result)
-		}
-		dropped = append(dropped, d)
 	}
 	return dropped
 }

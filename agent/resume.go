@@ -31,7 +31,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	if what := t.DataChanges(files); what != "" && t.Described {
 		t.Renew("the data files have changed: " + what)
 	}
-	if t.Journal == nil && len(t.Rounds) > 0 {
+	if t.Journal == nil && t.RoundsTaken() > 0 {
 		t.Renew("what the model has replied is not recorded")
 	}
 	if t.Journal == nil {
@@ -43,7 +43,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	r.Continue(ask.Spent{Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models})
 	t.Ended, t.Failure = false, ""
 	if !t.Described {
-		if len(t.Rounds) == 0 {
+		if t.RoundsTaken() == 0 {
 			t.Warnings = nil
 		}
 		r.files.Before = map[string]record.Description{}
@@ -58,117 +58,124 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 		}
 	}
 	r.all = files
-	return r.carryOut(ctx, r.answerAll)
+	return r.whole(ctx, r.answerAll)
 }
 
-// runAgain runs the cells with which a person has left the question, and has those written anew
-// whose steps were changed.
-func (r *run) runAgain(ctx context.Context) error {
-	for len(r.t.ToRepeat()) > 0 {
-		round := &r.t.Rounds[r.t.ToRepeat()[0]]
-		err := error(nil)
-		if round.Rewrite == "" {
-			err = r.repeat(ctx, round)
-		} else {
-			err = r.rewrite(ctx, round.Rewrite)
+// begin runs the cells again with which a person has left the question, has those written anew whose
+// words were changed, and has the plan judged.
+func (r *standard) begin(ctx context.Context) error {
+	if err := r.runAgain(ctx, r.rewrite); err != nil || !r.unjudged() {
+		return err
+	}
+	return r.judge(ctx)
+}
+
+// runAgain runs the cells again with which a person has left the question. rewrite has one written
+// whose words were changed. It reports whether those that follow can run.
+func (r *run) runAgain(ctx context.Context, rewrite func(context.Context, record.Round) (bool, error)) error {
+	for len(r.t.Rest) > 0 {
+		next, again := r.t.Rest[0], r.repeat
+		if next.Rewrite != "" {
+			again = rewrite
 		}
+		goes, err := again(ctx, next)
 		if err != nil {
 			return err
 		}
+		if !goes {
+			r.t.Rest = nil
+		}
 	}
 	return nil
 }
 
-// rewrite has the cell of a changed step written in a round of its own; the cells after it then run
-// again. If no cell can be written, the cells after it cannot run either.
-func (r *run) rewrite(ctx context.Context, words string) error {
-	if err := r.beginRound(words, ""); err != nil {
-		return err
+// unjudged reports whether the plan is as a person has left it, and nobody has judged it.
+func (r *run) unjudged() bool { return r.asLeft() && r.t.Last().Verdict == nil }
+
+// asLeft reports whether the plan is as a person has left it: nothing was added.
+func (r *run) asLeft() bool { return r.t.Last() != nil && r.t.Last().Given }
+
+// rewrite has the cell of a changed step written in a round of its own. If none can be, the cells
+// after it cannot run either.
+func (r *standard) rewrite(ctx context.Context, next record.Round) (goes bool, err error) {
+	if err := r.beginRound(next.Rewrite); err != nil {
+		return false, err
 	}
-	done, err := r.method.implement(ctx)
-	if err != nil {
-		return err
-	}
-	if !done && r.handsOff(1) {
-		return &record.EditError{Problem: fmt.Sprintf("no cell that runs could be "+
+	goes, err = r.implement(ctx, "")
+	if err == nil && !goes && r.handsOff(r.t.Rest[1:]) {
+		err = &record.EditError{Problem: fmt.Sprintf("no cell that runs could be "+
 			"written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}
 	}
-	edit := r.t.LastEdit()
-	rest := edit.Rest[1:]
-	r.t.Rounds[edit.Rest[0]-1].Rewrite = ""
-	if edit.Rest = nil; done && len(rest) > 0 {
-		r.t.Rounds = append(r.t.Rounds, record.Round{Edit: &record.Edit{
-			What: []string{"the steps after it are run again"}, Plan: record.Numbers(r.t.Plan()), Rest: rest,
-		}})
+	if err == nil {
+		r.t.Rest = r.t.Rest[1:]
 	}
-	return nil
+	return goes, err
 }
 
-// handsOff reports whether a person wrote one of the cells that are still to run again, starting
-// at index from, or the last cell. Then nothing is dropped.
-func (r *run) handsOff(from int) bool {
-	return r.t.LastEdit().Ordered || r.t.Start().ByHand || slices.ContainsFunc(r.t.ToRepeat()[from:], func(i int) bool {
-		return r.t.Rounds[i].ByHand || r.t.Rounds[i].Rewrite != ""
+// handsOff reports whether a person wrote one of the cells that are still to run again, or the last
+// cell, or put the steps into order. Then nothing is dropped.
+func (r *run) handsOff(rest []record.Round) bool {
+	return r.t.Start.Ordered || r.t.Start.ByHand || slices.ContainsFunc(rest, func(x record.Round) bool {
+		return x.ByHand || x.Rewrite != ""
 	})
 }
 
 // repeat runs the cell of a round again as the next step of the plan. A cell that a person
 // wrote must run; any other that fails is dropped with all after it.
-func (r *run) repeat(ctx context.Context, round *record.Round) error {
-	edit := r.t.LastEdit()
-	step := len(r.t.Plan()) + 1
-	last := &round.Attempts[len(round.Attempts)-1]
-	if err := r.observe(Event{Kind: Repeated, Step: step, Text: round.Step}); err != nil {
-		return err
+func (r *run) repeat(ctx context.Context, next record.Round) (goes bool, err error) {
+	next.Place = len(r.t.Plan()) + 1
+	if err := r.observe(Event{Kind: Repeated, Step: next.Place, Text: next.Step}); err != nil {
+		return false, err
 	}
-	chain := r.chain(last.Code)
-	x, err := r.work.Run(ctx, chain, cell{code: last.Code})
+	code := next.Attempts[0].Code
+	chain := r.chain(code)
+	x, err := r.work.Run(ctx, chain, cell{code: code})
 	if err != nil {
-		return err
+		return false, err
 	}
 	if x.Execution.Status != notebook.OK {
-		if r.handsOff(0) {
-			r.work.Forget(chain, cell{code: last.Code})
-			return stays(fmt.Sprintf("the cell of step %d", step), x.Execution)
+		if r.handsOff(r.t.Rest) {
+			r.work.Forget(chain, cell{code: code})
+			return false, stays(fmt.Sprintf("the cell of step %d", next.Place), x.Execution)
 		}
-		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step,
+		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", next.Place,
 			brief.Problem(x.Execution))
-		edit.Rest = nil
-		r.current().Verdict, r.current().Route = &record.Verdict{Reason: reason}, &record.Route{}
-		return r.Warn(reason)
+		if last := r.t.Last(); last != nil {
+			last.Verdict, last.Route = &record.Verdict{Reason: reason}, &record.Route{}
+		}
+		return false, r.Warn(reason)
 	}
-	last.Execution = x.Execution
-	edit.Plan, edit.Rest = append(edit.Plan, edit.Rest[0]), edit.Rest[1:]
-	return r.observe(Event{Kind: Ran, Try: 1, Execution: &x.Execution})
+	next.Attempts = []record.Attempt{{Code: code, Execution: x.Execution}}
+	r.t.Rounds, r.t.Rest = append(r.t.Rounds, next), r.t.Rest[1:]
+	return true, r.observe(Event{Kind: Ran, Try: 1, Execution: &x.Execution})
 }
 
 // finalGiven runs the last cell with which a person has left the question, if the person wrote it or
 // nothing was added to the plan since. If it does not serve, there is no last cell yet; one of the
 // person's must.
-func (r *run) finalGiven(ctx context.Context, faults examiner) error {
-	start := r.t.Start()
-	if start == nil || start.Last == "" || !start.ByHand && r.current().Edit == nil {
+func (r *run) finalGiven(ctx context.Context, t task) error {
+	start := r.t.Start
+	if start == nil || start.Last == "" || !start.ByHand && !r.asLeft() {
 		r.t.Final = &record.Final{} // before the first try, so that every event's notebook shows the tries
 		return nil
 	}
 	r.t.Final = start.Final() // which the notebook has, whatever comes
 	if start.ByHand {
-		faults = nil
+		t.faults = nil
 	}
-	chain := r.chain(start.Last)
-	a, err := r.attempt(ctx, start.Last, faults)
+	a, err := r.attempt(ctx, t, start.Last, t.faults)
 	if err != nil {
 		return err
 	}
 	failed := a.Execution.Status != notebook.OK
 	if start.ByHand && (failed || strings.TrimSpace(a.Execution.Stdout()) == "") {
-		r.work.Forget(chain, cell{code: start.Last})
+		r.work.Forget(t.chain(start.Last), t.cell(start.Last))
 		if !failed {
 			return &record.EditError{Problem: "the last cell prints nothing: it must print the answer"}
 		}
 		return stays("the last cell", a.Execution)
 	}
-	if r.t.Final.Again = false; failed {
+	if failed {
 		r.t.Final = &record.Final{}
 		return nil
 	}

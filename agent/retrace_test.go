@@ -55,8 +55,8 @@ func TestTakenAway(t *testing.T) {
 		t.Errorf("%+v", p.Final)
 	}
 	tr = readAgain(t, tr)
-	if err := tr.Drop(3); err != nil || tr.Start().ByHand || tr.Start().Last != "" {
-		t.Errorf("%v, %+v", err, tr.Start())
+	if err := tr.Drop(3); err != nil || tr.Start.ByHand || tr.Start.Last != "" {
+		t.Errorf("%v, %+v", err, tr.Start)
 	}
 }
 

@@ -63,40 +63,40 @@ const byHand = "rejected by hand"
 
 // reviewed runs the next try if the reviewer accepts it. A rejected cell is an attempt that
 // was not run. The person's changes of step and cell are recorded after the cell has run.
-func (r *run) reviewed(ctx context.Context, attempts *[]record.Attempt, code string,
-	faults examiner) (a record.Attempt, err error) {
-	p := r.proposal(attempts, code)
-	var d record.Decision
-	last, edited := r.isLast(attempts), false
+func (r *run) reviewed(ctx context.Context, t task, code string) (a record.Attempt, err error) {
+	p, faults := r.proposal(t, code), t.faults
 	for slips := 0; ; slips++ {
-		var seen bool
-		ran := slips == 0 && r.work.Known(r.chain(p.Code), cell{code: p.Code})
-		if d, seen, err = r.decide(ctx, p, slips, ran); err != nil {
+		ran := slips == 0 && t.work.Known(t.chain(p.Code), t.cell(p.Code))
+		d, seen, err := r.decide(ctx, p, slips, ran)
+		if err != nil {
 			return record.Attempt{}, err
 		}
 		if d.Choice == string(Reject) {
 			return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun,
 				Reason: d.Reason}}, nil
 		}
-		if edited = d.Code != code; last && edited {
-			faults = mustPrint
+		edited := d.Code != code
+		if t.isLast() {
+			if r.approved = seen; edited {
+				faults = mustPrint
+			}
 		}
-		r.approved = last && seen
-		if a, err = r.attempt(ctx, d.Code, faults); err != nil {
+		if a, err = r.attempt(ctx, t, d.Code, faults); err != nil {
 			return record.Attempt{}, err
 		}
+		text := cmp.Or(d.Text, p.Text)
 		if !edited || d.Unseen || !isSyntaxError(a) {
-			break
+			switch {
+			case t.isLast():
+				r.t.Final.ByHand = edited
+			case t.branch == "":
+				r.t.Last().Step, r.t.Last().ByHand = text, edited
+			}
+			return a, nil
 		}
 		// A slip of the person's is no reason to have a model write the cell.
-		p.Text, p.Code, p.Error = cmp.Or(d.Text, p.Text), d.Code, problemOf(a)
+		p.Text, p.Code, p.Error = text, d.Code, problemOf(a)
 	}
-	if last {
-		r.t.Final.ByHand = edited
-	} else {
-		r.current().Step, r.current().ByHand = cmp.Or(d.Text, p.Text), edited
-	}
-	return a, nil
 }
 
 // isSyntaxError reports whether a cell was not valid Python.
@@ -145,7 +145,7 @@ func (r *run) ask(ctx context.Context, p Proposal) (record.Decision, error) {
 	switch d.Choice {
 	case Accept:
 		if !utf8.ValidString(d.Code) || !utf8.ValidString(d.Text) {
-			err = fmt.Errorf("review of %s: the cell is not valid UTF-8", r.subject(0))
+			err = fmt.Errorf("review of %s: the cell is not valid UTF-8", r.subject())
 		}
 	case Reject:
 		why := brief.OneLine(strings.ToValidUTF8(d.Reason, "\uFFFD"))
@@ -155,28 +155,19 @@ func (r *run) ask(ctx context.Context, p Proposal) (record.Decision, error) {
 	case Stop:
 		err = ErrStopped
 	default:
-		err = fmt.Errorf("review of %s: %q is no choice", r.subject(0), d.Choice)
+		err = fmt.Errorf("review of %s: %q is no choice", r.subject(), d.Choice)
 	}
 	return record.Decision{Choice: string(d.Choice), Text: d.Text, Code: d.Code, Reason: d.Reason,
 		Unseen: d.Unseen}, err
 }
 
 // proposal returns what the reviewer is asked about a cell.
-func (r *run) proposal(attempts *[]record.Attempt, code string) Proposal {
-	p := Proposal{Round: len(r.t.Rounds), Try: len(*attempts) + 1, Code: code}
-	if len(*attempts) > 0 {
-		last := (*attempts)[len(*attempts)-1]
+func (r *run) proposal(t task, code string) Proposal {
+	n := len(*t.attempts)
+	p := Proposal{Round: r.number(), Step: t.step, Branch: t.branch, Try: n + 1, Text: t.text, Code: code}
+	if n > 0 {
+		last := (*t.attempts)[n-1]
 		p.Failed, p.Error = last.Code, problemOf(last)
 	}
-	if r.isLast(attempts) {
-		p.Text = r.method.finalStep()
-	} else {
-		p.Step, p.Text = r.t.StepOf(len(r.t.Rounds)-1), r.current().Step
-	}
 	return p
-}
-
-// isLast reports whether attempts are those at the last cell.
-func (r *run) isLast(attempts *[]record.Attempt) bool {
-	return r.t.Final != nil && attempts == &r.t.Final.Attempts
 }

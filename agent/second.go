@@ -73,27 +73,25 @@ func (r *standard) explained(answer compare.Answer) bool {
 
 const secondTask = "Answer the question independently of the notebook"
 
-// derive runs the second derivation, and asks for its cell if there is none.
+// derive asks for the cell of the second derivation and runs it.
 func (r *standard) derive(ctx context.Context) error {
-	s, err := r.t.Second, error(nil)
+	s := r.t.Second
 	s.Reason = ""
-	if s.Proposed == "" && len(s.Attempts) == 0 {
-		s.Proposed, err = ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.sinceRuling(),
-			Words: func() []prompts.Part {
-				second := prompts.Second{Follows: len(r.t.Earlier) > 0, Mistakes: s.Mistakes()}
-				return append(r.unseen(), second)
-			}}, ask.Code)
-		if unread, ok := errors.AsType[*ask.Error](err); ok {
-			s.Reason = unread.Error()
-			return r.Warn(s.Reason)
-		}
-		if err != nil {
-			return err
-		}
+	code, err := ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.sinceRuling(),
+		Words: func() []prompts.Part {
+			second := prompts.Second{Follows: r.t.Earlier() > 0, Mistakes: s.Mistakes()}
+			return append(r.unseen(), second)
+		}}, ask.Code)
+	if unread, ok := errors.AsType[*ask.Error](err); ok {
+		s.Reason = unread.Error()
+		return r.Warn(s.Reason)
 	}
-	b := branch{name: "second derivation", kind: lineage.Second, task: secondTask, work: r.apart,
-		base: unaided(r.elsewhere()), known: r.unseen, attempts: &s.Attempts, doubts: &s.Doubts, files: &s.Files}
-	together, err := r.together(ctx)
+	if err != nil {
+		return err
+	}
+	b := branch{name: "second derivation", kind: lineage.Second, text: secondTask, code: code,
+		work: r.apart, base: unaided(r.elsewhere()), show: r.unseen}
+	together, err := r.together(ctx, b)
 	if s.Unable = err != nil && ctx.Err() == nil; s.Unable { // there is an answer all the same
 		s.Reason = "no session could be opened for it: " + err.Error()
 		return nil
@@ -104,36 +102,28 @@ func (r *standard) derive(ctx context.Context) error {
 	if s.Together = together; together {
 		b.work, b.base = r.work, unaided(r.t)
 	}
-	answer, problem, err := r.runBranch(ctx, b, s.Proposed)
-	if err != nil {
-		return err
+	gave, err := r.runBranch(ctx, b)
+	s.Attempts, s.Answer, s.Doubts, s.Files = gave.attempts, gave.answer, gave.doubts, gave.files
+	if err == nil && s.Answer == "" {
+		s.Reason = unableBecause(gave.problem)
 	}
-	if s.Answer, s.Proposed = answer, ""; answer == "" {
-		s.Reason = unableBecause(problem)
-	}
-	return nil
+	return err
 }
 
 // together reports whether the second derivation runs in the first's session, as there can be no
 // other.
-func (r *standard) together(ctx context.Context) (bool, error) {
+func (r *standard) together(ctx context.Context, b branch) (bool, error) {
 	if together, _ := journal.Known[bool](r.t.Journal, "together", r.work.own); together {
 		return true, nil
 	}
-	if r.derived() {
+	if b.work.Known(b.base, cell{code: b.code, branch: true}) {
 		return false, nil
 	}
-	err := r.apart.open(ctx)
+	err := b.work.open(ctx)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return true, journal.Put(r.t.Journal, "together", r.work.own, true)
 	}
 	return false, err
-}
-
-// derived reports whether the cell of the second derivation has run in a session of its own.
-func (r *standard) derived() bool {
-	s := r.t.Second
-	return r.apart.Known(unaided(r.elsewhere()), cell{code: s.Proposed, branch: true})
 }
 
 // sinceRuling tells requests after a ruling or a choice, which changed a derivation, from those before.
@@ -159,7 +149,7 @@ func (r *standard) sinceRuling() string {
 func (r *standard) unseen() []prompts.Part {
 	parts := []prompts.Part{r.context()}
 	forget(parts)
-	if len(r.t.Earlier) > 0 {
+	if r.t.Earlier() > 0 {
 		earlier := r.answered()
 		earlier.Apart = true
 		parts = append(parts, earlier)
@@ -207,11 +197,10 @@ func (r *standard) arbitrate(ctx context.Context, s *record.Second,
 		}
 		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,
 			First: r.t.Answer(), Second: s.Answer})
-		r.takeBack(ruling.Reason, ruling.Wrong)
 		if err := r.observe(Event{Kind: Ruled, Text: ruling.Reason}); err != nil {
 			return true, err
 		}
-		return true, r.follow()
+		return true, r.takeBack(ruling.Reason, ruling.Wrong)
 	case record.RuledSecond:
 		*s = record.Second{Rejected: append(s.Rejected, record.Ruled{Ruling: ruling.Ruling,
 			Reason: r.withoutAnswer(ruling.Reason), First: r.t.Answer(), Second: s.Answer})}
@@ -258,13 +247,12 @@ func readingOf(ruling ask.Ruling, s *record.Second) record.Reading {
 
 // takeBack takes the answer back, for a reason, so that the rounds go on. The steps from wrong on
 // are dropped; 0: none is.
-func (r *standard) takeBack(reason string, wrong int) {
+func (r *standard) takeBack(reason string, wrong int) error {
 	second := r.t.Second // does not rest on the cells that change
 	r.t.Unsettle()
 	r.t.Final, r.t.Second = nil, second
-	round := r.current()
-	round.Verdict = &record.Verdict{Reason: reason, Unfinished: wrong == 0}
-	round.Route = &record.Route{Back: wrong, Reason: reason}
+	r.t.Last().Verdict = &record.Verdict{Reason: reason, Unfinished: wrong == 0}
+	return r.route(wrong, reason)
 }
 
 func (r *standard) arbiterWords(found compare.Finding) []prompts.Part {

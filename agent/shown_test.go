@@ -175,7 +175,7 @@ func TestPrefix(t *testing.T) {
 	once(t)
 	p := play(t, large.with(script{"verdict round 3": no, "verdict round 4": yes,
 		"last": "y = x\nprint(1)\ny"}), largeData).noError(t)
-	equal(t, "plan", p.Plan(), []int{0, 2, 3})
+	equal(t, "plan", planOf(p.Trajectory), []int{0, 2, 3})
 	first := p.model.requests["solver round 1"].Messages
 	context, _, _ := strings.Cut(first[1].Text, "\n\n# Your task")
 	contains(t, context, "3.csv")

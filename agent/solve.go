@@ -13,7 +13,7 @@ import (
 // solve asks for the next step and its cell, and before the first step for the readings. If the
 // reply cannot be read, the error is a *[ask.Error].
 func (r *standard) solve(ctx context.Context) (ask.Solution, error) {
-	return ask.Role(ctx, r.Asker, ask.Request{Role: "solver", Subject: r.subject(1), Besides: r.t.Anew(),
+	return ask.Role(ctx, r.Asker, ask.Request{Role: "solver", Subject: r.nextSubject(), Besides: r.t.Anew(),
 		Words: r.solveWords}, ask.Solutions(r.asksReadings()))
 }
 
@@ -23,17 +23,20 @@ func (r *standard) solve(ctx context.Context) (ask.Solution, error) {
 func (r *standard) asksReadings() bool {
 	chosen := slices.ContainsFunc(r.t.Readings, func(x record.Reading) bool { return x.ByUser })
 	return !r.t.Method.NoReadings &&
-		(len(r.t.Rounds) == r.t.EarlierRounds() || len(r.t.Plan()) == 0 && !chosen)
+		(r.begins() || len(r.t.Plan()) == 0 && !chosen)
 }
+
+// begins reports whether nothing was done for the question yet, by a person or the run.
+func (r *standard) begins() bool { return r.t.Start == nil && len(r.t.Rounds) == 0 }
 
 func (r *standard) solveWords() []prompts.Part {
 	next := prompts.Solver{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0,
-		First: len(r.t.Rounds) == r.t.EarlierRounds(), Readings: r.asksReadings()}
+		First: r.begins(), Readings: r.asksReadings()}
 	if !next.Readings {
 		next.Points = r.taken()
 	}
 	known := r.t.Recalled
-	if next.First && len(r.t.Earlier) == 0 && known != nil && known.Example != nil {
+	if next.First && r.t.Earlier() == 0 && known != nil && known.Example != nil {
 		next.Example = prompts.Example(*known.Example)
 		next.Example.Cells = brief.Clip(next.Example.Cells, r.Sizes().Result)
 	}
@@ -45,16 +48,16 @@ func (r *standard) solveWords() []prompts.Part {
 	return append(r.shared(), next)
 }
 
-// propose begins a round with the next step and its cell.
-func (r *standard) propose(ctx context.Context) error {
+// propose begins a round with the next step, and returns its cell.
+func (r *standard) propose(ctx context.Context) (code string, err error) {
 	first := r.asksReadings()
 	next, err := r.solve(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if first {
 		r.ground(next.Readings)
 		r.t.Readings = next.Readings
 	}
-	return r.beginRound(next.Step, next.Code)
+	return next.Code, r.beginRound(next.Step)
 }

@@ -50,7 +50,7 @@ func (r *run) read(ctx context.Context, kind string, cells any, script string) (
 // build, as far as their code tells.
 func (r *run) apartFrom(ctx context.Context, lists ...[]string) (apart [][]int, err error) {
 	var earlier [][]string
-	for k := range r.t.Earlier {
+	for k := range r.t.Earlier() {
 		earlier = append(earlier, r.t.Part(k).OwnCells())
 	}
 	said := ""

@@ -186,7 +186,7 @@ func (c *conversation) check(tr *record.Trajectory) {
 	if tr == nil || len(tr.Edits()) > 0 || tr.DataChanges(c.files()) != "" {
 		return // it says that
 	}
-	for k := range len(tr.Earlier) + 1 {
+	for k := range tr.Questions {
 		part := tr.Part(k)
 		if !part.Verified() {
 			continue
@@ -202,7 +202,7 @@ func (c *conversation) check(tr *record.Trajectory) {
 		}
 		_, apart := c.meant[n] // who chose for a question apart has said what it takes of those before
 		apart = apart && m[4] != ""
-		for i, q := range tr.Questions()[:k+1] {
+		for i, q := range tr.Texts()[:k+1] {
 			if _, chosen := c.meant[i+1]; strings.Contains(q, "open") && !chosen && !apart {
 				c.Errorf("question %d is verified, and what question %d means is open", n, i+1)
 			}
@@ -227,7 +227,7 @@ func (c *conversation) ran(cells []string) bool {
 
 // act does what a person may do with a notebook.
 func (c *conversation) act(tr *record.Trajectory) (*record.Trajectory, bool) {
-	n := len(tr.Questions())
+	n := len(tr.Texts())
 	switch rapid.SampledFrom([]string{"ask", "edit", "choose", "resume", "data"}).Draw(c.T, "act") {
 	case "ask":
 		if tr.Ask(c.question(n+1), "") != nil {

@@ -59,8 +59,11 @@ type cell struct {
 
 // Run returns what a cell gives on a chain of cells.
 func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (ran, error) {
-	own := w.own
-	x, err := journal.Once(ctx, w.t.Journal, "cell", w.restsOn(chain, c), func(ctx context.Context) (ran, error) {
+	own, on := w.own, w.restsOn(chain, c)
+	if was, known := journal.Known[ran](w.t.Journal, "cell", on); known && w.mayRunLonger(was.Execution) {
+		w.t.Journal.Forget("cell", on)
+	}
+	x, err := journal.Once(ctx, w.t.Journal, "cell", on, func(ctx context.Context) (ran, error) {
 		back, err := w.enter(ctx, chain, c.branch)
 		if err == nil && own != w.own {
 			err = errOwn
@@ -79,6 +82,11 @@ func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (ran, e
 	}
 	w.Mask.Learn(x.Execution.PlainText())
 	return x, err
+}
+
+// mayRunLonger reports whether a cell ran for too long, and has more time now.
+func (w *workspace) mayRunLonger(x notebook.Execution) bool {
+	return x.Status == notebook.TimedOut && w.cfg.CellTimeout.Seconds() > 1.5*x.Seconds
 }
 
 // errOwn says that a session turned out to be in a state of its own.
@@ -286,7 +294,7 @@ func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error
 		return fmt.Errorf("set up the session: %s", brief.Problem(e))
 	case failed && w.purpose == Second:
 		return &elsewhereError{"a cell before it no longer runs: " + brief.Problem(e)}
-	case failed && w.t.ByHand(cells[i]):
+	case failed && w.t.WrittenByHand(cells[i]):
 		return stays("a cell of yours", e)
 	case failed && own && w.t.Mine(step) > 0: // one builds on it
 		return stays(fmt.Sprintf("the cell of step %d", step), e)

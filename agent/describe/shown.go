@@ -68,7 +68,7 @@ func (r *Describer) told(d record.Description) string {
 	if text == "" && d.Error != "" && !r.method.NoAnalyzer {
 		text = "No description: " + d.Error
 	}
-	if more := d.Beyond(len(r.t.Earlier)); more != "" {
+	if more := d.Beyond(r.t.Earlier()); more != "" {
 		text = strings.TrimLeft(text+"\n"+more, "\n")
 	}
 	return text
@@ -84,7 +84,7 @@ func (r *Describer) document(n int) bool {
 // as profiles are kept. What was told before stays as it is.
 func (r *Describer) Extend() {
 	const share = 20 // of what is shown of the files, for all that is added
-	k := len(r.t.Earlier)
+	k := r.t.Earlier()
 	if k <= r.t.Extended || !r.method.Profiles() {
 		return
 	}

@@ -4,8 +4,7 @@
 // which only the code cells hold. The metadata of each of dsstar's cells says what the cell shows
 // and has a digest of the source as drawn. A cell whose source has another digest was edited by a
 // person; a cell without such metadata is the person's own. [Draw] draws the notebook. [Read] reads
-// the trajectory back and compares the cells with it: edits become the last [record.Round], with a
-// [record.Edit].
+// the trajectory back and compares the cells with it: edits become a [record.Start].
 package page
 
 import (
@@ -38,6 +37,9 @@ const (
 var codeRoles = []string{record.RoleParameters, record.RoleSetup, record.RoleTools,
 	record.RoleVariables, roleStep, roleFinal}
 
+// version is that of the notebook's metadata.
+const version = 3
+
 // notebookMeta is the notebook's metadata under "dsstar".
 type notebookMeta struct {
 	Version    int                `json:"version"`
@@ -51,15 +53,15 @@ type notebookMeta struct {
 
 func newMeta(t *record.Trajectory) *notebookMeta {
 	return &notebookMeta{
-		Version: 2, Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(),
-		Rounds: len(t.Rounds), Trajectory: withoutShown(t),
+		Version: version, Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(),
+		Rounds: t.RoundsTaken(), Trajectory: withoutShown(t),
 	}
 }
 
 // cellMeta is a cell's metadata under "dsstar": which part of the trajectory it shows.
 type cellMeta struct {
 	Role   string `json:"role,omitempty"`
-	Round  int    `json:"round,omitempty"`
+	Round  int    `json:"round,omitempty"` // by its number in the part
 	Step   int    `json:"step,omitempty"`
 	Part   int    `json:"part,omitempty"`   // from 2; the first has none
 	Digest string `json:"digest,omitempty"` // of the source as it was drawn
@@ -68,10 +70,13 @@ type cellMeta struct {
 
 // id returns the id of dsstar's cell.
 func (m cellMeta) id() string {
-	if n := max(m.Part, m.Round); n > 0 {
-		return fmt.Sprintf("%s-%d", m.Role, n)
+	id := m.Role
+	for _, n := range []int{m.Part, m.Round} {
+		if n > 0 {
+			id += fmt.Sprintf("-%d", n)
+		}
 	}
-	return m.Role
+	return id
 }
 
 // Draw draws the notebook of a trajectory, finished or not. Run All runs only the accepted cells:
@@ -84,7 +89,7 @@ func Draw(t *record.Trajectory) *notebook.Notebook {
 	for _, c := range t.Opening() {
 		d.code(cellMeta{Role: c.Role}, record.Attempt{Code: c.Code})
 	}
-	for k := range len(t.Earlier) + 1 {
+	for k := range t.Questions {
 		d.part(partOf(t, k))
 	}
 	d.sections(whole, roleProof)
@@ -111,31 +116,11 @@ func (p part) meta(role string) cellMeta {
 // withoutShown returns a copy of the trajectory without the outputs that cells show.
 func withoutShown(t *record.Trajectory) *record.Trajectory {
 	bare := *t
-	bare.Rounds, bare.Earlier = slices.Clone(t.Rounds), slices.Clone(t.Earlier)
-	for k := range len(t.Earlier) + 1 {
-		p := t.Part(k)
-		for _, i := range p.CellRounds() {
-			bare.Rounds[i].Attempts = withoutLastOutputs(p.Rounds[i].Attempts)
-		}
-		if _, shown := p.FinalCell(); !shown {
-			continue
-		}
-		final := *p.Final
-		final.Attempts = withoutLastOutputs(final.Attempts)
-		if k < len(bare.Earlier) {
-			bare.Earlier[k].Final = &final
-		} else {
-			bare.Final = &final
-		}
+	bare.Questions = slices.Clone(t.Questions)
+	for k, q := range t.Questions {
+		bare.Questions[k] = q.WithoutShown(t.Method.Script)
 	}
 	return &bare
-}
-
-// withoutLastOutputs returns attempts, of which there are some, without the outputs of the last.
-func withoutLastOutputs(attempts []record.Attempt) []record.Attempt {
-	attempts = slices.Clone(attempts)
-	attempts[len(attempts)-1].Execution.Outputs = nil
-	return attempts
 }
 
 // languageInfo returns the language_info that ipykernel reports, so that opening the notebook
@@ -251,11 +236,11 @@ func (d *drawing) part(p part) {
 	if !p.First() {
 		d.sections(p, roleQuestion, roleReport, roleAsked)
 	}
-	for n, i := range p.CellRounds() {
+	for n, r := range p.Drawn(p.Method.Script) {
 		if p.Method.Script {
-			n = p.StepOf(i) - 1
+			n = r.Place - 1
 		}
-		d.accepted(p, i, n+1)
+		d.accepted(p, *r, n+1)
 	}
 	if p.Final != nil {
 		d.sections(p, roleAnswer)
@@ -266,16 +251,16 @@ func (d *drawing) part(p part) {
 	d.sections(p, roleReadings, roleSecond, roleTried)
 }
 
-// accepted draws round i, the cell of a step.
-func (d *drawing) accepted(p part, i, step int) {
-	n := i + 1
-	old := slices.ContainsFunc(p.Rounds[n:], func(r record.Round) bool { return r.Edit != nil })
-	r := turn{Round: p.Rounds[i], Number: n, Place: step, Old: old}
-	meta := cellMeta{Role: roleRound, Round: n, Step: step}
-	d.section(meta, r)
+// accepted draws a round whose cell is a step.
+func (d *drawing) accepted(p part, r record.Round, step int) {
+	shown := turn{Round: r, Number: p.Before() + r.Number, Place: step,
+		Old: r.Given && p.Last() != nil && p.Last().Number != r.Number}
+	meta := p.meta(roleRound)
+	meta.Round, meta.Step = r.Number, step
+	d.section(meta, shown)
 	meta.Role = roleStep
 	d.code(meta, r.Attempts[len(r.Attempts)-1])
-	if r.Verdict != nil {
-		d.section(cellMeta{Role: roleVerdict, Round: n}, r)
+	if meta.Role, meta.Step = roleVerdict, 0; r.Verdict != nil {
+		d.section(meta, shown)
 	}
 }

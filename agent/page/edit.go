@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"maps"
 	"slices"
 	"strings"
 
@@ -20,8 +19,8 @@ import (
 type editing struct {
 	t     *record.Trajectory
 	cells []left
-	what  []string            // was changed in the part in work, in words
-	edits map[int]record.Edit // by part, from 0
+	what  []string              // was changed in the part in work, in words
+	edits map[int]*record.Start // by part, from 0
 }
 
 // did records what the person changed.
@@ -40,11 +39,10 @@ func (e *editing) role(role string, part int) (c left, there bool) {
 	return e.cells[i], true
 }
 
-// read appends a round for each cell that the person added and, if anything differs, one round for
-// the edit itself.
+// read has the questions begin again of which a person has changed something.
 func (e *editing) read() error {
-	t, last := e.t, len(e.t.Earlier)
-	for k := range last + 1 {
+	t := e.t
+	for k := range t.Questions {
 		if e.asksAnother(partOf(t, k)) {
 			return errQuestion
 		}
@@ -52,8 +50,8 @@ func (e *editing) read() error {
 	if t.Method.Script {
 		return e.refuse()
 	}
-	for k := range last + 1 {
-		if err := e.part(k, k == last); err != nil {
+	for k := range t.Questions {
+		if err := e.part(k, k == t.Earlier()); err != nil {
 			return err
 		}
 	}
@@ -71,10 +69,14 @@ func (e *editing) part(k int, last bool) error {
 		of = fmt.Sprintf(" of question %d", k+1)
 	}
 	e.what = nil
-	rounds := len(e.t.Rounds)
-	was, now, ordered := e.steps(k, of)
+	q := e.t.Questions[k]
+	start := q.Again()
+	was, now := numbers(start.Given), e.steps(k, of)
+	isNew := func(r record.Round) bool { return !slices.Contains(was, r.Number) }
+	kept := inBoth(numbers(now), was)
+	ordered := !slices.Equal(inBoth(was, kept), kept)
 	switch {
-	case !last && len(e.t.Rounds) > rounds:
+	case !last && slices.ContainsFunc(now, isNew):
 		return refused("a cell was added to question %d, which another has followed: "+
 			"add it to the last one", k+1)
 	case !last && ordered:
@@ -83,21 +85,20 @@ func (e *editing) part(k int, last bool) error {
 	case ordered:
 		e.did("the steps were put into another order")
 	}
-	steps := len(e.what) > 0
+	start.Steps, start.Ordered, start.Less = len(e.what) > 0, ordered, len(now) < len(was)
+	start.Given = now
 	if last {
 		if err := e.opening(); err != nil {
 			return err
 		}
 		e.notes()
 	}
-	if e.lastCell(k, of); len(e.what) == 0 {
+	if e.lastCell(k, of, start); len(e.what) == 0 {
 		return nil
 	}
-	edit := e.t.Part(k).Again(e.what...)
-	edit.Rest, edit.Steps, edit.Ordered = record.Numbers(now), steps, ordered
-	edit.Start.Given, edit.Start.Less = record.Numbers(now), len(now) < len(was)
-	maps.DeleteFunc(edit.Start.Words, func(n int, _ string) bool { return !slices.Contains(now, n-1) })
-	e.edits[k] = edit
+	start.What = e.what
+	start.Readings = q.Again().Readings // a note that was removed may have chosen one
+	e.edits[k] = start
 	return nil
 }
 
@@ -124,72 +125,78 @@ func inBoth(a, b []int) []int {
 	return slices.DeleteFunc(slices.Clone(a), func(i int) bool { return !slices.Contains(b, i) })
 }
 
-// steps compares the steps of part k with the record. It returns the rounds that had a cell before
-// and those that have one now, and whether they are in another order.
-func (e *editing) steps(k int, of string) (was, now []int, ordered bool) {
-	t, changed := e.t, map[int]bool{}
-	was = t.Part(k).CellRounds()
+func numbers(rounds []record.Round) (all []int) {
+	for _, r := range rounds {
+		all = append(all, r.Number)
+	}
+	return all
+}
+
+// steps compares the steps of part k with the record, and returns them as they are left.
+func (e *editing) steps(k int, of string) (now []record.Round) {
+	was, changed := e.t.Questions[k].Again().Given, map[int]bool{}
+	next := e.t.Questions[k].Count() + 1
 	for _, c := range e.cells {
 		step, number := c.own && c.meta.Role == roleStep, len(now)+1
-		if c.Type != notebook.Code || c.own && !step || min(c.part-1, len(t.Earlier)) != k {
+		if c.Type != notebook.Code || c.own && !step || c.part-1 != k {
 			continue
 		}
-		i := c.meta.Round - 1
-		switch {
-		case !c.own:
-			i = len(t.Rounds)
-			t.Rounds = append(t.Rounds, handMade(c.Cell))
+		r := handMade(c.Cell, next)
+		if i := slices.IndexFunc(was, func(r record.Round) bool { return c.own && r.Number == c.meta.Round }); i >= 0 {
+			r = was[i]
+		} else {
+			next++
 			e.did("a cell was added as step %d", number)
-		case c.changed:
-			t.Rounds[i].ByHand, t.Rounds[i].Was, changed[i] = true, c.was, true
+		}
+		if c.changed {
+			r.ByHand, r.Was, changed[r.Number] = true, c.was, true
 			e.did("the cell of step %d%s was changed", number, of)
 		}
-		now = append(now, i)
+		r.Place = number
+		now = append(now, r)
 	}
 	for _, c := range e.cells {
-		if c.changed && c.words(len(t.Earlier)+1) && c.part == k+1 {
+		if c.changed && c.words(len(e.t.Questions)) && c.part == k+1 {
 			e.reword(c, now, changed)
 		}
 	}
-	for at, i := range was {
-		if !slices.Contains(now, i) {
+	for at, r := range was {
+		if !slices.Contains(numbers(now), r.Number) {
 			e.did("step %d%s was removed", at+1, of)
 		}
 	}
-	return was, now, !slices.Equal(inBoth(was, now), inBoth(now, was))
+	return now
 }
 
 // words reports whether the cell has the words of a step of the last part, whose number is given.
 func (c left) words(last int) bool { return c.own && c.meta.Role == roleRound && c.part >= last }
 
 // reword takes over the words of a step that the person changed.
-func (e *editing) reword(c left, now []int, changed map[int]bool) {
-	i := c.meta.Round - 1
-	at, words := slices.Index(now, i), stepText(c.Source)
+func (e *editing) reword(c left, now []record.Round, changed map[int]bool) {
+	at, words := slices.Index(numbers(now), c.meta.Round), stepText(c.Source)
 	if at < 0 || words == "" {
 		return
 	}
-	r := &e.t.Rounds[i]
+	r := &now[at]
 	if words == brief.OneLine(cmp.Or(r.Rewrite, r.Step)) {
 		return
 	}
-	if r.Rewrite = words; changed[i] {
+	if r.Rewrite = words; changed[r.Number] {
 		r.Step, r.Rewrite = words, "" // and its cell with them
 	}
-	changed[i] = true
+	changed[r.Number] = true
 	e.did("the words of step %d were changed", at+1)
 }
 
 // lastCell compares the last cell of part k with the record.
-func (e *editing) lastCell(k int, of string) {
-	p := e.t.Part(k)
+func (e *editing) lastCell(k int, of string, start *record.Start) {
 	final, there := e.role(roleFinal, k+1)
-	if _, drawn := p.FinalCell(); drawn && !there {
-		*p.Final = record.Final{}
+	if _, drawn := e.t.Questions[k].FinalCell(); drawn && !there {
+		start.Last, start.ByHand = "", false
 		e.did("the last cell%s was removed", of)
 	}
 	if final.changed {
-		p.Final.ByHand = true
+		start.ByHand = true
 		e.did("the last cell%s was changed", of)
 	}
 }
@@ -235,10 +242,9 @@ func (e *editing) notes() {
 		t.Notes = slices.DeleteFunc(t.Notes, func(n string) bool { return n == text })
 		t.Left = slices.DeleteFunc(t.Left, func(n record.Left) bool { return n.Text == text })
 		journal.Drop(t.Journal, record.Decided, func(d record.Decision) bool { return d.Note == text })
-		for k := range len(t.Earlier) + 1 {
-			readings := t.Part(k).Readings
-			for i, r := range readings {
-				readings[i].ByUser = r.ByUser && r.Chose() != text
+		for _, q := range t.Questions {
+			for i, r := range q.Readings {
+				q.Readings[i].ByUser = r.ByUser && r.Chose() != text
 			}
 		}
 		e.noted(0, "a note was removed: "+text)
@@ -248,13 +254,12 @@ func (e *editing) notes() {
 // noted records a change that concerns the questions from part k on.
 func (e *editing) noted(k int, what string) {
 	e.did("%s", what)
-	for k = max(k, 0); k < len(e.t.Earlier); k++ {
-		edit, is := e.edits[k]
-		if !is {
-			edit = e.t.Part(k).Again()
+	for k = max(k, 0); k < e.t.Earlier(); k++ {
+		if e.edits[k] == nil {
+			e.edits[k] = e.t.Questions[k].Again()
 		}
-		edit.What = append(slices.Clone(edit.What), what)
-		e.edits[k] = edit
+		e.edits[k].What = append(e.edits[k].What, what)
+		e.edits[k].Readings = e.t.Questions[k].Again().Readings
 	}
 }
 
@@ -298,7 +303,7 @@ func (e *editing) opening() error {
 		return refused("the parameters cell has other lines than " +
 			`data_dir = "…" and question = "…": put your code into a cell after the set-up`)
 	}
-	if question != e.t.Part(0).Task.Question {
+	if question != e.t.Questions[0].Text {
 		return errQuestion
 	}
 	e.t.Task.Data, e.t.Task.Sources = data, nil
@@ -307,8 +312,9 @@ func (e *editing) opening() error {
 	return nil
 }
 
-// handMade returns the round for a cell that a person added. Its step is the cell's first comment.
-func handMade(c notebook.Cell) record.Round {
+// handMade returns the round, with a number, for a cell that a person added. Its step is the cell's
+// first comment.
+func handMade(c notebook.Cell, number int) record.Round {
 	ran := notebook.Execution{Status: notebook.OK, Outputs: record.Recounted(c.Outputs, 0)}
 	step := "A cell written by hand."
 	for line := range strings.Lines(c.Source) {
@@ -320,7 +326,7 @@ func handMade(c notebook.Cell) record.Round {
 			break
 		}
 	}
-	return record.Round{Step: step, ByHand: true,
+	return record.Round{Number: number, Step: step, Given: true, ByHand: true,
 		Attempts: []record.Attempt{{Code: c.Source, Execution: ran}}}
 }
 

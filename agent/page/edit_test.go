@@ -79,11 +79,15 @@ func TestEdits(t *testing.T) {
 			}
 			tr := readAgain(t, nb)
 			if strings.Contains(c.what, "the cell of step 2") {
-				if r := tr.Rounds[2]; !strings.Contains(r.Was, "sum()") || r.Rewrite != "" {
+				if r := tr.Rest[1]; !strings.Contains(r.Was, "sum()") || r.Rewrite != "" {
 					t.Errorf("the cell was %q, its words are to be %q", r.Was, r.Rewrite)
 				}
 			}
-			cells := strings.Trim(fmt.Sprint(record.Numbers(tr.CellRounds())), "[]")
+			var shown []int
+			for _, r := range tr.Shown() {
+				shown = append(shown, r.Number)
+			}
+			cells := strings.Trim(fmt.Sprint(shown), "[]")
 			if what := strings.Join(tr.Edits(), "; "); what != c.what || cells != c.cells {
 				t.Errorf("%q, cells %s, want %q, cells %s", what, cells, c.what, c.cells)
 			}
@@ -114,13 +118,14 @@ func TestRemarks(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	for _, c := range []struct{ entry, value, text string }{
 		{"", `null`, "not written by dsstar"},
-		{"", `{"version": 3}`, "version 3, not 2"},
-		{"", `{"version": 2}`, "no trajectory"},
+		{"", `{"version": 4}`, "version 4, not 3"},
+		{"", `{"version": 3}`, "no trajectory"},
 		{"", `"x"`, "metadata"},
-		{"earlier", `[{"end": 9}]`, "damaged"},
-		{"rounds", `[{"edit": {"plan": [2]}}]`, "damaged"},
-		{"readings", `[{"point": "a"}]`, "damaged"},
-		{"readings", `[{"options": [{}, {}], "together": [1]}]`, "damaged"},
+		{"questions", `[]`, "no question"},
+		{"questions", `[null]`, "no question"},
+		{"questions", `[{"start": {"given": [{}]}}]`, "damaged"},
+		{"questions", `[{"readings": [{"point": "a"}]}]`, "damaged"},
+		{"questions", `[{"readings": [{"options": [{}, {}], "together": [1]}]}]`, "damaged"},
 	} {
 		nb := golden(t, "carried-out")
 		in, entry := nb.Metadata, "dsstar"

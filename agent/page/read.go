@@ -16,8 +16,8 @@ import (
 )
 
 // Read returns the trajectory in the notebook's metadata, with the outputs of the cells. It is
-// the inverse of [Draw]. Edits made since become the last round, with a [record.Edit] that package
-// agent carries out. The error is a [*record.EditError] for edits from which a run cannot continue.
+// the inverse of [Draw]. Edits made since become a [record.Start] that package agent
+// carries out. The error is a [*record.EditError] for edits from which a run cannot continue.
 func Read(nb *notebook.Notebook) (*record.Trajectory, error) {
 	t, err := Recorded(nb)
 	if err != nil {
@@ -27,32 +27,41 @@ func Read(nb *notebook.Notebook) (*record.Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Remarks = remarks(nb, cells, len(t.Earlier)+1)
-	return t, (&editing{t: t, cells: cells, edits: map[int]record.Edit{}}).read()
+	t.Remarks = remarks(nb, cells, len(t.Questions))
+	return t, (&editing{t: t, cells: cells, edits: map[int]*record.Start{}}).read()
 }
 
 // Recorded returns the trajectory as it was saved, whatever a person has changed in the notebook
 // since, without the outputs of its cells.
 func Recorded(nb *notebook.Notebook) (*record.Trajectory, error) {
-	meta := notebookMeta{}
-	err := decode(nb.Metadata, &meta)
+	var meta struct {
+		Version    int             `json:"version"`
+		Agent      string          `json:"agent"`
+		Trajectory json.RawMessage `json:"trajectory"`
+	}
+	t, err := &record.Trajectory{}, decode(nb.Metadata, &meta)
 	switch {
 	case err != nil:
 	case meta.Agent != "":
 		err = fmt.Errorf("it is the record of another agent, %s, and not of a run that dsstar can go on with",
 			meta.Agent)
-	case meta.Version != 2:
-		err = fmt.Errorf("its dsstar metadata has version %d, not 2", meta.Version)
+	case meta.Version != version && meta.Version != olderVersion:
+		err = fmt.Errorf("its dsstar metadata has version %d, not %d", meta.Version, version)
 	case meta.Trajectory == nil:
 		err = errors.New("its dsstar metadata has no trajectory")
+	case meta.Version == olderVersion:
+		t, err = fromOlder(nb, meta.Trajectory)
 	default:
-		err = meta.Trajectory.Check()
+		err = json.Unmarshal(meta.Trajectory, t)
+	}
+	if err == nil {
+		err = t.Check()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the notebook: %w", err)
 	}
-	meta.Trajectory.Seal = record.SealOf(nb)
-	return meta.Trajectory, nil
+	t.Seal = record.SealOf(nb)
+	return t, nil
 }
 
 // decode decodes the "dsstar" entry of a metadata object, read from a file or just drawn.
@@ -110,11 +119,8 @@ func leftIn(nb *notebook.Notebook, t *record.Trajectory) (all []left, err error)
 			shows.Code = c.Source
 			shows.Execution.Outputs = record.Recounted(c.Outputs, shows.Execution.Count)
 		}
-		switch m.Role {
-		case roleQuestion:
+		if m.Role == roleQuestion {
 			in = l.part
-		case roleRound, roleStep:
-			l.part = t.PartOf(m.Round)
 		}
 		all = append(all, l)
 	}
@@ -123,13 +129,18 @@ func leftIn(nb *notebook.Notebook, t *record.Trajectory) (all []left, err error)
 
 // shownBy returns the attempt that a cell shows, or nil.
 func shownBy(t *record.Trajectory, m cellMeta) *record.Attempt {
+	k := max(1, m.Part) - 1
+	if k >= len(t.Questions) {
+		return nil
+	}
+	q := t.Questions[k]
 	var attempts []record.Attempt
-	switch part := max(1, m.Part); {
-	case m.Role == roleStep && m.Round >= 1 && m.Round <= len(t.Rounds):
-		attempts = t.Rounds[m.Round-1].Attempts
-	case m.Role == roleFinal && part <= len(t.Earlier)+1:
-		if f := t.Part(part - 1).Final; f != nil {
-			attempts = f.Attempts
+	if m.Role == roleFinal && q.Final != nil {
+		attempts = q.Final.Attempts
+	}
+	for _, r := range q.Drawn(t.Method.Script) {
+		if m.Role == roleStep && r.Number == m.Round {
+			attempts = r.Attempts
 		}
 	}
 	if _, ok := record.Accepted(attempts); !ok {
@@ -140,7 +151,7 @@ func shownBy(t *record.Trajectory, m cellMeta) *record.Attempt {
 
 // ownID matches the ids that [Draw] gives.
 var ownID = lazy.Regexp(`^(data|parameters|setup|tools|variables|proof` +
-	`|(question|report|asked|answer|final|readings|second|tried)(-\d+)?|(round|step|verdict)-\d+)$`)
+	`|(question|report|asked|answer|final|readings|second|tried)(-\d+)?|(round|step|verdict)(-\d+){1,2})$`)
 
 // remarks returns the person's own texts, and the versions of dsstar's texts that a person has
 // written, which are drawn as they were. The words of steps of the last part are no such version.
@@ -194,7 +205,7 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 		c := &nb.Cells[i]
 		own, _ := c.Metadata["dsstar"].(map[string]any)
 		role, _ := own["role"].(string)
-		for k := range len(t.Earlier) + 1 {
+		for k := range t.Questions {
 			p := partOf(shown, k)
 			if (role == roleQuestion || role == roleReport) && c.ID == p.meta(role).id() {
 				c.Source, c.Attachments = drawn(role, p)
@@ -222,7 +233,7 @@ func Rewritten(nb *notebook.Notebook, t *record.Trajectory) bool {
 	for _, c := range nb.Cells {
 		now[c.ID] = c
 	}
-	for k := range len(t.Earlier) + 1 { // who would show another answer must remove the given one
+	for k := range t.Questions { // who would show another answer must remove the given one
 		if now[partOf(t, k).meta(roleQuestion).id()].Type != notebook.Markdown {
 			return true
 		}

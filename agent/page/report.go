@@ -28,7 +28,7 @@ func (p part) Number() int { return p.k + 1 }
 
 // Followed returns, of the first part, those after it.
 func (p part) Followed() (later []*record.Trajectory) {
-	for k := 1; p.First() && k <= len(p.all.Earlier); k++ {
+	for k := 1; p.First() && k < len(p.all.Questions); k++ {
 		later = append(later, p.all.Part(k))
 	}
 	return later

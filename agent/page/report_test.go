@@ -22,10 +22,10 @@ func answered(t *testing.T) *record.Trajectory {
 
 // follow makes a run one whose question follows another one; its second derivation may build on that.
 func follow(t *record.Trajectory, builds bool) {
-	t.Earlier = []record.Part{{Question: "What?", End: 1, Final: t.Final, Proof: t.Proof, Second: t.Second}}
-	t.Rounds = []record.Round{{Attempts: ran("b = 1"), Verdict: &record.Verdict{Sufficient: true}},
-		{Attempts: ran("c = 2"), Verdict: &record.Verdict{Sufficient: true}}}
-	t.Readings = nil
+	first := *t.Question
+	t.Questions = []*record.Question{&first, t.Question}
+	t.Rounds = []record.Round{{Attempts: ran("c = 2"), Verdict: &record.Verdict{Sufficient: true}}}
+	t.Readings, first.Readings = nil, nil
 	t.Second = &record.Second{Answer: "North", Agrees: true, Builds: builds}
 }
 
@@ -106,7 +106,8 @@ func TestRestate(t *testing.T) {
 	gave := notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{
 		{Type: notebook.Stream, Name: "stdout", Text: "42\n"},
 		{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{"text/plain": "'There are 41.'"}}}}
-	tr = &record.Trajectory{Final: &record.Final{Answer: "41", Summary: "There are 41.", Attempts: []record.Attempt{{Execution: gave}}}}
+	tr = record.New(record.Task{}, record.Question{Final: &record.Final{Answer: "41", Summary: "There are 41.",
+		Attempts: []record.Attempt{{Execution: gave}}}})
 	if tr.Restate(map[int]string{1: "42"}); tr.Answer() != "42" || tr.Summary() != "" {
 		t.Errorf("answer %q, summary %q", tr.Answer(), tr.Summary())
 	}

@@ -96,13 +96,15 @@ func printed(x notebook.Execution) string {
 	return brief.Clip(out, shownChars)
 }
 
-// A turn is a round with its number, from 1, or has no more than attempts at a cell.
+// A turn is a round with its number among those of the run, or has no more than attempts at a cell, or
+// what a person did.
 type turn struct {
 	record.Round
 	Number int
-	Place  int    // of its step in the plan, from 1
-	Old    bool   // a person, or new data, have changed cells since
-	Of     string // at which cell the attempts were; "": it needs no name
+	Place  int      // of its step in the plan, from 1
+	Old    bool     // a person, or new data, have changed cells since
+	Of     string   // at which cell the attempts were; "": it needs no name
+	By     []string // what a person did
 
 	Fate    string // why it has no cell
 	Dropped bool   // its step was in the plan
@@ -129,46 +131,54 @@ func (t turn) Undone(attempt int) (how string) {
 	return how
 }
 
-// Log returns the edits, the rounds without a cell, and the attempts that did not become cells.
+// Log returns what persons changed, the rounds without a cell, and the attempts that did not become
+// cells.
 func (p part) Log() (all []turn) {
-	cells := p.CellRounds()
-	for i := p.EarlierRounds(); i < len(p.Rounds); i++ {
-		r := turn{Round: p.Rounds[i], Number: i + 1}
-		if step := slices.Index(cells, i); step >= 0 {
-			if p.Method.Script {
-				step = p.StepOf(i) - 1
-			}
-			r = tries(fmt.Sprintf("Step %d", step+1), r.Attempts[:len(r.Attempts)-1], r.Returns...)
-		} else if r.Edit == nil {
-			r.Fate, r.Dropped = p.fate(i)
+	cells := p.Drawn(p.Method.Script)
+	for n, lap := range p.Laps() {
+		if n > 0 {
+			all = append(all, turn{By: lap.Start.What, Number: p.Before() + lap.Start.Number})
 		}
-		all = append(all, r)
+		for _, r := range lap.Rounds {
+			step := slices.IndexFunc(cells, func(c *record.Round) bool { return c.Number == r.Number })
+			if step < 0 {
+				all = append(all, p.without(r, n < len(p.Former)))
+				continue
+			}
+			if p.Method.Script {
+				step = r.Place - 1
+			}
+			all = append(all, tries(fmt.Sprintf("Step %d", step+1), r.Attempts[:len(r.Attempts)-1], r.Returns...))
+		}
 	}
 	if f := p.Final; f != nil {
 		rest := f.Attempts
-		if _, ok := p.FinalCell(); ok {
+		if _, drawn := p.FinalCell(); drawn {
 			rest = rest[:len(rest)-1]
 		}
 		all = append(all, tries("Answer", rest, f.Returns...))
 	}
 	return slices.DeleteFunc(all, func(t turn) bool {
-		return t.Edit == nil && t.Fate == "" && len(t.Attempts) == 0
+		return t.By == nil && t.Fate == "" && len(t.Attempts) == 0
 	})
 }
 
-// fate says what became of round i, which has no cell, and whether its step was dropped.
-func (p part) fate(i int) (fate string, dropped bool) {
-	r := p.Rounds[i]
-	by, dropped := p.DroppedBy(i)
+// without returns a round that has no cell, perhaps any more, since the question began again.
+func (p part) without(r record.Round, former bool) turn {
+	t := turn{Round: r, Number: p.Before() + r.Number, Dropped: true}
 	switch _, ran := r.Accepted(); {
-	case dropped && r.Rejected():
-		return brief.Problem(r.Attempts[len(r.Attempts)-1].Execution), true
-	case dropped && by == i:
-		return "dropped", true
-	case dropped:
-		return fmt.Sprintf("dropped in round %d", by+1), true
+	case r.Dropped > 0 && r.Rejected():
+		t.Fate = brief.Problem(r.Attempts[len(r.Attempts)-1].Execution)
+	case r.Dropped == r.Number:
+		t.Fate = "dropped"
+	case r.Dropped > 0:
+		t.Fate = fmt.Sprintf("dropped in round %d", p.Before()+r.Dropped)
+	case former:
+		t.Fate = "dropped by hand"
 	case ran && p.Method.Script:
-		return "its script became the next one", false
+		t.Fate, t.Dropped = "its script became the next one", false
+	default:
+		t.Fate, t.Dropped = "under way", false
 	}
-	return "under way", false
+	return t
 }

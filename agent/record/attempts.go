@@ -16,11 +16,13 @@ func (r Round) Rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.
 
 // Tried returns all attempts at cells, and how the session went back from them.
 func (t *Trajectory) Tried() (attempts []Attempt, returns []Return) {
-	for _, r := range t.Rounds {
-		attempts, returns = append(attempts, r.Attempts...), append(returns, r.Returns...)
-	}
-	for k := range len(t.Earlier) + 1 {
-		if f := t.Part(k).Final; f != nil {
+	for _, q := range t.Questions {
+		for _, lap := range q.Laps() {
+			for _, r := range lap.Rounds {
+				attempts, returns = append(attempts, r.Attempts...), append(returns, r.Returns...)
+			}
+		}
+		if f := q.Final; f != nil {
 			attempts, returns = append(attempts, f.Attempts...), append(returns, f.Returns...)
 		}
 	}

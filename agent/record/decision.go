@@ -18,9 +18,9 @@ type Decision struct {
 
 // MeantOf is what the decision rests on which option of reading i is meant: the words alone, whatever
 // comes out.
-func MeantOf(t *Trajectory, i int) any {
-	on := []any{"reading", t.Task.Question, t.Readings[i].Point}
-	for _, o := range t.Readings[i].Options {
+func MeantOf(q *Question, i int) any {
+	on := []any{"reading", q.Text, q.Readings[i].Point}
+	for _, o := range q.Readings[i].Options {
 		on = append(on, o.Text)
 	}
 	return on
@@ -39,13 +39,14 @@ func ChoiceOf(r Reading, n int) Decision {
 // Changed has the questions after question k, from 0, begin again, as what they build on changes,
 // and question k as it was.
 func (t *Trajectory) Changed(k int) {
-	t.Ended, t.Failure, t.Proof = false, "", nil
-	if k < len(t.Earlier) {
-		t.Earlier[k].Proof = nil
-		changed := map[int]Edit{}
-		for j := k + 1; j <= len(t.Earlier); j++ {
-			changed[j] = t.Part(j).Again("what question " + strconv.Itoa(k+1) + " means was chosen")
-		}
-		t.Restart(changed)
+	t.Ended, t.Failure, t.Questions[k].Proof = false, "", nil
+	if k == t.Earlier() {
+		return
 	}
+	t.Proof = nil
+	changed := map[int]*Start{}
+	for j, q := range t.Questions[k+1:] {
+		changed[k+1+j] = q.Again("what question " + strconv.Itoa(k+1) + " means was chosen")
+	}
+	t.Restart(changed)
 }

@@ -57,13 +57,12 @@ func (t *Trajectory) Derivations() *Derivations {
 			d.Memory.Again, d.Memory.Calls, d.Memory.Tokens = 1, r.Spent.Calls, r.Spent.InputTokens
 		}
 	}
-	for k := range len(t.Earlier) + 1 {
-		part := t.Part(k)
-		for _, r := range part.Readings {
+	for _, q := range t.Questions {
+		for _, r := range q.Readings {
 			d.Readings.count(r)
 		}
-		if part.Second != nil {
-			d.Second.count(*part.Second)
+		if q.Second != nil {
+			d.Second.count(*q.Second)
 		}
 	}
 	return d

@@ -9,8 +9,7 @@ import (
 func TestDerivations(t *testing.T) {
 	option := func(answer string, same bool) Option { return Option{Answer: answer, Same: same} }
 	tries := []Attempt{{Code: "answer"}}
-	tr := &Trajectory{
-		Earlier: []Part{{Second: &Second{Attempts: tries, Answer: "1", Agrees: true}}},
+	tr := New(Task{}, Question{
 		Readings: []Reading{
 			{Settled: true, Options: []Option{{}, {}}},
 			{Options: []Option{{}, option("2", true)}},
@@ -19,11 +18,12 @@ func TestDerivations(t *testing.T) {
 		},
 		Second: &Second{Attempts: tries, Answer: "1", Agrees: true, Ruling: RuledSame,
 			Rejected: []Ruled{{Ruling: RuledSecond}}},
-	}
+	})
+	tr.Questions = append([]*Question{{Second: &Second{Attempts: tries, Answer: "1", Agrees: true}}}, tr.Question)
 	sum := tr.Derivations()
 	sum.Add(sum)
 	sum.Add(nil)
-	sum.Add((&Trajectory{Second: &Second{Reason: "the reply could not be read"}}).Derivations())
+	sum.Add(New(Task{}, Question{Second: &Second{Reason: "the reply could not be read"}}).Derivations())
 	readings, second := sum.InWords()
 	if readings != "8 named, 4 open, 4 computed, 2 changed the answer" ||
 		second != "4 run, 4 agreed; rulings: same 2, second 2" {

@@ -127,7 +127,7 @@ func slug(question string) string {
 
 // Script returns the code of the notebook's cells in order as one Python script. Editors see the
 // cells by the comments between them.
-func (t *Trajectory) Script() string { return script(append(t.EarlierCells(), t.own()...)) }
+func (t *Trajectory) Script() string { return script(append(t.Opening(), t.AskedCells()...)) }
 
 // OpeningScript returns the script of the cells before the first step.
 func (t *Trajectory) OpeningScript() string { return script(t.Opening()) }

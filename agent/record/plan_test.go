@@ -16,14 +16,16 @@ func TestAt(t *testing.T) {
 	}
 	failed := Round{Step: "d", Attempts: []Attempt{{Code: "d", Execution: raised}},
 		Route: &Route{Back: 2}}
-	run := &Trajectory{
-		Task:   Task{Data: "/data"},
-		Rounds: []Round{round("a", 0), round("b", 0), round("c", 2), failed, round("e", 0), {Step: "f"}},
-		Final:  &Final{Attempts: []Attempt{{Code: "print(1)", Execution: ok}}},
+	run := New(Task{Data: "/data"}, Question{Final: &Final{Attempts: []Attempt{{Code: "print(1)", Execution: ok}}}})
+	for _, r := range []Round{round("a", 0), round("b", 0), round("c", 2), failed, round("e", 0), {Step: "f"}} {
+		run.Begin(r.Step).Attempts = r.Attempts
+		if r.Route != nil {
+			run.Take(*r.Route)
+		}
 	}
 	for i, want := range [][]string{{}, {"a"}, {"a", "b"}, {"a"}, {"a"}, {"a", "e"}} {
-		cells, attempts := run.At(i + 1)
-		if len(cells) < 2 || !slices.Equal(cells[2:], want) ||
+		_, cells, attempts, found := run.At(i + 1)
+		if !found || len(cells) < 2 || !slices.Equal(cells[2:], want) ||
 			cells[0] != "data_dir = \"/data\"\nquestion = \"\"" {
 			t.Errorf("round %d: %q, want %q", i+1, cells, want)
 		}
@@ -32,7 +34,7 @@ func TestAt(t *testing.T) {
 		}
 	}
 	run.Method.Script = true // every script runs on its own
-	if cells, _ := run.At(3); len(cells) != 2 {
+	if _, cells, _, _ := run.At(3); len(cells) != 2 {
 		t.Errorf("of scripts: %q", cells)
 	}
 }

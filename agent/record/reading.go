@@ -96,21 +96,14 @@ func (r Reading) Matters() bool {
 	})
 }
 
-// OpenReadings returns the open readings of the last part that change its answer.
-func (t *Trajectory) OpenReadings() []Reading {
-	var open []Reading
-	for _, r := range t.Readings {
-		if r.Open() && r.Matters() {
-			open = append(open, r)
-		}
-	}
-	return open
+// OpenReadings returns the open readings of the question that change its answer.
+func (q *Question) OpenReadings() []Reading {
+	return slices.DeleteFunc(slices.Clone(q.Readings), func(r Reading) bool { return !r.Open() || !r.Matters() })
 }
 
 // A Second is a derivation of the answer by a request that saw question, profiles and form, and
 // nothing of the first derivation. Its cell ran in a session of its own.
 type Second struct {
-	Proposed string         `json:"proposed,omitempty"` // its cell, until it has run to its end
 	Attempts []Attempt      `json:"attempts"`
 	Answer   string         `json:"answer,omitempty"`
 	Files    []compare.File `json:"files,omitempty"`    // of the answer
@@ -167,9 +160,9 @@ func (s Second) Settled() bool {
 
 // Unsettle withdraws what was derived beside the accepted cells, which have changed: the proof, the
 // second derivation, and the answers under other readings.
-func (t *Trajectory) Unsettle() {
-	t.Proof, t.Second = nil, nil
-	t.Readings = restated(t.Readings)
+func (q *Question) Unsettle() {
+	q.Proof, q.Second = nil, nil
+	q.Readings = restated(q.Readings)
 }
 
 // NoteTag marks a person's Markdown cell that the agent reads.

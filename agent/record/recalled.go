@@ -51,11 +51,7 @@ func (t *Trajectory) UsedTools() []lesson.Tool {
 	if t.Recalled == nil {
 		return nil
 	}
-	var cells []Titled
-	for k := range len(t.Earlier) + 1 {
-		cells = append(cells, t.Part(k).own()...)
-	}
-	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(cells), "\n"))
+	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(t.AskedCells()), "\n"))
 }
 
 // Functions returns the functions that the notebook has, with their imports.

@@ -13,22 +13,13 @@ import (
 // Finished reports whether a run has nothing left to do, given the current data files and the
 // maximum number of rounds.
 func Finished(t *Trajectory, files []File, maxRounds int) bool {
-	if t.unproved() >= 0 && !t.Adopted || len(t.Later) > 0 {
+	unproved := func(q *Question) bool { return q.Proof == nil || q.Proof.Unable }
+	if slices.ContainsFunc(t.Questions[:t.Earlier()], unproved) && !t.Adopted || len(t.Later) > 0 {
 		return false
 	}
 	proved := t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable
 	done := t.Sufficient() || t.RoundsLeft(maxRounds) <= 0 || t.Disputed() != nil
 	return proved && done && t.DataChanges(files) == ""
-}
-
-// Edits describes the edits to the notebook that were not carried out yet.
-func (t *Trajectory) Edits() []string {
-	if n := len(t.Rounds); n > t.EarlierRounds() {
-		if last := t.Rounds[n-1]; last.Edit != nil && last.Verdict == nil {
-			return last.Edit.What
-		}
-	}
-	return nil
 }
 
 // DataChanges describes how the data files and their companions, with their sums, differ in name,
@@ -67,10 +58,6 @@ func (t *Trajectory) DataChanges(now []File) string {
 func (t *Trajectory) Disown() {
 	t.Adopted, t.Variables = true, nil
 	t.disownWishes()
-	for k := range t.Earlier {
-		t.Earlier[k].Readings = doubted(t.Earlier[k].Readings)
-	}
-	t.Readings = doubted(t.Readings)
 	t.Unprove()
 	t.Journal = nil
 	t.Renew("another dsstar made this run: its cells run again, and its answer is judged, derived " +
@@ -91,26 +78,26 @@ func (t *Trajectory) disownWishes() {
 			cell.Metadata["tags"] = slices.DeleteFunc(slices.Clone(tags), func(tag any) bool { return tag == NoteTag })
 		}
 	}
-	t.Sizes, t.Limits = Sizes{}, Limits{}
-	all := [][]Round{t.Rounds}
-	for i := range t.Later {
-		all, t.Later[i].Limits = append(all, t.Later[i].Rounds), Limits{}
-	}
-	for _, rounds := range all {
-		for i := range rounds {
-			rounds[i].ByHand, rounds[i].Was = false, ""
-			if edit := rounds[i].Edit; edit != nil && edit.Start != nil {
-				edit.Start.ByHand, edit.Start.Readings = false, doubted(edit.Start.Readings)
+	t.Sizes = Sizes{}
+	for _, q := range slices.Concat(t.Questions, t.Later) {
+		q.Limits, q.Readings = Limits{}, doubted(q.Readings)
+		for _, lap := range q.Laps() {
+			disown(lap.Rounds)
+			if lap.Start != nil {
+				lap.Start.ByHand, lap.Start.Readings = false, doubted(lap.Start.Readings)
+				disown(lap.Start.Given)
 			}
 		}
-	}
-	for k := range t.Earlier {
-		t.Earlier[k].Limits = Limits{}
-	}
-	for k := range len(t.Earlier) + 1 {
-		if f := t.Part(k).Final; f != nil {
-			f.ByHand = false
+		disown(q.Rest)
+		if q.Final != nil {
+			q.Final.ByHand = false
 		}
+	}
+}
+
+func disown(rounds []Round) {
+	for i := range rounds {
+		rounds[i].ByHand, rounds[i].Was = false, ""
 	}
 }
 
@@ -134,20 +121,19 @@ func doubted(readings []Reading) []Reading {
 // Drop drops a step of the plan, by its number from 1, and all after it, as a person does who
 // removes their cells. The run then continues from there.
 func (t *Trajectory) Drop(step int) error {
-	plan := t.Plan()
+	steps := t.Shown()
 	switch {
 	case t.Method.Script:
 		return &EditError{"a run in the paper's way has no cells to go back to, but whole scripts"}
 	case len(t.Edits()) > 0:
 		return &EditError{"the notebook was edited, and those edits come first"}
-	case step < 1 || step > len(plan):
-		return &EditError{fmt.Sprintf("the plan has %s, and no step %d", human.Plural(len(plan), "step"),
+	case step < 1 || step > len(steps):
+		return &EditError{fmt.Sprintf("the plan has %s, and no step %d", human.Plural(len(steps), "step"),
 			step)}
 	}
-	e := t.Again(fmt.Sprintf("step %d was dropped, with all after it", step))
-	e.Plan, e.Rest, e.Start.Last, e.Start.ByHand = Numbers(plan[:step-1]), nil, "", false
-	e.Start.Given, e.Start.Less = e.Plan, true
-	t.Restart(map[int]Edit{len(t.Earlier): e})
+	start := t.Again(fmt.Sprintf("step %d was dropped, with all after it", step))
+	start.Given, start.Less, start.Last, start.ByHand = start.Given[:step-1], true, "", false
+	t.Restart(map[int]*Start{t.Earlier(): start})
 	return nil
 }
 
@@ -158,16 +144,17 @@ func (t *Trajectory) Ask(question, guidelines string) error {
 		return &EditError{"a run in the paper's way has no session " +
 			"in which another question could be asked"}
 	}
-	if n := len(t.Earlier); n > 0 && len(t.Rounds) == t.EarlierRounds() {
-		t.Task.Question, t.Task.Guidelines = question, guidelines
+	if t.Earlier() > 0 && len(t.Rounds)+len(t.Rest) == 0 {
+		t.Text, t.Question.Guidelines = question, guidelines
+		t.enter(t.Earlier())
 		t.Ended, t.Failure = false, ""
 		return nil // nothing was done for the one before
 	}
 	if !t.Ended || t.Answer() == "" || len(t.Later) > 0 {
 		return &EditError{"the question before is not answered yet, or cells were changed since"}
 	}
-	t.Earlier = append(t.Earlier, t.asPart())
-	t.take(Part{Question: question, Guidelines: guidelines})
+	t.Questions = append(t.Questions, &Question{Text: question, Guidelines: guidelines})
+	t.enter(t.Earlier())
 	t.Ended = false
 	return nil
 }

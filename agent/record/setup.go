@@ -135,11 +135,7 @@ const VariablesComment = "# What these cells use of the session in which they we
 // Loaded returns the variables that the cells, and one that is to run next, use and a fresh session
 // must load.
 func (t *Trajectory) Loaded(next string) (all []Variable) {
-	var cells []Titled
-	for k := range len(t.Earlier) + 1 {
-		cells = append(cells, t.Part(k).own()...)
-	}
-	used := words(strings.Join(codes(cells), "\n") + "\n" + next)
+	used := words(strings.Join(codes(t.AskedCells()), "\n") + "\n" + next)
 	for _, v := range t.Variables {
 		if used[v.Name] && (v.Import != "" || v.File != "") {
 			all = append(all, v)

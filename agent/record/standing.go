@@ -54,7 +54,7 @@ func (t *Trajectory) doubts() (faults, readings []string) {
 		readings = append(readings, dependsOn+point)
 	}
 	var on []int // nil: not looked for yet
-	for k := range t.Earlier {
+	for k := range t.Earlier() {
 		its := t.Part(k)
 		why, open := its.faults(), its.OpenReadings()
 		if len(why)+len(open) == 0 {
@@ -97,7 +97,7 @@ func (t *Trajectory) faults() []string {
 	if t.Proof != nil {
 		why = append(why, t.Proof.Doubts...)
 	}
-	if t.Adopted && len(t.Earlier) > 0 { // whose cells run before those of the second derivation, too
+	if t.Adopted && t.Earlier() > 0 { // whose cells run before those of the second derivation, too
 		why = append(why, "it follows questions of a run that another dsstar began")
 	}
 	if doubt := t.disagreement(); doubt != "" && (t.Second != nil || t.Proved()) {

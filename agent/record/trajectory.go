@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,24 +21,20 @@ import (
 
 // A Trajectory is the whole record of a run.
 type Trajectory struct {
-	Task         Task          `json:"task"` // of the last part
+	Task         Task          `json:"task"` // its question is that of Question
 	Method       Method        `json:"method,omitzero"`
 	Environment  string        `json:"environment,omitempty"` // Python and its packages
-	Sandbox      string        `json:"sandbox,omitempty"`     // of the cells of the last part
+	Sandbox      string        `json:"sandbox,omitempty"`     // of the cells of the last question
 	Memory       int64         `json:"memory,omitempty"`      // bytes for the session; 0: not known
 	Descriptions []Description `json:"descriptions,omitempty"`
 	Relations    string        `json:"relations,omitempty"` // which columns of the files match
 	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
 	Recalled     *Recalled     `json:"recalled,omitempty"`  // of the memory of the data; nil: nothing
-	Extended     int           `json:"extended,omitempty"`  // earlier questions when Later was written
+	Extended     int           `json:"extended,omitempty"`  // questions that descriptions were extended for
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
-	Earlier      []Part        `json:"earlier,omitempty"`
-	Rounds       []Round       `json:"rounds"`          // of all parts
-	Later        []Later       `json:"later,omitempty"` // what follows, while an earlier question is the last
-	Final        *Final        `json:"final,omitempty"`
-	Readings     []Reading     `json:"readings,omitempty"` // of the last part
-	Second       *Second       `json:"second,omitempty"`   // of the last part; nil: not derived yet
-	Proof        *Proof        `json:"proof,omitempty"`
+	*Question    `json:"-"`    // that is being answered, or was last: the last of Questions
+	Questions    []*Question   `json:"questions"`
+	Later        []*Question   `json:"later,omitempty"`   // that wait until those before are answered again
 	Learned      *Learned      `json:"learned,omitempty"` // for the memory; nil: not asked for
 	Notes        []string      `json:"notes,omitempty"`   // to the agent, that it has read
 	Left         []Left        `json:"left,omitempty"`    // those of them that a person has left in the notebook
@@ -48,7 +46,6 @@ type Trajectory struct {
 	Ended        bool          `json:"ended"`
 	Failure      string        `json:"failure,omitempty"` // what ended the run early, in one line
 
-	Limits  Limits           `json:"limits,omitzero"`   // of the last part
 	Journal *journal.Journal `json:"journal,omitempty"` // what was learned from outside
 	Sizes   Sizes            `json:"sizes,omitzero"`    // of what the first requests showed
 
@@ -176,97 +173,6 @@ type Variable struct {
 // Known reports whether it is known how a fresh session gets the variable.
 func (v Variable) Known() bool { return v.Import != "" || v.File != "" || v.Problem != "" }
 
-// A Part is a question that was followed by another one in the same session.
-type Part struct {
-	Question   string `json:"question"`
-	Guidelines string `json:"guidelines,omitempty"`
-	End        int    `json:"end"` // number of the trajectory's rounds when it ended
-	Final      *Final `json:"final,omitempty"`
-	Proof      *Proof `json:"proof,omitempty"`
-
-	Readings []Reading `json:"readings,omitempty"`
-	Second   *Second   `json:"second,omitempty"`
-	Limits   Limits    `json:"limits,omitzero"`
-}
-
-// Limits bound how a question is answered. It is retraced within those that it had.
-type Limits struct {
-	Rounds int `json:"rounds"` // steps that are tried at most
-	Tries  int `json:"tries"`  // repairs of a cell
-}
-
-// A Round is one turn of the loop: a step is planned, its cell is tried until it runs, the plan is
-// judged, and if it does not suffice a route is chosen. A round with an Edit and no step is a
-// person's turn.
-type Round struct {
-	Step     string    `json:"step"`
-	Proposed string    `json:"proposed,omitempty"` // the cell that came with the step
-	Attempts []Attempt `json:"attempts"`
-	Returns  []Return  `json:"returns,omitempty"` // without their executions
-	Verdict  *Verdict  `json:"verdict,omitempty"` // nil until judged
-	Answer   string    `json:"answer,omitempty"`  // the last cell that came with the verdict
-	Route    *Route    `json:"route,omitempty"`   // nil until chosen
-
-	Edit    *Edit  `json:"edit,omitempty"`
-	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
-	Was     string `json:"was,omitempty"`     // the cell before that
-	Rewrite string `json:"rewrite,omitempty"` // a person's words for the step, until it has a cell
-}
-
-// An Attempt is one try at a step's cell.
-type Attempt struct {
-	Code      string             `json:"code"`
-	Execution notebook.Execution `json:"execution"`
-}
-
-// A Return is one restoration of the session to the accepted cells.
-type Return struct {
-	After int `json:"after,omitempty"` // attempts that there were: the last of them was undone
-	notebook.Restoration
-}
-
-// A Verdict is the verifier's judgement of plan, code and results. An inconclusive one is
-// sufficient: the plan has shown that the data hold no answer.
-type Verdict struct {
-	Sufficient   bool   `json:"sufficient"`
-	Unfinished   bool   `json:"unfinished,omitempty"` // insufficient, but every step is right so far
-	Inconclusive bool   `json:"inconclusive,omitempty"`
-	Disputes     int    `json:"disputes,omitempty"` // the step of a person's, which stays, that is in its way
-	Reason       string `json:"reason,omitempty"`   // what is missing, or why it suffices
-}
-
-// Word returns the verdict in one word.
-func (v Verdict) Word() string {
-	switch {
-	case v.Inconclusive:
-		return "inconclusive"
-	case v.Sufficient:
-		return "sufficient"
-	case v.Unfinished:
-		return "unfinished"
-	}
-	return "insufficient"
-}
-
-// A Route is the router's decision after an insufficient verdict: Back is 0 for Add Step, and l
-// when step l is wrong, which drops the steps from l on.
-type Route struct {
-	Back   int    `json:"back"`
-	Reason string `json:"reason,omitempty"`
-}
-
-// An Edit is a person's turn: how the notebook was changed when the run was resumed.
-type Edit struct {
-	What []string `json:"what"`           // the person did, in words
-	Plan []int    `json:"plan"`           // the rounds, from 1, whose cells make up the plan
-	Rest []int    `json:"rest,omitempty"` // those that follow once they have been run again
-	// where the question begins again; nil: the round only goes on with the rest of an edit
-	Start *Start `json:"start,omitempty"`
-
-	Ordered bool `json:"ordered,omitempty"` // a person chose the order: nothing is dropped
-	Steps   bool `json:"steps,omitempty"`   // other cells than before: they may take other readings
-}
-
 // Final is the last cell, which prints the answer, with the tries at it.
 type Final struct {
 	Attempts []Attempt      `json:"attempts"`
@@ -276,7 +182,6 @@ type Final struct {
 	Files    []compare.File `json:"files,omitempty"`   // that the question asks for, or the answer names
 	Doubts   []string       `json:"doubts,omitempty"`  // from form, sentences and code, each a line
 	ByHand   bool           `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
-	Again    bool           `json:"again,omitempty"`   // the accepted cell is to be run again
 }
 
 // A Proof records how the accepted cells ran in a fresh, private session and the script in plain
@@ -330,95 +235,67 @@ type Seconds struct {
 	Kernel float64 `json:"kernel"` // at least one kernel was starting or running code
 }
 
-// Part returns the trajectory as it was when part k, from 0, ended; the last part is t itself.
+// New returns the trajectory of a run that begins with a task.
+func New(task Task, q Question) *Trajectory {
+	q.Text, q.Guidelines = task.Question, task.Guidelines
+	return &Trajectory{Task: task, Question: &q, Questions: []*Question{&q}}
+}
+
+// UnmarshalJSON reads a trajectory, at its last question.
+func (t *Trajectory) UnmarshalJSON(data []byte) error {
+	type plain Trajectory
+	err := json.Unmarshal(data, (*plain)(t))
+	if err == nil && (len(t.Questions) == 0 || slices.Contains(slices.Concat(t.Questions, t.Later), nil)) {
+		err = errors.New("it has no question")
+	}
+	if err == nil {
+		t.enter(len(t.Questions) - 1)
+	}
+	return err
+}
+
+// enter goes to question k, from 0.
+func (t *Trajectory) enter(k int) {
+	t.Question = t.Questions[k]
+	t.Task.Question, t.Task.Guidelines = t.Text, t.Question.Guidelines
+}
+
+// Part returns the trajectory as it was when question k, from 0, was answered; the last one is t itself.
 func (t *Trajectory) Part(k int) *Trajectory {
-	if k >= len(t.Earlier) {
+	if k >= len(t.Questions)-1 {
 		return t
 	}
-	p, view := t.Earlier[k], *t
-	view.Earlier, view.Rounds = t.Earlier[:k], t.Rounds[:p.End]
-	view.take(p)
-	view.Ended, view.Failure = true, ""
-	return &view
-}
-
-// PartOf returns the part, from 1, of round n, from 1.
-func (t *Trajectory) PartOf(n int) int {
-	for k, p := range t.Earlier {
-		if n <= p.End {
-			return k + 1
-		}
-	}
-	return len(t.Earlier) + 1
-}
-
-// UpTo returns the last part as it was after n rounds.
-func (t *Trajectory) UpTo(n int) *Trajectory {
 	view := *t
-	view.Rounds, view.Final, view.Proof = t.Rounds[:n], nil, nil
+	view.Questions, view.Later, view.Ended, view.Failure = t.Questions[:k+1], nil, true, ""
+	view.enter(k)
 	return &view
 }
 
-// EarlierRounds returns the number of rounds before the last part.
-func (t *Trajectory) EarlierRounds() int {
-	if n := len(t.Earlier); n > 0 {
-		return t.Earlier[n-1].End
+// Parts returns the trajectory as it was when each question was answered.
+func (t *Trajectory) Parts() (all []*Trajectory) {
+	for k := range t.Questions {
+		all = append(all, t.Part(k))
 	}
-	return 0
+	return all
 }
 
-// Answer returns the answer, or "" if there is none.
-func (t *Trajectory) Answer() string {
-	if t.Final == nil {
-		return ""
+// Earlier returns the number of questions before the last one.
+func (t *Trajectory) Earlier() int { return len(t.Questions) - 1 }
+
+// Before returns the number of rounds of the questions before the last one: those of a run are counted
+// on.
+func (t *Trajectory) Before() (n int) {
+	for _, q := range t.Questions[:t.Earlier()] {
+		n += q.Count()
 	}
-	return t.Final.Answer
+	return n
 }
 
-// Summary returns the answer in sentences, or "" if there are none.
-func (t *Trajectory) Summary() string {
-	if t.Final == nil {
-		return ""
-	}
-	return t.Final.Summary
-}
-
-// Sufficient reports whether the judge found the plan sufficient and no step was dropped since.
-func (t *Trajectory) Sufficient() bool {
-	if len(t.Rounds) == t.EarlierRounds() {
-		return false
-	}
-	last := t.Rounds[len(t.Rounds)-1]
-	return last.Verdict != nil && last.Verdict.Sufficient && last.Route == nil
-}
-
-// Disputed returns the verdict that is against a cell of a person's, which stays; nil if there is
-// none.
-func (t *Trajectory) Disputed() *Verdict {
-	if len(t.Rounds) == t.EarlierRounds() {
-		return nil
-	}
-	if v := t.Rounds[len(t.Rounds)-1].Verdict; v != nil && v.Disputes > 0 {
-		return v
-	}
-	return nil
-}
-
-// Inconclusive reports whether the judge found that the data hold no answer.
-func (t *Trajectory) Inconclusive() bool {
-	return t.Sufficient() && t.Rounds[len(t.Rounds)-1].Verdict.Inconclusive
-}
+// RoundsTaken returns the number of rounds of all questions.
+func (t *Trajectory) RoundsTaken() int { return t.Before() + t.Count() }
 
 // Digest returns the hash by which an edited source is recognized.
 func Digest(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return hex.EncodeToString(sum[:6])
-}
-
-// Questions returns the questions of all parts, in order.
-func (t *Trajectory) Questions() (all []string) {
-	for k := range len(t.Earlier) + 1 {
-		all = append(all, t.Part(k).Task.Question)
-	}
-	return all
 }

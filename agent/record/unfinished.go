@@ -83,16 +83,12 @@ func (t *Trajectory) Stands() bool {
 func (t *Trajectory) Edition() string {
 	all := []string{t.Script()}
 	all = append(all, t.Edits()...)
-	for _, l := range t.Later {
-		for _, r := range l.Rounds {
-			if a, ok := r.Accepted(); ok {
-				all = append(all, r.Rewrite, a.Code)
-			}
+	for _, q := range t.Later {
+		for _, r := range q.Rest {
+			all = append(all, r.Rewrite, r.Attempts[len(r.Attempts)-1].Code)
 		}
-		if l.Final != nil {
-			a, _ := Accepted(l.Final.Attempts)
-			all = append(all, a.Code)
-		}
+		last, _ := q.FinalCell()
+		all = append(all, last.Code)
 	}
 	return strings.Join(all, "\n")
 }

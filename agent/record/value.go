@@ -61,14 +61,10 @@ func unrepr(text string) string {
 func (t *Trajectory) Restate(answers map[int]string) (shown *Trajectory) {
 	view := *t
 	for part, answer := range answers {
-		if k := part - 1; k < len(t.Earlier) {
-			e := &t.Earlier[k]
-			e.Final, e.Proof, e.Second, e.Readings = e.Final.with(answer), nil, nil, restated(e.Readings)
-			continue
+		q := t.Questions[part-1]
+		if q.Final, q.Proof, q.Second, q.Readings = q.Final.with(answer), nil, nil, restated(q.Readings); q == t.Question {
+			view.Ended, view.Failure = true, ""
 		}
-		t.Final, t.Proof, t.Second, t.Readings = t.Final.with(answer), nil, nil, restated(t.Readings)
-		view = *t
-		view.Ended, view.Failure = true, ""
 	}
 	return &view
 }

@@ -44,7 +44,7 @@ func (t *Trajectory) InWords() string {
 			"). All else holds: " + t.proved(-1) + unconfined(t)
 	}
 	if t.Inconclusive() {
-		text += " The" + strings.TrimPrefix(noAnswer, "the") + After(": ", t.Rounds[len(t.Rounds)-1].Verdict.Reason) + "."
+		text += " The" + strings.TrimPrefix(noAnswer, "the") + After(": ", t.Last().Verdict.Reason) + "."
 	}
 	return text
 }
@@ -119,7 +119,7 @@ func (t *Trajectory) twice() string {
 // BuildsOn returns the indexes of the earlier questions on which the answer may build: until it is
 // proved, on all.
 func (t *Trajectory) BuildsOn() (on []int) {
-	for k := range t.Earlier {
+	for k := range t.Earlier() {
 		if t.Proof == nil || !slices.Contains(t.Proof.Apart, k) {
 			on = append(on, k)
 		}
@@ -236,8 +236,8 @@ func (t *Trajectory) LastCells() (all []Shown) {
 	if a, ok := t.FinalCell(); ok {
 		all = append(all, Shown{"Answer", a.Execution.Outputs})
 	}
-	if rounds := t.AcceptedRounds(); len(rounds) > 0 && !t.Method.Script {
-		a, _ := t.Rounds[rounds[len(rounds)-1]].Accepted()
+	if rounds := t.Accepted(); len(rounds) > 0 && !t.Method.Script {
+		a, _ := rounds[len(rounds)-1].Accepted()
 		all = append(all, Shown{fmt.Sprintf("Step %d", len(rounds)), a.Execution.Outputs})
 	}
 	return all

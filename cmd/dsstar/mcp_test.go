@@ -298,10 +298,11 @@ func saveRun(t *testing.T, path, question, answer string) {
 		return []record.Attempt{{Code: code, Execution: notebook.Execution{Status: notebook.OK,
 			Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}}}}
 	}
-	nb := page.Draw(&record.Trajectory{Task: record.Task{Question: question, Data: "data"}, Ended: true,
-		Rounds: []record.Round{{Step: "Add.", Attempts: attempt("n = 42", "")}}, Described: true,
-		Final: &record.Final{Answer: answer, Attempts: attempt("print(n)", answer)}})
-	if err := nb.Save(path); err != nil {
+	tr := record.New(record.Task{Question: question, Data: "data"}, record.Question{
+		Rounds: []record.Round{{Number: 1, Step: "Add.", Attempts: attempt("n = 42", "")}},
+		Final:  &record.Final{Answer: answer, Attempts: attempt("print(n)", answer)}})
+	tr.Ended, tr.Described = true, true
+	if err := page.Draw(tr).Save(path); err != nil {
 		t.Fatal(err)
 	}
 }

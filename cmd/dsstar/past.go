@@ -53,7 +53,7 @@ func (r pastRun) tell(p *progress.Progress, question string) {
 		}
 		return
 	}
-	if done := len(r.t.Rounds); question == "" && len(r.t.Edits()) == 0 {
+	if done := r.t.RoundsTaken(); question == "" && len(r.t.Edits()) == 0 {
 		p.Say("goes on  where it stopped: %s so far", human.Plural(done, "round"))
 	}
 	for _, what := range r.t.Edits() {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -83,12 +84,12 @@ type namedOption struct {
 // chooseable returns the options of the open readings that change the last answer, or that of an
 // earlier question: first those of the last one.
 func chooseable(t *record.Trajectory) (all []namedOption) {
-	for k := len(t.Earlier); k >= 0; k-- {
+	for k, q := range slices.Backward(t.Questions) {
 		n, of := 0, ""
-		if k < len(t.Earlier) {
+		if k < t.Earlier() {
 			of = fmt.Sprintf("%d.", k+1)
 		}
-		for i, r := range t.Part(k).Readings {
+		for i, r := range q.Readings {
 			for option := range r.Options {
 				if r.Open() && r.Matters() {
 					n++

@@ -57,7 +57,7 @@ func (a *app) recall(j *job, t *record.Trajectory) error {
 func (a *app) recallDemo(j *job, t *record.Trajectory) {
 	s := j.settings
 	if t.Choice.Model == demoModel && t.Task.Question == strings.TrimSpace(demoQuestion) &&
-		len(t.Earlier) == 0 && len(t.Edits()) == 0 && !s.Given("model") {
+		t.Earlier() == 0 && len(t.Edits()) == 0 && !s.Given("model") {
 		s.Model = demoModel
 	}
 	if s.Model == demoModel {

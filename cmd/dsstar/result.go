@@ -92,7 +92,7 @@ func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) resul
 		Answer: t.Answer(), Summary: t.Summary(), Standing: t.Standing(),
 		Label: t.SummaryLabel(), Worth: t.InWords(), Verified: t.Verified(), Sufficient: t.Sufficient(),
 		Inconclusive: t.Inconclusive(), Readings: readingsOf(t),
-		Doubts: append([]string{}, t.Doubts()...), Rounds: len(t.Rounds), Steps: t.Steps(),
+		Doubts: append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Files:    delivered(t, f),
 		Usage:    usageOf(t),
@@ -106,7 +106,7 @@ func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) resul
 // earlier questions on which it builds.
 func readingsOf(t *record.Trajectory) []resultReading {
 	all := []resultReading{}
-	on := append(t.BuildsOn(), len(t.Earlier))
+	on := append(t.BuildsOn(), t.Earlier())
 	for _, c := range chooseable(t) {
 		if !slices.Contains(on, c.question) {
 			continue

@@ -217,7 +217,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return a.conclude(ctx, j, r.t, r.folder, continued(r, a.key()), nil)
 	}
 	r.tell(j.progress, w.question)
-	if j.settings.Kernel == "" && r.t.Answer() == "" && len(r.t.Earlier) == 0 &&
+	if j.settings.Kernel == "" && r.t.Answer() == "" && r.t.Earlier() == 0 &&
 		(r.t.Task.Data == "" || len(r.t.Variables) > 0) {
 		return usage.New("the run uses the variables of a running kernel and has not finished: "+
 			"name that kernel",

@@ -145,7 +145,7 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 		}
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
 			Standing: key.Standing(t), Claimed: !key.Wrote(t), Cost: t.Cost, Started: t.Started,
-			GoesOn: going, Pickles: map[string]string{}, asked: t.Questions(), t: t}
+			GoesOn: going, Pickles: map[string]string{}, asked: t.Texts(), t: t}
 		r.Questions, r.Label = len(r.asked), t.Label()+strings.TrimPrefix(r.Standing, t.Standing())
 		if !r.Claimed && !t.Adopted && !edited && len(t.Edits()) == 0 {
 			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))

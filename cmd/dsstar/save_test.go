@@ -23,7 +23,7 @@ func noted(t *testing.T, path string) {
 // siblings.
 func TestSaverGoesOn(t *testing.T) {
 	f := record.Folder(t.TempDir())
-	tr := &record.Trajectory{Task: record.Task{Question: "q", Data: "/d"}}
+	tr := record.New(record.Task{Question: "q", Data: "/d"}, record.Question{})
 	save := func(s *saver, moved ...string) {
 		t.Helper()
 		tr.Failure += "x" // something to save

@@ -26,8 +26,10 @@ func TestWrapped(t *testing.T) {
 // say; and that the data hold none is said with it, in the list of runs, too.
 func TestAnswerFirst(t *testing.T) {
 	for inconclusive, label := range map[bool]string{false: "not verified", true: "not verified, the data hold no answer"} {
-		tr := &record.Trajectory{Ended: true, Final: &record.Final{Answer: "USA", Summary: "The USA has fewer."},
-			Rounds: []record.Round{{Verdict: &record.Verdict{Sufficient: true, Inconclusive: inconclusive}}}}
+		tr := record.New(record.Task{}, record.Question{
+			Final:  &record.Final{Answer: "USA", Summary: "The USA has fewer."},
+			Rounds: []record.Round{{Verdict: &record.Verdict{Sufficient: true, Inconclusive: inconclusive}}}})
+		tr.Ended = true
 		want := "Answer, " + label + ": USA\n\n" + record.ModelsWords + ":\n" + tr.Summary()
 		if got := inWords(tr, nil, 0); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -49,8 +51,8 @@ func TestAnswerFirst(t *testing.T) {
 // TestChooseable: options are named by their number, those of an earlier question after its number.
 func TestChooseable(t *testing.T) {
 	open := []record.Reading{{Point: "Which?", Options: []record.Option{{Text: "a"}, {Text: "b", Answer: "2"}}}}
-	tr := &record.Trajectory{Rounds: make([]record.Round, 3), Readings: append(open, open...),
-		Earlier: []record.Part{{Readings: open, End: 1}, {End: 2}}}
+	tr := record.New(record.Task{}, record.Question{Readings: append(open, open...)})
+	tr.Questions = []*record.Question{{Readings: open}, {}, tr.Question}
 	var names []string
 	for _, o := range chooseable(tr) {
 		names = append(names, o.name)
@@ -68,9 +70,10 @@ func TestChooseable(t *testing.T) {
 
 // TestOptionsWithFiles: where the words of two answers are the same, their files tell them apart.
 func TestOptionsWithFiles(t *testing.T) {
-	tr := &record.Trajectory{Final: &record.Final{Answer: "out.csv"}, Readings: []record.Reading{{Point: "Which?",
-		Options: []record.Option{{Text: "a"}, {Text: "b", Answer: "out.csv", Differs: "out.csv: 3 rows / 4",
-			Files: []compare.File{{Name: "out.csv"}}}}}}}
+	tr := record.New(record.Task{}, record.Question{Final: &record.Final{Answer: "out.csv"},
+		Readings: []record.Reading{{Point: "Which?",
+			Options: []record.Option{{Text: "a"}, {Text: "b", Answer: "out.csv", Differs: "out.csv: 3 rows / 4",
+				Files: []compare.File{{Name: "out.csv"}}}}}}})
 	if said, all := inWords(tr, nil, 0), readingsOf(tr); !strings.Contains(said, "3 rows / 4") || all[1].Differs != "out.csv: 3 rows / 4" {
 		t.Errorf("%s\n%+v", said, all)
 	}

@@ -229,12 +229,12 @@ func variants(t *testing.T) map[string]variant {
 		"no seal":                             in("theirs", func(nb *notebook.Notebook) { delete(meta(nb), "seal") }),
 		"the seal of another user":            in("theirs", record.Key("another").Seal),
 		"the seal of another run": in("theirs", func(nb *notebook.Notebook) {
-			other := page.Draw(&record.Trajectory{Task: record.Task{Question: "q"}})
+			other := page.Draw(record.New(record.Task{Question: "q"}, record.Question{}))
 			testKey.Seal(other)
 			meta(nb)["seal"] = meta(other)["seal"]
 		}),
 		"another answer": in("theirs", func(nb *notebook.Notebook) {
-			meta(nb)["trajectory"].(map[string]any)["final"].(map[string]any)["answer"] = "99999"
+			meta(nb)["trajectory"].(map[string]any)["questions"].([]any)[0].(map[string]any)["final"].(map[string]any)["answer"] = "99999"
 		}),
 	}
 }

@@ -50,7 +50,7 @@ func (a *app) takeUp(j *job, r pastRun, w wish) (pastRun, error) {
 	if next.t != nil && !next.theirs && r.t.Journal != nil { // what was asked for it is known
 		r.t.Journal.Add(next.t.Journal)
 	}
-	if next.t != nil && len(next.t.Earlier) > len(r.t.Earlier) && next.t.Task.Question != w.question {
+	if next.t != nil && len(next.t.Questions) > len(r.t.Questions) && next.t.Task.Question != w.question {
 		j.progress.Warn("a question was begun and is dropped; to ask it again: dsstar resume --ask %s %s",
 			human.Shell(term.Printable(next.t.Task.Question)), human.Shell(string(r.folder)))
 	}

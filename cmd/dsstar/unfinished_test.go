@@ -14,8 +14,9 @@ import (
 // saveAnswer makes a run folder with an answer and a file.
 func saveAnswer(t *testing.T, f record.Folder, answer string) {
 	t.Helper()
-	tr := &record.Trajectory{Task: record.Task{Question: "What is the total? " + answer, Data: "/d"}, Ended: true,
-		Final: &record.Final{Answer: answer, Attempts: []record.Attempt{{Code: "print(" + answer + ")"}}}}
+	tr := record.New(record.Task{Question: "What is the total? " + answer, Data: "/d"}, record.Question{
+		Final: &record.Final{Answer: answer, Attempts: []record.Attempt{{Code: "print(" + answer + ")"}}}})
+	tr.Ended = true
 	tr.Final.Attempts[0].Execution.Status = notebook.OK
 	err := os.MkdirAll(f.Files(), 0o755)
 	if err == nil {

@@ -61,7 +61,7 @@ func keep(known *memory.Memory, t *record.Trajectory, folder record.Folder) erro
 func resultOf(t *record.Trajectory, ended bool) runner.Record {
 	r := runner.Record{
 		Answer: t.Answer(), Finished: ended && t.Sufficient() && t.Answer() != "",
-		Verified: ended && t.Verified(), Rounds: len(t.Rounds),
+		Verified: ended && t.Verified(), Rounds: t.RoundsTaken(),
 		Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Seconds: t.Seconds,
 		Derivations: t.Derivations(),
 	}

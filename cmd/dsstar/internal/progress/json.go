@@ -55,9 +55,9 @@ func eventMessage(e agent.Event, t *record.Trajectory) message {
 	if e.Execution != nil {
 		m.Status, m.Seconds = string(e.Execution.Status), e.Execution.Seconds
 	}
-	if n := len(t.Rounds); n > 0 {
-		switch last := t.Rounds[n-1]; {
-		case e.Kind == agent.Ran && last.Verdict == nil && len(last.Attempts) > 0:
+	if last := t.Last(); last != nil {
+		switch {
+		case e.Kind == agent.Ran && (last.Verdict == nil || len(t.Rest) > 0) && len(last.Attempts) > 0:
 			m.Code = last.Attempts[len(last.Attempts)-1].Code
 		case e.Kind == agent.Judged:
 			m.Text, m.Verdict = last.Verdict.Reason, last.Verdict.Word()

@@ -265,7 +265,7 @@ func (p *Progress) described(e agent.Event, t *record.Trajectory, done int) {
 const forKernel = "waiting for the kernel"
 
 func (p *Progress) ran(e agent.Event, t *record.Trajectory) {
-	if t.Rounds[len(t.Rounds)-1].Verdict != nil && e.Text == "" {
+	if len(t.Rest) == 0 && t.Last().Verdict != nil && e.Text == "" {
 		p.SayIn(term.Strong, "answer   printed in %.1f s", e.Execution.Seconds)
 		return
 	}
@@ -319,20 +319,20 @@ func judgementStyle(t *record.Trajectory) term.Style {
 
 // judgement returns the last verdict with its reason.
 func judgement(t *record.Trajectory) string {
-	v := t.Rounds[len(t.Rounds)-1].Verdict
+	v := t.Last().Verdict
 	return v.Word() + ": " + v.Reason
 }
 
 func (p *Progress) routed(t *record.Trajectory) {
 	p.SayIn(term.Normal, "         route: %s", direction(t))
-	if t.Rounds[len(t.Rounds)-1].Route.Back > 0 {
+	if t.Last().Route.Back > 0 {
 		p.Await("going back")
 	}
 }
 
 // direction describes the last route.
 func direction(t *record.Trajectory) string {
-	if back := t.Rounds[len(t.Rounds)-1].Route.Back; back > 0 {
+	if back := t.Last().Route.Back; back > 0 {
 		return fmt.Sprintf("step %d is wrong, going back", back)
 	}
 	return "add a step"

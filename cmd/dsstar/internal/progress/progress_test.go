@@ -36,7 +36,7 @@ func newProgress(w io.Writer, o Options) *Progress {
 
 // newStage returns a stage that draws nothing by itself.
 func newStage(files ...string) *stage {
-	s := &stage{t: &record.Trajectory{}, clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+	s := &stage{t: record.New(record.Task{}, record.Question{}), clock: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
 	for _, f := range files {
 		s.t.Task.Files = append(s.t.Task.Files, record.File{Name: f})
 	}

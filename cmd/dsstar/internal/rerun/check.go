@@ -232,7 +232,7 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 	if !r.place.own {
 		return nil
 	}
-	questions := runOf(r.nb).Questions()
+	questions := runOf(r.nb).Texts()
 	text := func(s string) []notebook.Output {
 		return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: s}}
 	}

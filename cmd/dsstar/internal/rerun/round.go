@@ -113,7 +113,8 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 		t.Task.Data = filepath.Join(r.place.home, t.Task.Data)
 	}
 	n := *r.Round
-	if rounds := len(t.Rounds); n < 1 || n > rounds {
+	round, cells, attempts, ok := t.At(n)
+	if rounds := t.RoundsTaken(); n < 1 || n > rounds {
 		last := usage.Again("--round", strconv.Itoa(rounds))
 		if rounds == 0 {
 			last = usage.Without("round")
@@ -121,12 +122,10 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 		return usage.New(fmt.Sprintf("--round: the run has only %s, not %d",
 			human.Plural(rounds, "round"), n), last)
 	}
-	r.base, r.attempts = t.At(n)
-	if len(r.attempts) == 0 {
+	if r.base, r.attempts = cells, attempts; !ok || len(r.attempts) == 0 {
 		return usage.New(fmt.Sprintf("--round: no cell ran in round %d", n),
 			usage.Again("--check").But("round"))
 	}
-	round := t.Rounds[n-1]
 	for i, a := range round.Attempts {
 		if !a.NotRun() {
 			r.numbers = append(r.numbers, i+1)

@@ -1,0 +1,196 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+	"dsstar/prompts"
+)
+
+// A task is a cell that is to be written, run, and repaired until it serves: a step's, the last one,
+// or that of a branch, which runs beside the accepted cells.
+type task struct {
+	branch   string // "second derivation", "reading 1, option 2"; "": the cell becomes one of the notebook
+	step     int    // its number in the plan, from 1; 0: the last cell, or a branch
+	text     string // what the cell is to do, for the debugger and a reviewer
+	code     string // the cell, if it is written already
+	ask      ask.Request
+	repair   func(failed record.Attempt, report string) []prompts.Part
+	attempts *[]record.Attempt
+
+	work   *workspace
+	chain  func(code string) record.Chain
+	watch  func(code string) *watching // nil: nothing is watched
+	faults examiner
+}
+
+// An examiner returns what is wrong with a cell that ran, or "". watched is what was printed by the
+// code that watched it.
+type examiner func(ctx context.Context, a record.Attempt, watched string) (problem string, err error)
+
+// isLast reports whether the task is the last cell.
+func (t task) isLast() bool { return t.branch == "" && t.step == 0 }
+
+// cell returns the cell with some code as it runs.
+func (t task) cell(code string) cell {
+	c := cell{code: code, branch: t.branch != ""}
+	if t.watch != nil {
+		c.watch = t.watch(code)
+	}
+	return c
+}
+
+// carryOut has a cell written, runs it, and has it repaired while it fails, at most as often as the
+// question's limits say. It adds each attempt to those of the task. It returns why none was good, or "".
+// A last cell that a person rejects is written anew.
+func (r *run) carryOut(ctx context.Context, t task) (problem string, err error) {
+	if t.branch == "" {
+		r.left = nil
+	}
+	for code := t.code; ; code = "" {
+		n := len(*t.attempts)
+		if n > 0 {
+			last := (*t.attempts)[n-1]
+			if problem = problemOf(last); problem == "" || n > r.t.Limits.Tries || last.NotRun() && !t.isLast() {
+				return problem, nil
+			}
+		}
+		if n > 0 || code == "" {
+			code, err = r.write(ctx, t)
+		}
+		if unread, ok := errors.AsType[*ask.Error](err); ok {
+			return unread.Error(), nil
+		}
+		if err != nil {
+			return "", err
+		}
+		a, err := r.reviewed(ctx, t, code)
+		if elsewhere, ok := errors.AsType[*elsewhereError](err); ok && t.branch != "" {
+			return elsewhere.problem, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		*t.attempts = append(*t.attempts, a)
+		e := Event{Kind: Ran, Try: n + 1, Branch: t.branch, Text: problemOf(a), Execution: &a.Execution}
+		if a.NotRun() {
+			e.Kind = Rejected
+		} else if t.branch != "" {
+			e.Kind = Branched
+		}
+		if err := r.observe(e); err != nil {
+			return "", err
+		}
+	}
+}
+
+// write asks for the cell, or to repair the last one that was tried.
+func (r *run) write(ctx context.Context, t task) (string, error) {
+	q := t.ask
+	if n := len(*t.attempts); n > 0 {
+		last := (*t.attempts)[n-1]
+		q = ask.Request{Role: "debugger", Subject: fmt.Sprintf("%s, try %d", t.ask.Subject, n+1)}
+		report, err := r.Summarize(ctx, q.Subject, r.reportOn(last), "the cell")
+		if err != nil {
+			return "", err
+		}
+		q.Words = func() []prompts.Part { return t.repair(last, report) }
+	}
+	if t.branch == "" {
+		r.left = append(r.left, q)
+	}
+	return ask.Role(ctx, r.Asker, q, ask.Code)
+}
+
+// attempt runs a cell. One that ran but does not pass the examiner counts as failed.
+func (r *run) attempt(ctx context.Context, t task, code string, faults examiner) (a record.Attempt, err error) {
+	x, err := t.work.Run(ctx, t.chain(code), t.cell(code))
+	a = record.Attempt{Code: code, Execution: x.Execution}
+	if err == nil && x.Back != nil {
+		r.returned(*x.Back)
+	}
+	if err != nil || a.Execution.Status != notebook.OK || faults == nil {
+		return a, err
+	}
+	problem, err := faults(ctx, a, x.Watched)
+	if problem != "" {
+		a.Execution.Status, a.Execution.Reason = notebook.Raised, problem
+	}
+	return a, err
+}
+
+// returned records how the session went back, at the last cell or in the current round.
+func (r *run) returned(back notebook.Restoration) {
+	if final := r.t.Final; final != nil {
+		final.Returns = append(final.Returns, record.Return{After: len(final.Attempts), Restoration: back})
+	} else if n := len(r.t.Rounds); n > 0 {
+		round := &r.t.Rounds[n-1]
+		if len(round.Attempts) == 0 && n > 1 {
+			round = &r.t.Rounds[n-2] // from which it went back
+		}
+		round.Returns = append(round.Returns, record.Return{After: len(round.Attempts), Restoration: back})
+	}
+}
+
+// problemOf returns what was wrong with an attempt in one line, or "".
+func problemOf(a record.Attempt) string {
+	if a.Execution.Status == notebook.OK {
+		return ""
+	}
+	return brief.Problem(a.Execution)
+}
+
+// reportOn returns what was wrong with an attempt, for the debugger.
+func (r *requests) reportOn(a record.Attempt) string {
+	if a.NotRun() {
+		return "The cell was not run. A person who reviewed it wants another one.\n" + a.Execution.Reason
+	}
+	if _, raised := a.Execution.Error(); !raised && a.Execution.Status == notebook.Raised {
+		return a.Execution.Reason // it ran, but is at fault
+	}
+	return brief.ErrorReport(a.Execution, r.Sizes().Result)
+}
+
+// chain returns the cells that a cell with some code builds on.
+func (r *run) chain(code string) record.Chain {
+	c := r.t.Chain(code)
+	if r.work.host != nil { // which has the variables
+		c.SetUp = slices.DeleteFunc(c.SetUp, func(cell string) bool {
+			return strings.HasPrefix(cell, record.VariablesComment)
+		})
+	}
+	return c
+}
+
+// kept returns the cells of a branch that keeps the first steps.
+func (r *run) kept(steps int) record.Chain {
+	c := r.chain("")
+	c.Steps = c.Steps[:min(max(steps, 0), len(c.Steps))]
+	return c
+}
+
+// answerOf returns the answer of a branch's cell: the string that is its last expression, or else
+// what it printed: the last line if it prints more than once.
+func answerOf(a record.Attempt) string {
+	text, ok := record.ResultText(a.Execution)
+	if !ok {
+		text = strings.TrimSpace(a.Execution.Stdout())
+		if strings.Count(a.Code, "print(") > 1 {
+			text = text[strings.LastIndexByte(text, '\n')+1:]
+		}
+	}
+	return strings.TrimSpace(text)
+}
+
+// unableBecause words why a branch has no answer.
+func unableBecause(problem string) string {
+	return cmp.Or(problem, "its cell gave no answer")
+}

@@ -1,0 +1,424 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+
+	"dsstar/notebook"
+)
+
+// A Question is one of a run, with what came of it.
+type Question struct {
+	Text       string  `json:"question"`
+	Guidelines string  `json:"guidelines,omitempty"` // the form of the answer
+	Limits     Limits  `json:"limits,omitzero"`
+	Former     []Lap   `json:"former,omitempty"` // before it began again, for display
+	Start      *Start  `json:"start,omitempty"`  // where it begins again; nil: with its first step
+	Rest       []Round `json:"rest,omitempty"`   // cells of Start that are still to run again
+	Rounds     []Round `json:"rounds"`
+
+	Final    *Final    `json:"final,omitempty"`
+	Readings []Reading `json:"readings,omitempty"`
+	Second   *Second   `json:"second,omitempty"` // nil: not derived yet
+	Proof    *Proof    `json:"proof,omitempty"`
+}
+
+// A Lap is how a question was answered until a person changed something.
+type Lap struct {
+	Start  *Start  `json:"start,omitempty"`
+	Rounds []Round `json:"rounds"`
+}
+
+// A Start is where a question begins again: the notebook as a person left it.
+type Start struct {
+	Number   int       `json:"number"`          // of the person's turn among the rounds
+	What     []string  `json:"what"`            // the person did, in words
+	Given    []Round   `json:"given,omitempty"` // its steps, with no more than their last attempt
+	Last     string    `json:"last,omitempty"`  // the last cell
+	ByHand   bool      `json:"by_hand,omitempty"`
+	Readings []Reading `json:"readings,omitempty"`
+	Less     bool      `json:"less,omitempty"`    // a person took steps away, and wants others
+	Ordered  bool      `json:"ordered,omitempty"` // a person chose the order: nothing is dropped
+	Steps    bool      `json:"steps,omitempty"`   // other cells than before: they may take other readings
+}
+
+// Limits bound how a question is answered. It is retraced within those that it had.
+type Limits struct {
+	Rounds int `json:"rounds"` // steps that are tried at most
+	Tries  int `json:"tries"`  // repairs of a cell
+}
+
+// A Round is one turn of the loop: a step is planned, its cell is tried until it runs, the plan is
+// judged, and if it does not suffice a route is chosen.
+type Round struct {
+	Number   int       `json:"number"` // among those of the question, from 1
+	Place    int       `json:"place"`  // that its step had in the plan when it was planned, from 1
+	Step     string    `json:"step"`
+	Attempts []Attempt `json:"attempts"`
+	Returns  []Return  `json:"returns,omitempty"` // without their executions
+	Verdict  *Verdict  `json:"verdict,omitempty"` // nil until judged
+	Answer   string    `json:"answer,omitempty"`  // the last cell that came with the verdict
+	Route    *Route    `json:"route,omitempty"`   // nil until chosen
+	Dropped  int       `json:"dropped,omitempty"` // the round whose route took its step out of the plan
+
+	Given   bool   `json:"given,omitempty"`   // a person left its cell in the notebook, which ran again
+	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
+	Was     string `json:"was,omitempty"`     // the cell before that
+	Rewrite string `json:"rewrite,omitempty"` // a person's words for the step, until it has a cell
+}
+
+// An Attempt is one try at a step's cell.
+type Attempt struct {
+	Code      string             `json:"code"`
+	Execution notebook.Execution `json:"execution"`
+}
+
+// A Return is one restoration of the session to the accepted cells.
+type Return struct {
+	After int `json:"after,omitempty"` // attempts that there were: the last of them was undone
+	notebook.Restoration
+}
+
+// A Verdict is the verifier's judgement of plan, code and results. An inconclusive one is
+// sufficient: the plan has shown that the data hold no answer.
+type Verdict struct {
+	Sufficient   bool   `json:"sufficient"`
+	Unfinished   bool   `json:"unfinished,omitempty"` // insufficient, but every step is right so far
+	Inconclusive bool   `json:"inconclusive,omitempty"`
+	Disputes     int    `json:"disputes,omitempty"` // the step of a person's, which stays, that is in its way
+	Reason       string `json:"reason,omitempty"`   // what is missing, or why it suffices
+}
+
+// Word returns the verdict in one word.
+func (v Verdict) Word() string {
+	switch {
+	case v.Inconclusive:
+		return "inconclusive"
+	case v.Sufficient:
+		return "sufficient"
+	case v.Unfinished:
+		return "unfinished"
+	}
+	return "insufficient"
+}
+
+// A Route is the router's decision after an insufficient verdict: Back is 0 for Add Step, and l
+// when step l is wrong, which drops the steps from l on.
+type Route struct {
+	Back   int    `json:"back"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Last returns the last round; nil if there is none.
+func (q *Question) Last() *Round {
+	if n := len(q.Rounds); n > 0 {
+		return &q.Rounds[n-1]
+	}
+	return nil
+}
+
+// Begin begins a round with a step.
+func (q *Question) Begin(step string) *Round {
+	q.Rounds = append(q.Rounds, Round{Number: q.Count() + 1, Place: len(q.Plan()) + 1, Step: step})
+	return q.Last()
+}
+
+// Take takes a route after the last round (Algorithm 1, lines 18 to 25): back to step l, it keeps
+// the steps 1..l-1.
+func (q *Question) Take(route Route) {
+	last := q.Last()
+	last.Route = &route
+	if plan := q.Plan(); route.Back > 0 && route.Back <= len(plan) {
+		for _, r := range plan[route.Back-1:] {
+			r.Dropped = last.Number
+		}
+	}
+}
+
+// Plan returns the rounds whose steps make up the plan.
+func (q *Question) Plan() (plan []*Round) {
+	for i := range q.Rounds {
+		if q.Rounds[i].Dropped == 0 {
+			plan = append(plan, &q.Rounds[i])
+		}
+	}
+	return plan
+}
+
+// Accepted returns the rounds of the plan whose cell has run.
+func (q *Question) Accepted() []*Round {
+	return slices.DeleteFunc(q.Plan(), func(r *Round) bool {
+		_, ok := r.Accepted()
+		return !ok
+	})
+}
+
+// Shown returns the rounds whose cells the notebook has: those that were accepted, and those that a
+// person left and that are still to run again.
+func (q *Question) Shown() []*Round {
+	shown := q.Accepted()
+	for i := range q.Rest {
+		shown = append(shown, &q.Rest[i])
+	}
+	return shown
+}
+
+// Drawn returns the rounds whose code is a cell. If every one is a whole script, only the last counts,
+// and none once there is a final script.
+func (q *Question) Drawn(scripts bool) []*Round {
+	shown := q.Shown()
+	if _, ok := q.FinalCell(); ok && scripts {
+		return nil
+	}
+	if n := len(shown); scripts && n > 0 {
+		return shown[n-1:]
+	}
+	return shown
+}
+
+// Laps returns how the question was answered, from the first time on; the last is the present one.
+func (q *Question) Laps() []Lap { return append(slices.Clip(q.Former), Lap{q.Start, q.Rounds}) }
+
+// Count returns the number of rounds that there were, persons' turns among them.
+func (q *Question) Count() (n int) {
+	count := func(rounds []Round) {
+		for _, r := range rounds {
+			n = max(n, r.Number)
+		}
+	}
+	for _, lap := range q.Laps() {
+		if count(lap.Rounds); lap.Start != nil {
+			count(lap.Start.Given)
+			n = max(n, lap.Start.Number)
+		}
+	}
+	return n
+}
+
+// RoundsLeft returns how many more rounds may begin. Cells that a person left do not count.
+func (q *Question) RoundsLeft(most int) int {
+	for _, r := range q.Rounds {
+		if !r.Given {
+			most--
+		}
+	}
+	return most
+}
+
+// Mine returns the number of the first step of the plan, from step from on, whose cell a person
+// wrote; 0 if there is none.
+func (q *Question) Mine(from int) int {
+	for n, r := range q.Accepted() {
+		if n+1 >= from && r.ByHand {
+			return n + 1
+		}
+	}
+	return 0
+}
+
+// Steps returns the number of accepted steps in the plan.
+func (q *Question) Steps() int { return len(q.Accepted()) }
+
+// StepTexts returns the texts of the accepted steps.
+func (q *Question) StepTexts() (texts []string) {
+	for _, r := range q.Accepted() {
+		texts = append(texts, r.Step)
+	}
+	return texts
+}
+
+// Anew returns a number that tells the requests about steps after a person took some away, from
+// those before: 0 if nobody did.
+func (q *Question) Anew() (n int) {
+	for _, lap := range q.Laps() {
+		if lap.Start != nil && lap.Start.Less {
+			n++
+		}
+	}
+	return n
+}
+
+// FinalCell returns the accepted last cell, if there is one.
+func (q *Question) FinalCell() (Attempt, bool) {
+	if q.Final == nil {
+		return Attempt{}, false
+	}
+	return Accepted(q.Final.Attempts)
+}
+
+// Accepted returns the attempt that ran without an error, if there is one.
+func (r Round) Accepted() (Attempt, bool) { return Accepted(r.Attempts) }
+
+// Accepted returns the last attempt if it ran, and thus is a cell of the notebook.
+func Accepted(attempts []Attempt) (Attempt, bool) {
+	if n := len(attempts); n > 0 {
+		if a := attempts[n-1]; a.Execution.Status == notebook.OK {
+			return a, true
+		}
+	}
+	return Attempt{}, false
+}
+
+// Answer returns the answer, or "" if there is none.
+func (q *Question) Answer() string {
+	if q.Final == nil {
+		return ""
+	}
+	return q.Final.Answer
+}
+
+// Summary returns the answer in sentences, or "" if there are none.
+func (q *Question) Summary() string {
+	if q.Final == nil {
+		return ""
+	}
+	return q.Final.Summary
+}
+
+// Sufficient reports whether the judge found the plan sufficient and no step was dropped since.
+func (q *Question) Sufficient() bool {
+	last := q.Last()
+	return last != nil && len(q.Rest) == 0 && last.Verdict != nil && last.Verdict.Sufficient && last.Route == nil
+}
+
+// Disputed returns the verdict that is against a cell of a person's, which stays; nil if there is
+// none.
+func (q *Question) Disputed() *Verdict {
+	if last := q.Last(); last != nil && last.Verdict != nil && last.Verdict.Disputes > 0 {
+		return last.Verdict
+	}
+	return nil
+}
+
+// Inconclusive reports whether the judge found that the data hold no answer.
+func (q *Question) Inconclusive() bool { return q.Sufficient() && q.Last().Verdict.Inconclusive }
+
+// Edits describes what a person has changed that was not carried out yet.
+func (q *Question) Edits() []string {
+	if last := q.Last(); q.Start != nil && (len(q.Rest) > 0 || last == nil || last.Given && last.Verdict == nil) {
+		return q.Start.What
+	}
+	return nil
+}
+
+// Again returns the start with which the question begins again from the cells that it has.
+func (q *Question) Again(what ...string) *Start {
+	s := &Start{What: what, Readings: restated(q.Readings)}
+	for n, r := range q.Shown() {
+		s.Given = append(s.Given, given(*r, n+1))
+	}
+	if a, ok := q.FinalCell(); ok {
+		s.Last, s.ByHand = a.Code, q.Final.ByHand
+	} else if q.Final == nil && q.Start != nil && q.Start.ByHand { // it has not run yet
+		s.Last, s.ByHand = q.Start.Last, true
+	}
+	return s
+}
+
+// given returns a round as a person leaves it, whose cell is to run again.
+func given(r Round, place int) Round {
+	last := r.Attempts[len(r.Attempts)-1:]
+	return Round{Number: r.Number, Place: place, Step: r.Step, Attempts: slices.Clone(last), Verdict: r.Verdict,
+		Given: true, ByHand: r.ByHand, Was: r.Was, Rewrite: r.Rewrite}
+}
+
+// Restart has the question begin again from a start.
+func (q *Question) Restart(start *Start) {
+	if q.Start != nil || len(q.Rounds) > 0 {
+		q.Former = q.Laps()
+	}
+	q.Start = start
+	start.Number = q.Count() + 1
+	left := slices.Clone(start.Given)
+	for _, r := range left { // the notebook shows what they gave
+		for i, before := range q.Rounds {
+			if before.Number == r.Number {
+				q.Rounds[i].Attempts = withoutOutputs(before.Attempts)
+			}
+		}
+	}
+	for i, r := range start.Given {
+		start.Given[i].Attempts = withoutOutputs(r.Attempts)
+	}
+	q.Rewind()
+	for i := range q.Rest {
+		q.Rest[i].Attempts = left[i].Attempts
+	}
+}
+
+// withoutOutputs returns attempts, of which there are some, without the outputs of the last.
+func withoutOutputs(attempts []Attempt) []Attempt {
+	attempts = slices.Clone(attempts)
+	attempts[len(attempts)-1].Execution.Outputs = nil
+	return attempts
+}
+
+// WithoutShown returns a copy of the question without the outputs that cells show.
+func (q *Question) WithoutShown(scripts bool) *Question {
+	bare := *q
+	bare.Rounds, bare.Rest = slices.Clone(q.Rounds), slices.Clone(q.Rest)
+	for _, r := range bare.Drawn(scripts) {
+		r.Attempts = withoutOutputs(r.Attempts)
+	}
+	if _, shown := q.FinalCell(); shown {
+		final := *q.Final
+		bare.Final, final.Attempts = &final, withoutOutputs(final.Attempts)
+	}
+	return &bare
+}
+
+// Rewind leaves of the question what a person has left, to be answered from there: all else is in
+// the journal.
+func (q *Question) Rewind() {
+	*q = Question{Text: q.Text, Guidelines: q.Guidelines, Limits: q.Limits, Former: q.Former, Start: q.Start}
+	s := q.Start
+	if s == nil {
+		return
+	}
+	if q.Rest, q.Readings = slices.Clone(s.Given), restated(s.Readings); len(q.Rest) > 0 {
+		q.Rest[len(q.Rest)-1].Verdict = nil // on the plan, which is judged anew
+	}
+	if s.Last != "" {
+		q.Final = s.Final()
+	}
+}
+
+// Final returns the last cell, which is still to run.
+func (s Start) Final() *Final {
+	ran := notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{}}
+	return &Final{Attempts: []Attempt{{Code: s.Last, Execution: ran}}, ByHand: s.ByHand}
+}
+
+// round returns a round of the question by its number; the newest if it ran more than once.
+func (q *Question) round(number int) (lap Lap, i int) {
+	for _, lap := range slices.Backward(q.Laps()) {
+		i := slices.IndexFunc(lap.Rounds, func(r Round) bool { return r.Number == number })
+		if i >= 0 {
+			return lap, i
+		}
+	}
+	return lap, -1
+}
+
+// Why returns the reason for which a round's step was dropped.
+func (q *Question) Why(r Round) string {
+	if lap, i := q.round(r.Dropped); i >= 0 && lap.Rounds[i].Route != nil {
+		return lap.Rounds[i].Route.Reason
+	}
+	return ""
+}
+
+// titled returns the cells of the question.
+func (q *Question) titled(scripts bool) (cells []Titled) {
+	for n, r := range q.Drawn(scripts) {
+		if scripts {
+			n = r.Place - 1
+		}
+		a := r.Attempts[len(r.Attempts)-1]
+		cells = append(cells, Titled{Title: fmt.Sprintf("Step %d: %s", n+1, r.Step), Code: a.Code})
+	}
+	if last, ok := q.FinalCell(); ok {
+		cells = append(cells, Titled{Title: "Answer", Code: last.Code})
+	}
+	return cells
+}
