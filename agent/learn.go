@@ -145,7 +145,7 @@ const toolPatience = 5 * time.Minute
 // empty folder with the data of the task, whose path is absolute. It returns why they do not hold,
 // or "". The error is one that no code can cause.
 func ToolFault(ctx context.Context, run RunScript, task record.Task, module, test string) (string, error) {
-	bare := record.Trajectory{Task: task}
+	bare := record.New(task, record.Question{})
 	end := rand.Text() // a script that ends by itself, as with exit, has run no case
 	script := bare.OpeningScript() + "\n\n" + module + "\n\n" + test + "\n\nprint(" + strconv.Quote(end) + ")\n"
 	x, err := runAlone(ctx, run, script, toolPatience)

@@ -160,7 +160,7 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 // hasOtherData reports whether the data of a run in a folder are others by now. Data that are not
 // where the run had them are not looked at.
 func hasOtherData(ctx context.Context, folder record.Folder, t record.Task) bool {
-	run := pastRun{folder: folder, t: &record.Trajectory{Task: t}}
+	run := pastRun{folder: folder, t: record.New(t, record.Question{})}
 	if data := run.data(); data == "" || !exists(data) {
 		return false
 	}

@@ -52,7 +52,7 @@ func (b baseline) Solve(ctx context.Context, cfg agent.Config, task record.Task)
 	d := &desk{baseline: b, cfg: cfg, task: task}
 	d.Asker = ask.NewAsker(cfg.Settings, d.workplace, func(string) error { return nil })
 	if b.most > 0 {
-		d.opening = (&record.Trajectory{Task: task}).Cells()
+		d.opening = record.New(task, record.Question{}).Cells()
 	}
 	if b.setup != "" {
 		d.opening = append(d.opening, strings.TrimSpace(b.setup))

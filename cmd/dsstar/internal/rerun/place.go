@@ -167,7 +167,7 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 func runOf(nb *notebook.Notebook) *record.Trajectory {
 	t, err := page.Recorded(nb)
 	if err != nil {
-		return &record.Trajectory{}
+		return record.New(record.Task{}, record.Question{})
 	}
 	return t
 }
