@@ -319,14 +319,11 @@ func serveReplies(t *testing.T, ts *testscript.TestScript, text string) (url str
 		m[role] = append(m[role], say(reply)...)
 	}
 	reply := counting().with(m).reply()
-	server := llmtest.New(scriptTB{t, ts}, func(r llmtest.Request) (response llmtest.Response) {
-		if r.Input == nil {
-			return reply(r)
+	server := llmtest.New(scriptTB{t, ts}, func(r llmtest.Request) llmtest.Response {
+		if r.Input != nil {
+			return llmtest.Response{}
 		}
-		for _, text := range r.Input {
-			response.Vectors = append(response.Vectors, llmtest.Embed(text))
-		}
-		return response
+		return reply(r)
 	})
 	return server.URL
 }

@@ -51,7 +51,7 @@ type Response struct {
 	Finish string    // "": "stop"
 	Usage  llm.Usage // token counts; not sent if zero
 
-	Vectors [][]float64 // of an embeddings request, in the order of its texts; nil: see Embed
+	Vectors [][]float64 // of an embeddings request, in the order of its texts; nil: by their words
 
 	Status int               // 0: 200
 	Header map[string]string // set last
@@ -148,26 +148,6 @@ func RefuseSchemas(reply func(Request) Response) func(Request) Response {
 	}
 }
 
-// isStrict reports whether all objects of a JSON schema require all their properties and allow no
-// others, as strict endpoints demand.
-func isStrict(schema any) bool {
-	s, ok := schema.(map[string]any)
-	if !ok {
-		return schema == nil
-	}
-	properties, isObject := s["properties"].(map[string]any)
-	required, _ := s["required"].([]any)
-	if isObject && (s["additionalProperties"] != false || len(required) != len(properties)) {
-		return false
-	}
-	for _, property := range properties {
-		if !isStrict(property) {
-			return false
-		}
-	}
-	return isStrict(s["items"])
-}
-
 // Requests returns the calls so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
@@ -175,8 +155,8 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// Embed returns a vector for a text. Texts that share words have similar vectors.
-func Embed(text string) []float64 {
+// embed returns a vector for a text. Texts that share words have similar vectors.
+func embed(text string) []float64 {
 	v := make([]float64, 256)
 	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
 		h := fnv.New32a()
@@ -231,7 +211,6 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 			JSONSchema struct {
 				Name   string
 				Strict bool
-				Schema any
 			} `json:"json_schema"`
 		} `json:"response_format"`
 	}
@@ -241,7 +220,8 @@ func (s *Server) receive(h *http.Request) (Request, error) {
 	r := Request{Model: asked.Model, Input: asked.Input, Stream: asked.Stream,
 		Query: h.URL.RawQuery, Header: h.Header.Clone(), Body: string(body)}
 	schema := asked.ResponseFormat.JSONSchema
-	if r.Schema = schema.Name; r.Schema != "" && !(schema.Strict && isStrict(schema.Schema)) {
+	objects, closed := strings.Count(r.Body, `"properties":{`), strings.Count(r.Body, `"additionalProperties":false`)
+	if r.Schema = schema.Name; r.Schema != "" && !(schema.Strict && objects == closed) {
 		return Request{}, fmt.Errorf("the schema %s is not strict", r.Schema)
 	}
 	for _, m := range asked.Messages {
@@ -308,7 +288,7 @@ func (s *Server) stream(w http.ResponseWriter, h *http.Request, r Request, respo
 	}
 	io.WriteString(w, ": PROCESSING\n\n")
 	event(map[string]any{"choices": []any{}, "model": r.Model, "error": nil})
-	for i, piece := range pieces(response.Text) {
+	for i, piece := range slices.Collect(slices.Chunk([]rune(response.Text), 7)) {
 		if response.CutAfter > 0 && i == response.CutAfter {
 			if response.Stall {
 				s.pause(h, forever)
@@ -318,7 +298,7 @@ func (s *Server) stream(w http.ResponseWriter, h *http.Request, r Request, respo
 		if !s.pause(h, response.Pace) {
 			return
 		}
-		event(completion(r, "delta", map[string]any{"content": piece}, nil, llm.Usage{}))
+		event(completion(r, "delta", map[string]any{"content": string(piece)}, nil, llm.Usage{}))
 	}
 	event(completion(r, "delta", map[string]any{}, response.Finish, llm.Usage{}))
 	if response.Usage != (llm.Usage{}) {
@@ -334,7 +314,7 @@ func list(r Request, response Response) map[string]any {
 	vectors := response.Vectors
 	if vectors == nil {
 		for _, text := range r.Input {
-			vectors = append(vectors, Embed(text))
+			vectors = append(vectors, embed(text))
 		}
 	}
 	data := []any{}
@@ -346,21 +326,6 @@ func list(r Request, response Response) map[string]any {
 		l["usage"] = map[string]any{"prompt_tokens": u.InputTokens, "total_tokens": u.InputTokens}
 	}
 	return l
-}
-
-// pieces splits a text every seven characters.
-func pieces(text string) []string {
-	var all []string
-	var piece strings.Builder
-	n := 0
-	for _, c := range text {
-		piece.WriteRune(c)
-		if n++; n%7 == 0 {
-			all = append(all, piece.String())
-			piece.Reset()
-		}
-	}
-	return append(all, piece.String())
 }
 
 // completion returns a completion, or a chunk of one; key is the key of its message.
