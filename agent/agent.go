@@ -201,7 +201,6 @@ func (r *run) pass(ctx context.Context) error {
 		r.t.HaveFunctions(true)
 		r.made, r.approved, r.left = false, false, nil
 		r.limit()
-		r.files.Extend()
 		err := r.method.answer(ctx)
 		if _, stuck := errors.AsType[*record.EditError](err); stuck {
 			r.Forget(r.left)

@@ -88,29 +88,3 @@ func TestProfilesAreKept(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
-
-// What was described for the first question stays; a later one adds what it needs besides, once.
-func TestDescribedForALaterQuestion(t *testing.T) {
-	shops := table(9, "shop")
-	for n := range 60 {
-		shops.Tables[0].Columns = append(shops.Tables[0].Columns, profile.Column{
-			Name: fmt.Sprintf("sales%02d", n), Line: "number 1 to 9", Full: "number 1 to 9; zero in 4"})
-	}
-	cache := &describe.Cache{Dir: t.TempDir()}
-	stored := func(s *stage) { s.config.Cache, s.config.ContextChars = cache, 8000 }
-	files := withData(t, tables("a.csv"))
-	first := play(t, simple, files, profiled(map[string]profile.Profile{"a.csv": shops}), stored).noError(t)
-	before := first.described(t, "a.csv")
-	tr := readAgain(t, first.Trajectory)
-	if err := tr.Ask("What are the sales59?", ""); err != nil {
-		t.Fatal(err)
-	}
-	again := simple.with(script{"cell": "v = x\nprint(v)", "last": "print(v)"})
-	p := goOn(t, again, tr, profiled(nil), stored, func(s *stage) { s.task = first.Task }).noError(t)
-	after := p.described(t, "a.csv")
-	prompt := p.model.prompt(t, "solver round 2")
-	contains(t, prompt, before.Text+"\n", "- sales59: number 1 to 9; zero in 4")
-	if strings.Contains(before.Text, "sales59: ") || after.Text != before.Text || strings.Count(prompt, "zero in 4") != 1 {
-		t.Errorf("%q became %q, and later %q", before.Text, after.Text, after.Beyond(9))
-	}
-}

@@ -147,7 +147,9 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 	if d.Whole = plain && !p.Cut && len(p.Document) <= chars; d.Whole {
 		d.Text = strings.TrimRight(p.Document, "\n")
 	} else {
-		d.Text = p.Text(r.question(), chars, r.near)
+		question := r.t.Task.Question // the form of its answer tells nothing of what is near
+		d.Text = p.Text(question+"\n"+r.t.Task.Guidelines, chars,
+			func(texts []string) []int { return ByWords(question, texts) })
 	}
 	if said := r.Corrections[d.File]; said != "" {
 		d.Corrected, d.Whole = true, false
@@ -155,12 +157,6 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 	}
 	return d
 }
-
-// question is what the descriptions are chosen by.
-func (r *Describer) question() string { return r.t.Task.Question + "\n" + r.t.Task.Guidelines }
-
-// near orders texts by their nearness to the question, of which the form of its answer is no part.
-func (r *Describer) near(texts []string) []int { return ByWords(r.t.Task.Question, texts) }
 
 // The parts of what is shown of the files: of tables near the question, of lines about files that are
 // far from it, of documents, of one document unless it is a code book, and of columns that match.

@@ -8,8 +8,6 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
-	"dsstar/agent/files"
-	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -49,7 +47,9 @@ func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, relations, left
 func (r *Describer) texts(show ask.Sizes) []string {
 	texts, lengths := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
 	for n, d := range r.t.Descriptions {
-		texts[n] = r.told(d)
+		if texts[n] = d.Text; d.Text == "" && d.Error != "" && !r.method.NoAnalyzer {
+			texts[n] = "No description: " + d.Error
+		}
 		lengths[n] = min(len(texts[n]), show.Description)
 	}
 	most := show.Description
@@ -62,61 +62,10 @@ func (r *Describer) texts(show ask.Sizes) []string {
 	return texts
 }
 
-// told is what there is to tell of a file.
-func (r *Describer) told(d record.Description) string {
-	text := d.Text
-	if text == "" && d.Error != "" && !r.method.NoAnalyzer {
-		text = "No description: " + d.Error
-	}
-	if more := d.Beyond(r.t.Earlier()); more != "" {
-		text = strings.TrimLeft(text+"\n"+more, "\n")
-	}
-	return text
-}
-
 // document reports whether what is known of a file is its text, or what a person says of it.
 func (r *Describer) document(n int) bool {
 	d := r.t.Descriptions[n]
 	return d.Whole || d.Document || d.Corrected
-}
-
-// Extend adds to the descriptions what a later question of the conversation needs besides, as far
-// as profiles are kept. What was told before stays as it is.
-func (r *Describer) Extend() {
-	const share = 20 // of what is shown of the files, for all that is added
-	k := r.t.Earlier()
-	if k <= r.t.Extended || !r.method.Profiles() {
-		return
-	}
-	r.t.Extended = k
-	root, err := files.Open(r.data, r.Readable)
-	if err != nil {
-		return
-	}
-	defer root.Close()
-	texts := make([]string, len(r.t.Descriptions))
-	for i, f := range r.t.Task.Files {
-		d := r.t.Descriptions[i]
-		if p, ok := keptProfile(r.keptAt(root, f)); ok && d.Profile && !d.Whole && d.Like == "" {
-			text := p.Text(r.question(), max(leastChars, len(d.Text)), r.near)
-			texts[i] = linesBeyond(text, r.told(d))
-		}
-	}
-	left := r.Sizes().Context / share
-	for _, i := range ByWords(r.question(), texts) {
-		if d := &r.t.Descriptions[i]; texts[i] != "" && len(texts[i]) <= left {
-			d.Later = append(d.Later, record.Extension{Part: k, Text: texts[i]})
-			left -= len(texts[i])
-		}
-	}
-}
-
-// linesBeyond returns the lines of text that other does not have.
-func linesBeyond(text, other string) string {
-	had := strings.Split(other, "\n")
-	return strings.Join(slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool {
-		return line == "" || slices.Contains(had, line)
-	}), "\n")
 }
 
 // listed names files in at most about most bytes, several of a folder and an ending together. Where

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"dsstar/agent/files"
@@ -30,7 +29,6 @@ type Trajectory struct {
 	Relations    string        `json:"relations,omitempty"` // which columns of the files match
 	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
 	Recalled     *Recalled     `json:"recalled,omitempty"`  // of the memory of the data; nil: nothing
-	Extended     int           `json:"extended,omitempty"`  // questions that descriptions were extended for
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
 	*Question    `json:"-"`    // that is being answered, or was last: the last of Questions
 	Questions    []*Question   `json:"questions"`
@@ -124,30 +122,12 @@ type Description struct {
 	Error  string    `json:"error,omitempty"`  // why there is no text, in one line
 	Near   int       `json:"near,omitempty"`   // rank by nearness to the question; 0: none
 
-	Kind      string      `json:"kind,omitempty"`      // from its name and beginning: "CSV, UTF-16"
-	Later     []Extension `json:"later,omitempty"`     // what later questions need besides
-	Profile   bool        `json:"profile,omitempty"`   // by a program
-	Document  bool        `json:"document,omitempty"`  // it has text rather than tables
-	Whole     bool        `json:"whole,omitempty"`     // Text has the file's whole content
-	Cached    bool        `json:"cached,omitempty"`    // made by an earlier run
-	Corrected bool        `json:"corrected,omitempty"` // by a person
-}
-
-// An Extension is what a question needs besides of a file, and all after it are shown.
-type Extension struct {
-	Part int    `json:"part"` // the question, from 0
-	Text string `json:"text"`
-}
-
-// Beyond returns what question k, from 0, is shown besides.
-func (d Description) Beyond(k int) string {
-	var texts []string
-	for _, e := range d.Later {
-		if e.Part <= k {
-			texts = append(texts, e.Text)
-		}
-	}
-	return strings.Join(texts, "\n")
+	Kind      string `json:"kind,omitempty"`      // from its name and beginning: "CSV, UTF-16"
+	Profile   bool   `json:"profile,omitempty"`   // by a program
+	Document  bool   `json:"document,omitempty"`  // it has text rather than tables
+	Whole     bool   `json:"whole,omitempty"`     // Text has the file's whole content
+	Cached    bool   `json:"cached,omitempty"`    // made by an earlier run
+	Corrected bool   `json:"corrected,omitempty"` // by a person
 }
 
 // DataDigest returns a digest of the data files as the trajectory has them.
