@@ -142,7 +142,7 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 	if a == nil {
 		return score, nil
 	}
-	err = s.Python.call(ctx, daCodeScorer, "score_task", &score, map[string]any{"config": t.Gold,
+	err = s.python.call(ctx, daCodeScorer, "score_task", &score, map[string]any{"config": t.Gold,
 		"result": a.Text(), "dir": a.Dir, "gold_dir": t.GoldDir, "fixed": s.Compat != Upstream})
 	// reading the answer exceeded the limits of time or memory
 	if bad, ok := errors.AsType[*CodeError](err); ok {
@@ -151,7 +151,7 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 	return score, err
 }
 
-// Chart runs the programs that an agent left in dir, as the public harness does after a
+// chartOf runs the programs that an agent left in dir, as the public harness does after a
 // plotting task, and writes the data and the settings of the chart to dir/dabench/result.npy
 // and plot.json, where the scorer looks for them. If no program draws it, cells is one: those of the
 // agent's notebook. The code is the agent's, so python must be sandboxed and must not be reused. A
@@ -160,7 +160,7 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 // Upstream removes lines that show, save or close a figure. Here these calls do nothing
 // instead, so a block that consists of one such line stays valid. With Fixed, any savefig may
 // save a figure, not only pyplot's.
-func Chart(ctx context.Context, python Python, dir, cells string, compat Compat) error {
+func chartOf(ctx context.Context, python Python, dir, cells string, compat Compat) error {
 	var why string // there is no chart
 	err := python.call(ctx, helper("dacode_chart"), "chart_of", &why, dir, compat != Upstream, cells)
 	if _, ok := errors.AsType[*CodeError](err); ok { // it hung or ended the session

@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"dsstar/agent"
+	"dsstar/notebook"
 )
 
 func TestDACodeSuite(t *testing.T) {
@@ -48,7 +52,7 @@ func TestDACodeSuite(t *testing.T) {
 		t.Errorf("without Python: %v", err)
 	}
 	score := func() (got []string) {
-		scores, err := suite.Score(t.Context(), Scorer{Python: python(t)}, suite.Tasks, answers)
+		scores, err := suite.Score(t.Context(), Scorer{python: python(t)}, suite.Tasks, answers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,11 +91,11 @@ func TestDACodeBroughtDown(t *testing.T) {
 		"kernel":    {"", none, false},
 	} {
 		run := func(context.Context, string) (string, error) { return c.out, c.err }
-		score, err := Scorer{Python: run}.Score(t.Context(), task, answer)
+		score, err := Scorer{python: run}.Score(t.Context(), task, answer)
 		if (err == nil) != c.scored || c.scored && (*score.Value != 0 || score.Detail == "") {
 			t.Errorf("%s: %+v, %v", name, score, err)
 		}
-		if err := Chart(t.Context(), run, t.TempDir(), "", Fixed); (err == nil) != (name != "kernel") {
+		if err := chartOf(t.Context(), run, t.TempDir(), "", Fixed); (err == nil) != (name != "kernel") {
 			t.Errorf("%s: chart: %v", name, err)
 		}
 	}
@@ -127,7 +131,7 @@ func TestDACodeScores(t *testing.T) {
 			}
 		}
 		for compat, want := range map[Compat]float64{Upstream: upstream, Fixed: fixed} {
-			score := scoreOf(t, Scorer{Compat: compat, Python: run}, task, answer)
+			score := scoreOf(t, Scorer{Compat: compat, python: run}, task, answer)
 			if math.Abs(*score.Value-want) > 1e-9 {
 				t.Errorf("%s, %s: %+v, not %v", name, compat, score, want)
 			}
@@ -182,7 +186,7 @@ Image.new('RGB', (8, 6)).save('r.png')`
 		{string(image("color")), "r.png", 0},
 	} {
 		task := Task{ID: "x", Rules: "dacode", Gold: json.RawMessage(v.config), GoldDir: gold}
-		score := scoreOf(t, Scorer{Python: run}, task, Answer{Value: Said(v.said), Dir: out})
+		score := scoreOf(t, Scorer{python: run}, task, Answer{Value: Said(v.said), Dir: out})
 		if *score.Value != v.want || v.want == 0 &&
 			!strings.Contains(score.Detail, "is not a file that the agent wrote") {
 			t.Errorf("%s of %s: %+v", v.said, v.config, score)
@@ -210,7 +214,7 @@ plt.close()
 		fmt.Sprintf("import os, runpy; os.chdir(%q); runpy.run_path('plot.py')", gold)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Chart(t.Context(), run, gold, "", Fixed); err != nil {
+	if err := chartOf(t.Context(), run, gold, "", Fixed); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"plot.json", "result.npy"} {
@@ -251,16 +255,16 @@ plt.close()
 			t.Fatal(err)
 		}
 		drawImage(t, run, filepath.Join(dir, "r.png"))
-		if err := Chart(t.Context(), run, dir, "", Fixed); err != nil {
+		if err := chartOf(t.Context(), run, dir, "", Fixed); err != nil {
 			t.Errorf("%s: %v", v.name, err)
 		}
 		task := Task{ID: "x", Rules: "dacode", Gold: config, GoldDir: gold}
-		score := scoreOf(t, Scorer{Python: run}, task, Answer{Value: Said("r.png"), Dir: dir})
+		score := scoreOf(t, Scorer{python: run}, task, Answer{Value: Said("r.png"), Dir: dir})
 		if *score.Value != v.score {
 			t.Errorf("%s: %+v", v.name, score)
 		}
 	}
-	if err := Chart(t.Context(), run, t.TempDir(), "", Fixed); err != nil {
+	if err := chartOf(t.Context(), run, t.TempDir(), "", Fixed); err != nil {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -289,7 +293,7 @@ func TestDACodeColours(t *testing.T) {
 		}
 		drawImage(t, run, filepath.Join(out, "r.png"))
 		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {
-			score := scoreOf(t, Scorer{Compat: compat, Python: run},
+			score := scoreOf(t, Scorer{Compat: compat, python: run},
 				Task{Rules: "dacode", Gold: config, GoldDir: gold}, Answer{Value: Said("r.png"), Dir: out})
 			if *score.Value != want {
 				t.Errorf("%s, %s: %+v, not %v", v.name, compat, score, want)
@@ -385,7 +389,7 @@ func TestDir(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores, err := suite.Score(t.Context(), Scorer{Plain: python(t), Python: python(t)}, suite.Tasks, answers)
+	scores, err := suite.Score(t.Context(), Scorer{Plain: python(t), python: python(t)}, suite.Tasks, answers)
 	if err != nil || scores.Score == nil || scores.Score.Value != 100 || scores.Totals[0].N != 5 {
 		t.Errorf("%+v, %v", scores, err)
 	}
@@ -397,5 +401,56 @@ func TestDir(t *testing.T) {
 	}
 	if _, err := Find("gaia"); err == nil {
 		t.Error("there is a benchmark gaia")
+	}
+}
+
+// A kernel succeeds except for the code "fail"; it records what it ran.
+type kernel struct {
+	agent.Session
+	ran    []string
+	closed bool
+}
+
+func (s *kernel) Execute(_ context.Context, code string) (notebook.Execution, error) {
+	s.ran = append(s.ran, code)
+	switch code {
+	case "fail":
+		return notebook.Execution{Status: notebook.Died, Reason: "the kernel died"}, nil
+	case "lost":
+		return notebook.Execution{}, errors.New("no kernel")
+	}
+	return notebook.Execution{Status: notebook.OK}, nil
+}
+
+func (s *kernel) Close() error { s.closed = true; return nil }
+
+// TestSession: one session runs many pieces of code, until one fails.
+func TestSession(t *testing.T) {
+	var opened []*kernel
+	var dirs []string
+	s := &session{open: func(_ context.Context, dir string, _ []string,
+		_ string) (agent.Session, error) {
+		if _, err := os.Stat(filepath.Join(dir, "files")); err != nil {
+			t.Error(err)
+		}
+		opened, dirs = append(opened, &kernel{}), append(dirs, dir)
+		return opened[len(opened)-1], nil
+	}}
+	for _, code := range []string{"a", "b", "fail", "c", "lost", "d"} {
+		_, err := s.run(t.Context(), code)
+		if failed := errors.As(err, new(*CodeError)); failed != (code == "fail") ||
+			(err != nil) != (failed || code == "lost") {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	s.close()
+	s.close()
+	if len(opened) != 3 || len(opened[0].ran) != 3 || len(opened[1].ran) != 2 {
+		t.Errorf("%d sessions were opened", len(opened))
+	}
+	for i, one := range opened {
+		if _, err := os.Stat(dirs[i]); !one.closed || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("session %d is left: %v", i+1, err)
+		}
 	}
 }

@@ -75,10 +75,10 @@ type Scorer struct {
 	Compat Compat
 	Judge  Judge
 	Plain  Python // runs the scorers of texts; it needs no packages
-	Python Python // has the packages of the managed environment (DA-Code)
-	// Chart leaves what DA-Code compares of a task's chart in the folder of its answer; nil: it is
-	// there
-	Chart func(ctx context.Context, t Task, dir string) error
+	Open   Opener // of sessions with the packages of the managed environment (DA-Code)
+	Charts bool   // extracts the data of charts from the code of a run that draws them
+
+	python Python // of such a session
 }
 
 // rules score an answer to a task; nil is no answer, which has only a metric.
@@ -106,6 +106,16 @@ func Some(names []string, most int) string {
 // Score scores one answer; nil is no answer. Missing, unfinished and empty answers count as wrong.
 // A task without a right answer in this copy has no score, which is no error.
 func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
+	read := []string{t.GoldDir}
+	if a != nil {
+		read = append(read, a.Dir)
+	}
+	s, done := s.within(read...)
+	defer done()
+	return s.score(ctx, t, a)
+}
+
+func (s Scorer) score(ctx context.Context, t Task, a *Answer) (Score, error) {
 	score := Score{ID: t.ID, Level: t.Level, Domain: t.Domain, task: t}
 	if len(t.NoGold) > 0 {
 		score.Detail = "the right answer is missing in this copy: " + Some(t.NoGold, 3)
@@ -124,8 +134,8 @@ func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
 	given := a
 	if a == nil || a.Unfinished || nothing(a.Value) {
 		given = nil
-	} else if s.Chart != nil && t.isChart() {
-		if err := s.Chart(ctx, t, a.Dir); err != nil {
+	} else if s.Charts && t.isChart() {
+		if err := s.chart(ctx, t, a.Dir); err != nil {
 			return score, err
 		}
 	}
@@ -149,9 +159,15 @@ func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
 func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, repeats ...[]Answer) (Scores, error) {
 	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat), Repeat: len(repeats),
 		Tasks: []Score{}, Missing: append([]string{}, s.Missing...), Unknown: []string{}}
+	var read []string
 	for _, t := range tasks {
-		all.Missing = append(all.Missing, t.NoGold...)
+		all.Missing, read = append(all.Missing, t.NoGold...), append(read, t.GoldDir)
 	}
+	for _, a := range slices.Concat(repeats...) {
+		read = append(read, a.Dir)
+	}
+	scorer, done := scorer.within(read...)
+	defer done()
 	var values []float64
 	for _, answers := range repeats {
 		byID, err := all.match(s, answers)
@@ -162,7 +178,7 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, repeats 
 			return all, &AnswersError{"answers to tasks that are not there: " + Some(all.Unknown, 5)}
 		}
 		for _, t := range tasks {
-			score, err := scorer.Score(ctx, t, byID[t.ID])
+			score, err := scorer.score(ctx, t, byID[t.ID])
 			_, stops := errors.AsType[*StopError](err)
 			if stops || errors.Is(err, ErrNoJudge) || err != nil && ctx.Err() != nil {
 				return all, err

@@ -39,12 +39,12 @@ type Config struct {
 	Timeout time.Duration // of one task, without its scoring; 0: none
 	Budget  *ask.Budget   // nil: none
 
-	Tasks   map[string]bench.Task // by id
-	Solver  Solver
-	Agent   agent.Config // of every task, without model, folder, sessions and sandbox
-	Scoring Scoring      // without a judge, which is the task's model
-	Site    Site
-	Models  func(Key) (model, embedder llm.Model, err error) // of one task
+	Tasks  map[string]bench.Task // by id
+	Solver Solver
+	Agent  agent.Config // of every task, without model, folder, sessions and sandbox
+	Scorer bench.Scorer // without a judge, which is the task's model
+	Site   Site
+	Models func(Key) (model, embedder llm.Model, err error) // of one task
 
 	// Observe, if set, is called for each event, one call at a time.
 	Observe func(Event)

@@ -109,10 +109,8 @@ func (r *run) score(ctx context.Context, record Record, t bench.Task, m llm.Mode
 		return record
 	}
 	answer := answerOf(record, t, r.Folder.Path)
-	scoring := r.Scoring
-	scoring.Judge, scoring.Charts = Judge(m, r.Agent.Prompts), true
-	scorer, done := scoring.scorer([]string{answer.Dir, t.GoldDir, t.Data})
-	defer done()
+	scorer := r.Scorer
+	scorer.Judge, scorer.Charts = Judge(m, r.Agent.Prompts), true
 	score, err := scorer.Score(ctx, t, &answer)
 	if err != nil {
 		score.Detail = brief.Clip(brief.OneLine(err.Error()), 300)

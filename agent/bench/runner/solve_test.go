@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/notebook"
 )
 
 // TestPrepareLinks has tasks whose files are links, as in a download's cache, or are missing.
@@ -91,57 +88,6 @@ func TestAnswerOf(t *testing.T) {
 			t.TempDir())
 		if answer.Unfinished != want {
 			t.Errorf("%s: an agent that used up its steps: unfinished is %v", rules, answer.Unfinished)
-		}
-	}
-}
-
-// A session succeeds except for the code "fail"; it records what it ran.
-type session struct {
-	agent.Session
-	ran    []string
-	closed bool
-}
-
-func (s *session) Execute(_ context.Context, code string) (notebook.Execution, error) {
-	s.ran = append(s.ran, code)
-	switch code {
-	case "fail":
-		return notebook.Execution{Status: notebook.Died, Reason: "the kernel died"}, nil
-	case "lost":
-		return notebook.Execution{}, errors.New("no kernel")
-	}
-	return notebook.Execution{Status: notebook.OK}, nil
-}
-
-func (s *session) Close() error { s.closed = true; return nil }
-
-// TestScoringSession: one session runs many pieces of code, until one fails.
-func TestScoringSession(t *testing.T) {
-	var opened []*session
-	var dirs []string
-	s := &scoringSession{open: func(_ context.Context, dir string, _ []string,
-		_ string) (agent.Session, error) {
-		if _, err := os.Stat(filepath.Join(dir, "files")); err != nil {
-			t.Error(err)
-		}
-		opened, dirs = append(opened, &session{}), append(dirs, dir)
-		return opened[len(opened)-1], nil
-	}}
-	for _, code := range []string{"a", "b", "fail", "c", "lost", "d"} {
-		_, err := s.run(t.Context(), code)
-		if failed := errors.As(err, new(*bench.CodeError)); failed != (code == "fail") ||
-			(err != nil) != (failed || code == "lost") {
-			t.Errorf("%s: %v", code, err)
-		}
-	}
-	s.close()
-	s.close()
-	if len(opened) != 3 || len(opened[0].ran) != 3 || len(opened[1].ran) != 2 {
-		t.Errorf("%d sessions were opened", len(opened))
-	}
-	for i, one := range opened {
-		if _, err := os.Stat(dirs[i]); !one.closed || !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("session %d is left: %v", i+1, err)
 		}
 	}
 }

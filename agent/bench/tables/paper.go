@@ -24,7 +24,9 @@ type Table struct {
 	Notes   []string `json:"notes"`
 	Used    []Used   `json:"used"` // by the runs of its benchmark
 
-	decimals []int
+	bench   string
+	tasks   int // behind the figures; 0: unknown
+	columns []column
 }
 
 // A Row is one line of a table. It may have Published, Ours or both.
@@ -36,63 +38,63 @@ type Row struct {
 	Ours      []*bench.Value `json:"ours"`      // null: the run has no such figure
 	// command of the missing run; "": none is missing, or dsstar cannot run it
 	Missing string `json:"missing"`
+
+	run string // the agent of our run, and its flags
 }
 
-// Make returns the table with runs filled in.
-func (p Paper) Make(runs []runner.Result) Table {
-	t := Table{Paper: p.Name, Title: p.title, Source: p.source, Notes: slices.Clone(p.notes), Used: []Used{}}
-	for _, c := range p.columns {
-		t.Columns, t.decimals = append(t.Columns, c.name), append(t.decimals, c.decimals)
-	}
+// With returns the published table with runs filled in.
+func (t Table) With(runs []runner.Result) Table {
 	var ours []runner.Result
 	for _, r := range runs {
-		if r.Bench != p.bench {
+		if r.Bench != t.bench {
 			t.Notes = append(t.Notes, fmt.Sprintf("%s of %s is not in this table, which is about %s",
-				named(r), r.Bench, p.bench))
+				named(r), r.Bench, t.bench))
 			continue
 		}
 		ours, t.Used = append(ours, r), append(t.Used, usedBy(r))
-		for _, note := range append(p.apart(r), about(r)...) {
+		for _, note := range append(t.apart(r), about(r)...) {
 			t.Notes = append(t.Notes, named(r)+": "+note)
 		}
 	}
-	for _, row := range p.rows {
-		line := Row{Framework: row.framework, Model: row.model, Published: row.figures}
+	var rows []Row
+	for _, row := range t.Rows {
 		beside := len(ours)
 		ours = slices.DeleteFunc(ours, func(r runner.Result) bool {
-			if !row.is(r) {
-				return false
+			is := row.is(r)
+			if is {
+				rows = append(rows, t.beside(row, r))
 			}
-			line.Run, line.Ours = r.Path, p.measured(r)
-			t.Rows = append(t.Rows, line)
-			return true
+			return is
 		})
 		if beside == len(ours) {
-			if row.run != "" && p.columns[0].measure != "CS" { // which nothing here computes
-				line.Missing = p.command(row)
+			if row.run != "" && t.columns[0].measure != "CS" { // which nothing here computes
+				row.Missing = t.command(row)
 			}
-			t.Rows = append(t.Rows, line)
+			rows = append(rows, row)
 		}
 	}
 	for _, r := range ours { // that belong beside no row
-		t.Rows = append(t.Rows, Row{Framework: flagged(r), Model: r.Model,
-			Published: make([]*float64, len(p.columns)), Run: r.Path, Ours: p.measured(r)})
+		rows = append(rows, t.beside(Row{Framework: flagged(r), Model: r.Model,
+			Published: make([]*float64, len(t.columns))}, r))
 	}
+	t.Rows = rows
 	return t
 }
 
-func (p Paper) measured(r runner.Result) (values []*bench.Value) {
-	for _, c := range p.columns {
-		values = append(values, measured(r, c.measure, c.chosen))
+// beside returns a row with the figures of our run.
+func (t Table) beside(row Row, r runner.Result) Row {
+	row.Run = r.Path
+	for _, c := range t.columns {
+		row.Ours = append(row.Ours, measured(r, c.measure, c.chosen))
 	}
-	return values
+	return row
 }
 
 // apart lists how a run in a paper's row differs from the published one.
-func (p Paper) apart(r runner.Result) []string {
+func (t Table) apart(r runner.Result) []string {
 	var parts []string
-	if p.tasks > 0 && len(r.Items) != p.tasks {
-		parts = append(parts, fmt.Sprintf("%d tasks, and the published figures are of %d", len(r.Items), p.tasks))
+	if t.tasks > 0 && len(r.Items) != t.tasks {
+		parts = append(parts, fmt.Sprintf("%d tasks, and the published figures are of %d", len(r.Items), t.tasks))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Setup)) {
 		switch value := r.Setup[name]; {
@@ -153,7 +155,7 @@ func (t Table) Markdown() string {
 	for _, r := range t.Rows {
 		line := []string{r.Framework, r.Model}
 		for i := range t.Columns {
-			of := t.decimals[i]
+			of := t.columns[i].decimals
 			ours := absent
 			if r.Ours != nil {
 				ours = valueText(r.Ours[i], of)

@@ -25,29 +25,14 @@ import (
 //go:embed published.csv
 var published string
 
-// A Paper is one table of a paper.
-type Paper struct {
-	Name                 string // "ds-star:1"
-	title, source, bench string
-	tasks                int // number of tasks behind the figures; 0: unknown
-	notes                []string
-	columns              []column
-	rows                 []row
-}
-
 type column struct {
-	name, measure string
-	decimals      int // of its figures
-	chosen        choice
+	measure  string
+	decimals int // of its figures
+	chosen   choice
 }
 
-type row struct {
-	framework, model, run string
-	figures               []*float64
-}
-
-// Papers returns all tables.
-func Papers() (all []Paper) {
+// Papers returns all tables, without ours.
+func Papers() (all []Table) {
 	records := csv.NewReader(strings.NewReader(published))
 	records.FieldsPerRecord = -1
 	lines, err := records.ReadAll()
@@ -57,37 +42,38 @@ func Papers() (all []Paper) {
 	for _, f := range lines {
 		if f[0] == "table" {
 			tasks, _ := strconv.Atoi(f[5])
-			all = append(all, Paper{Name: f[1], title: f[2], source: f[3], bench: f[4], tasks: tasks})
+			all = append(all, Table{Paper: f[1], Title: f[2], Source: f[3], bench: f[4], tasks: tasks, Used: []Used{}})
 			continue
 		}
-		switch p := &all[len(all)-1]; f[0] {
+		switch t := &all[len(all)-1]; f[0] {
 		case "note":
-			p.notes = append(p.notes, f[1])
+			t.Notes = append(t.Notes, f[1])
 		case "column":
 			f = append(f, "")
-			p.columns = append(p.columns, column{f[1], f[2], 1, chosenBy(f[3], f[min(4, len(f)):])})
+			t.Columns = append(t.Columns, f[1])
+			t.columns = append(t.columns, column{f[2], 1, chosenBy(f[3], f[min(4, len(f)):])})
 		default:
-			r := row{f[1], f[2], f[3], make([]*float64, len(p.columns))}
+			r := Row{Framework: f[1], Model: f[2], run: f[3], Published: make([]*float64, len(t.columns))}
 			for i, text := range f[4:] {
 				if v, err := strconv.ParseFloat(text, 64); err == nil {
 					_, after, _ := strings.Cut(text, ".")
-					r.figures[i], p.columns[i].decimals = &v, len(after)
+					r.Published[i], t.columns[i].decimals = &v, len(after)
 				}
 			}
-			p.rows = append(p.rows, r)
+			t.Rows = append(t.Rows, r)
 		}
 	}
 	return all
 }
 
 // Find returns the table with that name.
-func Find(name string) (p Paper, ok bool) {
-	for _, p := range Papers() {
-		if p.Name == name {
-			return p, true
+func Find(name string) (t Table, ok bool) {
+	for _, t := range Papers() {
+		if t.Paper == name {
+			return t, true
 		}
 	}
-	return p, false
+	return t, false
 }
 
 // varies lists the prefixes of settings that distinguish kinds of runs. Other settings, such as
@@ -125,8 +111,8 @@ func flagged(r runner.Result) string {
 }
 
 // is reports whether a run belongs beside the row.
-func (r row) is(of runner.Result) bool {
-	return strings.ReplaceAll(r.run, "PROVIDER/", "") == flagged(of) && modelName(r.model) == modelName(of.Model)
+func (r Row) is(of runner.Result) bool {
+	return strings.ReplaceAll(r.run, "PROVIDER/", "") == flagged(of) && modelName(r.Model) == modelName(of.Model)
 }
 
 // named returns a run's name in notes. It omits the folder, which differs in a replay.
@@ -136,7 +122,7 @@ func named(r runner.Result) string { return flagged(r) + " with " + r.Model }
 func modelName(name string) string { return plain(name[strings.LastIndexByte(name, '/')+1:]) }
 
 // command returns the command of the run that would fill in a row.
-func (p Paper) command(r row) string {
+func (t Table) command(r Row) string {
 	return fmt.Sprintf("dsstar bench run --bench %s --tasks TASKS --agent %s --model PROVIDER/%s --out OUT",
-		p.bench, r.run, strings.ToLower(strings.ReplaceAll(r.model, " ", "-")))
+		t.bench, r.run, strings.ToLower(strings.ReplaceAll(r.Model, " ", "-")))
 }

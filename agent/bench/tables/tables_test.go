@@ -61,7 +61,7 @@ func TestPaperTable(t *testing.T) {
 	if !ok {
 		t.Fatal("no table ds-star:1")
 	}
-	table := p.Make([]runner.Result{
+	table := p.With([]runner.Result{
 		sample("dsstar", "gemini/gemini-2.5-pro", map[string]string{"method.paper": "true",
 			"cell_timeout": "10m"}, 1, 0, 1, -1),
 		sample("dsstar", "ollama/some", map[string]string{"method.readings": "false"}, 1, 1),
@@ -108,34 +108,34 @@ func settingsOf(run string) map[string]string {
 // and matches a run made by its own command.
 func TestPapers(t *testing.T) {
 	for _, p := range Papers() {
-		for _, row := range p.rows {
-			if len(row.figures) > len(p.columns) {
-				t.Errorf("%s, %s %s: %d figures for %d columns", p.Name, row.framework, row.model,
-					len(row.figures), len(p.columns))
+		for _, row := range p.Rows {
+			if len(row.Published) > len(p.columns) {
+				t.Errorf("%s, %s %s: %d figures for %d columns", p.Paper, row.Framework, row.Model,
+					len(row.Published), len(p.columns))
 			}
 			if row.run == "" {
 				continue
 			}
-			run := sample("", "x/"+row.model, settingsOf(row.run), 1, 0)
+			run := sample("", "x/"+row.Model, settingsOf(row.run), 1, 0)
 			run.Agent, _, _ = strings.Cut(row.run, " ")
 			run.Bench = p.bench
 			found := 0
-			for _, made := range p.Make([]runner.Result{run}).Rows {
+			for _, made := range p.With([]runner.Result{run}).Rows {
 				if made.Run != "" {
 					found++
-					if made.Framework != row.framework || made.Model != row.model {
-						t.Errorf("%s: the run of %s %s is in the row of %s %s", p.Name, row.framework, row.model,
+					if made.Framework != row.Framework || made.Model != row.Model {
+						t.Errorf("%s: the run of %s %s is in the row of %s %s", p.Paper, row.Framework, row.Model,
 							made.Framework, made.Model)
 					}
 				}
 			}
 			if found != 1 {
-				t.Errorf("%s: the run of %s %s is in %d rows", p.Name, row.framework, row.model, found)
+				t.Errorf("%s: the run of %s %s is in %d rows", p.Paper, row.Framework, row.Model, found)
 			}
 		}
-		table := p.Make(nil)
+		table := p.With(nil)
 		if _, err := json.Marshal(table); err != nil || table.Markdown() == "" {
-			t.Errorf("%s: %v", p.Name, err)
+			t.Errorf("%s: %v", p.Paper, err)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestPapers(t *testing.T) {
 func TestApart(t *testing.T) {
 	table := func(paper string, runs ...runner.Result) string {
 		p, _ := Find(paper)
-		return regexp.MustCompile(" +").ReplaceAllString(p.Make(runs).Markdown(), " ")
+		return regexp.MustCompile(" +").ReplaceAllString(p.With(runs).Markdown(), " ")
 	}
 	few := sample("react", "x/gemini-2.5-pro", map[string]string{"compat": "fixed",
 		"temperature": "0.3", "tasks": "/t", "seed": "7"}, 1, 0)
@@ -286,7 +286,7 @@ func TestUsed(t *testing.T) {
 	p, _ := Find("ds-star:1")
 	const readings = "readings: 4 named, 2 open, 2 computed, 1 changed the answer"
 	const second = "second derivations: 2 run, 1 agreed; rulings: same 1"
-	for name, text := range map[string]string{"table": p.Make([]runner.Result{ours, other}).Markdown(),
+	for name, text := range map[string]string{"table": p.With([]runner.Result{ours, other}).Markdown(),
 		"comparison": c.Markdown()} {
 		text = regexp.MustCompile(" +").ReplaceAllString(text, " ")
 		if want := "\ndsstar with x/m, a task:\n\n| Role | Calls | Input tokens | Cached | Output tokens |\n"; !strings.Contains(text, want) ||

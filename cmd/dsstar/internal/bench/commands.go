@@ -93,7 +93,7 @@ func (a *App) print(asJSON bool, value any, text func() string) error {
 func paperNames() []string {
 	var names []string
 	for _, p := range tables.Papers() {
-		names = append(names, p.Name)
+		names = append(names, p.Paper)
 	}
 	return names
 }
@@ -147,7 +147,7 @@ func makeTables(papers, paths []string) (made []tables.Table, _ error) {
 		if !ok {
 			return nil, wrong(fmt.Sprintf("--paper: unknown table %q", name))
 		}
-		made = append(made, p.Make(runs))
+		made = append(made, p.With(runs))
 	}
 	return made, nil
 }

@@ -77,7 +77,7 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	r.config = runner.Config{
 		Jobs: r.flags.jobs, Timeout: r.flags.timeout, Tasks: r.suite.ByID(), Agent: agents,
 		Solver: agent.New(r.flags.options(r.settings.Learn)), Models: r.modelsOf,
-		Scoring: runner.Scoring{Compat: bench.Compat(r.flags.compat), Plain: r.python.Run},
+		Scorer: bench.Scorer{Compat: bench.Compat(r.flags.compat), Plain: r.python.Run},
 		Budget: &ask.Budget{Price: agents.Price, Limits: ask.Limits{
 			Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime}},
 	}
@@ -234,7 +234,7 @@ func (r *run) openSite(ctx context.Context) error {
 		return err
 	}
 	r.progress.Say("sandbox  %s", p.Sandbox())
-	r.config.Scoring.Open = r.scoringAt(r.settings, func(context.Context) (kernels.Site, error) { return p, nil })
+	r.config.Scorer.Open = r.scoringAt(r.settings, func(context.Context) (kernels.Site, error) { return p, nil })
 	r.config.Site = runner.Site{
 		Sandbox: p.Sandbox(),
 		Sessions: func(folder record.Folder, data string) (agent.Open, agent.RunScript) {
@@ -253,7 +253,7 @@ func (r *run) openSite(ctx context.Context) error {
 }
 
 // scoringAt opens confined kernels for scorers' code, at the site that at returns.
-func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (kernels.Site, error)) runner.Opener {
+func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (kernels.Site, error)) bench.Opener {
 	return func(ctx context.Context, dir string, read []string, write string) (agent.Session, error) {
 		p, err := at(ctx)
 		if err != nil {

@@ -190,16 +190,16 @@ func (a *App) scoreCommand() *cobra.Command {
 				usage.Shell("dsstar bench score OUT"),
 				usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
 		}
-		scoring, done, err := a.scoring(s, c)
+		scorer, done, err := a.scorer(s, c)
 		if err != nil {
 			return err
 		}
 		defer done()
 		var scores bench.Scores
 		if ofRun {
-			scores, err = scoreRun(cmd.Context(), scoring, &suite, args[0], save)
+			scores, err = scoreRun(cmd.Context(), scorer, &suite, args[0], save)
 		} else {
-			scores, err = scoreFile(cmd.Context(), scoring, &suite, answers)
+			scores, err = scoreFile(cmd.Context(), scorer, &suite, answers)
 		}
 		if errors.Is(err, bench.ErrNoJudge) {
 			return usage.New(err.Error(), usage.Again("--model", "PROVIDER/MODEL"))
@@ -220,7 +220,7 @@ func (a *App) scoreCommand() *cobra.Command {
 }
 
 // scoreFile scores the answers in a file of the benchmark's own format.
-func scoreFile(ctx context.Context, scoring runner.Scoring, flags *suiteFlags,
+func scoreFile(ctx context.Context, scorer bench.Scorer, flags *suiteFlags,
 	file string) (none bench.Scores, _ error) {
 	suite, err := flags.open("score")
 	if err != nil {
@@ -237,17 +237,17 @@ func scoreFile(ctx context.Context, scoring runner.Scoring, flags *suiteFlags,
 	if err != nil {
 		return none, err
 	}
-	return scoring.Score(ctx, suite, tasks, answers)
+	return suite.Score(ctx, scorer, tasks, answers)
 }
 
 // scoreRun scores the answers of a run, and records the scores there if save is set.
-func scoreRun(ctx context.Context, scoring runner.Scoring, flags *suiteFlags, out string,
+func scoreRun(ctx context.Context, scorer bench.Scorer, flags *suiteFlags, out string,
 	save bool) (none bench.Scores, _ error) {
 	r, err := readRun(out)
 	if err != nil {
 		return none, err
 	}
-	if was := r.Setup["compat"]; save && was != string(scoring.Compat) {
+	if was := r.Setup["compat"]; save && was != string(scorer.Compat) {
 		return none, usage.New(fmt.Sprintf("%s is scored by %s; its tables cannot mix scorings", r.Path,
 			was),
 			usage.Shell("dsstar bench score --save --compat "+was+" %s", r.Path))
@@ -260,8 +260,8 @@ func scoreRun(ctx context.Context, scoring runner.Scoring, flags *suiteFlags, ou
 	if err != nil {
 		return none, err
 	}
-	scoring.Charts = true
-	scores, err := scoring.Score(ctx, suite, tasks, runner.Answers(r, suite.ByID())...)
+	scorer.Charts = true
+	scores, err := suite.Score(ctx, scorer, tasks, runner.Answers(r, suite.ByID())...)
 	if err == nil && save {
 		err = runner.Save(r, scores)
 	}
@@ -307,12 +307,12 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 	}
 }
 
-// scoring returns what scores answers, which the caller ends with done.
-func (a *App) scoring(s *configs.Settings, compat bench.Compat) (runner.Scoring, func(), error) {
+// scorer returns what scores answers, which the caller ends with done.
+func (a *App) scorer(s *configs.Settings, compat bench.Compat) (bench.Scorer, func(), error) {
 	python := a.plainPython(s)
 	judge, err := a.scoringJudge(s)
 	var found *kernels.Site // most scorers need none
-	return runner.Scoring{Compat: compat, Judge: judge, Plain: python.Run,
+	return bench.Scorer{Compat: compat, Judge: judge, Plain: python.Run,
 		Open: a.scoringAt(s, func(ctx context.Context) (kernels.Site, error) {
 			if found == nil {
 				p, err := a.Site(ctx, s, func(string) {})
