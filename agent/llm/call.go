@@ -9,67 +9,79 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/tidwall/gjson"
 )
 
-// maxBody is the maximum size of a response, whether it is a stream or not.
+// maxBody is the maximum size of a response, whether it is a stream or not. The library's decoder
+// takes more than that in a line.
 const maxBody = 32_000_000
 
 // maxWait is the longest wait between two tries, also if the endpoint asks for more.
 const maxWait = 2 * time.Minute
 
-// call sends the params of a request, if there are any, and reads the response with read. It repeats
-// a try that failed and may succeed.
+// call sends the params of a request, if there are any, through the library and reads the response
+// with read, at each try anew. The library repeats the call. A try is a middleware of it that reads
+// the whole response, so that the library also repeats after a reply that breaks off.
 func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io.Reader) error) (
 	retries int, err error) {
-	for ; ; retries++ {
-		err = m.try(ctx, params, read)
+	tries, method := 0, http.MethodPost
+	if params == nil {
+		method = http.MethodGet
+	}
+	attempt := func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+		tries++
+		err := m.try(req, next, read)
 		if err == nil || ctx.Err() != nil {
-			return retries, ctx.Err()
+			return &http.Response{StatusCode: http.StatusOK}, err
 		}
 		err = m.located(err)
-		wait, again := pause(ctx, err, retries)
-		if !again || retries >= m.Retries {
-			if retries > 0 {
-				err = fmt.Errorf("%w (tries: %d)", err, retries+1)
-			}
-			return 0, err
+		header, again := repeats(ctx, err)
+		if again && tries <= m.Retries {
+			m.OnRetry(Retry{r.Role, r.Subject, m.line(err.Error())})
 		}
-		m.OnRetry(Retry{r.Role, r.Subject, m.line(err.Error())})
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
+		return &http.Response{Header: header}, err
 	}
+	var done *http.Response
+	err = m.client.Execute(ctx, method, m.path, params, &done, option.WithMiddleware(attempt))
+	switch {
+	case ctx.Err() != nil:
+		return 0, ctx.Err()
+	case err != nil && tries > 1:
+		return 0, fmt.Errorf("%w (tries: %d)", err, tries)
+	}
+	return tries - 1, err
 }
 
-// pause decides whether a try that failed with err is worth another, and after which wait. None
-// may exceed ctx's deadline: the failure is more informative than the deadline.
-func pause(ctx context.Context, err error, retries int) (wait time.Duration, again bool) {
-	wait = min(time.Second/2<<min(retries, 16), maxWait)
-	wait -= rand.N(wait / 4)
-	if refused, ok := errors.AsType[*StatusError](err); ok {
-		if seconds, err := time.ParseDuration(refused.after + "s"); err == nil && seconds > 0 {
-			wait = seconds
-		} else if date, err := http.ParseTime(refused.after); err == nil {
-			wait = time.Until(date)
+// repeats decides whether a try that failed with err is worth another, and tells it the library in
+// the headers that a server would use. It begins no wait that would exceed ctx's deadline: the
+// failure is more informative than the deadline.
+func repeats(ctx context.Context, err error) (h http.Header, again bool) {
+	h, again = http.Header{}, passes(err)
+	if refused, ok := errors.AsType[*StatusError](err); ok && refused.after != "" {
+		wait, date := time.ParseDuration(refused.after + "s")
+		if wait > 0 || date != nil { // the library reads dates
+			h.Set("Retry-After", refused.after)
 		}
+		deadline, ends := ctx.Deadline()
+		again = again && wait <= maxWait && !(ends && wait >= time.Until(deadline))
 	}
-	deadline, ends := ctx.Deadline()
-	return wait, passes(err) && wait <= maxWait && !(ends && wait >= time.Until(deadline))
+	h.Set("X-Should-Retry", strconv.FormatBool(again))
+	return h, again
 }
 
 // try makes one HTTP call and reads the whole response, within its limits.
-func (m *endpoint) try(ctx context.Context, params any, read func(io.Reader) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
+func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
+	read func(io.Reader) error) error {
+	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
 	after := func(limit time.Duration, kind error) *time.Timer {
 		return time.AfterFunc(limit, func() { cancel(fmt.Errorf("%w (%s)", kind, limit)) })
@@ -77,9 +89,10 @@ func (m *endpoint) try(ctx context.Context, params any, read func(io.Reader) err
 	defer after(m.CallTimeout, ErrTimeout).Stop()
 	silence := after(m.IdleTimeout, ErrIdle)
 	defer silence.Stop()
-	req, err := m.request(ctx, params)
-	if err != nil {
-		return err
+	for name := range req.Header { // about this machine
+		if strings.HasPrefix(name, "X-Stainless-") {
+			req.Header.Del(name)
+		}
 	}
 	came := 0
 	told := arrived(func(n int) error {
@@ -89,7 +102,7 @@ func (m *endpoint) try(ctx context.Context, params any, read func(io.Reader) err
 		}
 		return context.Cause(ctx)
 	})
-	res, err := m.client.Do(req)
+	res, err := next(req.WithContext(ctx))
 	if err == nil {
 		defer res.Body.Close()
 		err = m.receive(res, io.TeeReader(res.Body, told), read)
@@ -104,33 +117,8 @@ func (m *endpoint) try(ctx context.Context, params any, read func(io.Reader) err
 	return err
 }
 
-// request returns the HTTP request for params, which may be nil. Nothing of it comes from the
-// environment.
-func (m *endpoint) request(ctx context.Context, params any) (*http.Request, error) {
-	method, body := http.MethodGet, []byte(nil)
-	if params != nil {
-		text, err := json.Marshal(params)
-		if err != nil {
-			return nil, err
-		}
-		method, body = http.MethodPost, text
-	}
-	req, err := http.NewRequestWithContext(ctx, method, m.to, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("User-Agent", "dsstar")
-	req.Header.Set("Content-Type", "application/json")
-	if m.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+m.Key)
-	}
-	for name, value := range m.Header {
-		req.Header.Set(name, value)
-	}
-	return req, nil
-}
-
-// receive reads a response, or returns the error that it is.
+// receive reads a response, or returns the error that it is: of the library's own error nothing is
+// left if the body is not in OpenAI's form.
 func (m *endpoint) receive(res *http.Response, body io.Reader, read func(io.Reader) error) error {
 	if res.StatusCode < 300 {
 		return read(body)
@@ -184,31 +172,23 @@ func (m *endpoint) values(body io.Reader, take func(gjson.Result) error) error {
 	return m.decode(text, take)
 }
 
-// events decodes a stream. Events may be empty, and the last one may lack its blank line.
+// events decodes a stream by the library's decoder, but allows empty events and a last event
+// without its blank line.
 func (m *endpoint) events(r io.Reader, take func(gjson.Result) error) error {
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxBody+1)
-	var data []byte
-	for more := true; more; {
-		more = lines.Scan()
-		line := lines.Bytes()
-		if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			data = append(append(data, bytes.TrimSpace(value)...), '\n')
-		}
-		if len(line) > 0 {
-			continue
-		}
+	ended := io.NopCloser(io.MultiReader(r, strings.NewReader("\n\n")))
+	events := ssestream.NewDecoder(&http.Response{Body: ended})
+	for events.Next() {
+		data := bytes.TrimSpace(events.Event().Data)
 		if bytes.HasPrefix(data, []byte("[DONE]")) {
 			return nil
 		}
-		if event := bytes.TrimSpace(data); len(event) > 0 {
-			if err := m.decode(event, take); err != nil {
+		if len(data) > 0 {
+			if err := m.decode(data, take); err != nil {
 				return err
 			}
 		}
-		data = nil
 	}
-	return cut(cmp.Or(lines.Err(), io.ErrUnexpectedEOF))
+	return cut(cmp.Or(events.Err(), io.ErrUnexpectedEOF))
 }
 
 // decode gives take a JSON value, unless it has broken off or is an error object. "error" may be

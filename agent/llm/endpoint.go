@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
 	"github.com/tidwall/gjson"
 )
 
@@ -57,9 +59,9 @@ type Retry struct {
 // endpoint is an opened Endpoint, shared by chats and embeddings.
 type endpoint struct {
 	Endpoint
-	client *http.Client
-	to     string // where calls go
-	url    string // the same for messages
+	client openai.Client
+	url    string // for messages
+	path   string // of the calls, below the base URL
 	answer string // expected response, for messages: "a chat completion"
 
 	// redacts the Endpoint's secrets in a text from the server
@@ -90,12 +92,34 @@ func (e Endpoint) open(path, answer string) (*endpoint, error) {
 	if e.OnRetry == nil {
 		e.OnRetry = func(Retry) {}
 	}
+	return &endpoint{Endpoint: e, client: openai.Client{Options: e.options(base.Query())}, path: path,
+		answer: answer, url: publicURL(base.JoinPath(path)), hide: hider(e.Key, base)}, nil
+}
+
+// options configures a client of the library, which would leave out the base URL's query.
+// openai.NewClient would also read OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS and others from the
+// environment and send them to any base URL.
+func (e Endpoint) options(query url.Values) []option.RequestOption {
 	// a POST that is redirected would become a GET, or go to another server
-	client := *cmp.Or(e.HTTP, http.DefaultClient)
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	to := base.JoinPath(path)
-	return &endpoint{Endpoint: e, client: &client, to: to.String(), url: publicURL(to),
-		answer: answer, hide: hider(e.Key, base)}, nil
+	once := *cmp.Or(e.HTTP, http.DefaultClient)
+	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	o := []option.RequestOption{
+		option.WithBaseURL(e.BaseURL),
+		option.WithHTTPClient(&once),
+		option.WithMaxRetries(e.Retries),
+		option.WithMaxRetryDelay(maxWait),
+		option.WithHeader("User-Agent", "dsstar"),
+	}
+	if e.Key != "" {
+		o = append(o, option.WithAPIKey(e.Key))
+	}
+	for name := range query {
+		o = append(o, option.WithQuery(name, query.Get(name)))
+	}
+	for name, value := range e.Header {
+		o = append(o, option.WithHeader(name, value))
+	}
+	return o
 }
 
 // publicURL returns a URL without credentials and query.

@@ -45,6 +45,7 @@ func TestLayering(t *testing.T) {
 	owners := map[string]string{
 		"github.com/go-zeromq/zmq4":       "kernel",
 		"github.com/gorilla/websocket":    "kernel",
+		"github.com/openai/openai-go/v3":  "agent/llm",
 		"github.com/spf13/viper":          "configs",
 		"github.com/spf13/cobra":          "cmd/dsstar",
 		"github.com/yuin/goldmark":        "notebook/export",
