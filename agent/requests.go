@@ -219,13 +219,14 @@ func (r *standard) missing() string {
 // line 24: r_k).
 func (r *standard) dropped() []prompts.Dropped {
 	var dropped []prompts.Dropped
+	last := r.t.Last()
 	for _, lap := range r.t.Laps() {
 		for _, round := range lap.Rounds {
 			if round.Dropped == 0 {
 				continue // what a person has taken out is not spoken of
 			}
 			d := prompts.Dropped{Text: round.Step, Reason: r.t.Why(round)}
-			if a, ok := round.Accepted(); ok && round.Number == r.t.Last().Number {
+			if a, ok := round.Accepted(); ok && last != nil && round.Number == last.Number {
 				d.Output = brief.Clip(a.Execution.PlainText(), r.Sizes().Result)
 			}
 			dropped = append(dropped, d)
