@@ -97,9 +97,8 @@ func (p part) Chart() *chart {
 			}
 		}
 	}
-	code := strings.Join(p.Cells(), "\n")
 	for _, name := range pictureName().FindAllString(p.Answer()+"\n"+p.Summary(), -1) {
-		if strings.Contains(code, name) {
+		if strings.Contains(strings.Join(p.Cells(), "\n"), name) {
 			return &chart{File: name}
 		}
 	}

@@ -6,10 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"dsstar/agent/brief"
 	"dsstar/notebook"
-	"dsstar/notebook/lazy"
 )
 
 // cells.py has the code of dsstar's own cells.
@@ -135,6 +135,9 @@ const VariablesComment = "# What these cells use of the session in which they we
 // Loaded returns the variables that the cells, and one that is to run next, use and a fresh session
 // must load.
 func (t *Trajectory) Loaded(next string) (all []Variable) {
+	if len(t.Variables) == 0 {
+		return nil
+	}
 	used := words(strings.Join(codes(t.AskedCells()), "\n") + "\n" + next)
 	for _, v := range t.Variables {
 		if used[v.Name] && (v.Import != "" || v.File != "") {
@@ -144,12 +147,11 @@ func (t *Trajectory) Loaded(next string) (all []Variable) {
 	return all
 }
 
-var wordPattern = lazy.Regexp(`[\p{L}\p{N}_]+`)
-
 // words returns the set of words in code, which includes its names.
 func words(code string) map[string]bool {
 	words := map[string]bool{}
-	for _, w := range wordPattern().FindAllString(code, -1) {
+	between := func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsNumber(c) }
+	for w := range strings.FieldsFuncSeq(code, between) {
 		words[w] = true
 	}
 	return words
