@@ -32,8 +32,8 @@ func Prose(text string) (prose string) {
 
 var (
 	// fenceLine opens or closes a block, in a list, too.
-	fenceLine = lazy.Regexp("^([ \t]*(?:(?:[-*+]|\\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t]*([^`]*?)[ \t]*\n?$")
-	pythonTag = lazy.Regexp(`^(?:\{code-cell\}\s*)?[{.\s]*(?:i?python|py)(?:[23](?:\.\d+)?)?(?:$|[\s{}:,;])`)
+	fenceLine = lazy.Regexp("(?m)^([ \t]*(?:(?:[-*+]|\\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t]*([^`\n]*?)[ \t]*$")
+	pythonTag = lazy.Regexp(`(?i)^(?:\{code-cell\}\s*)?[{.\s]*(?:i?python|py)(?:[23](?:\.\d+)?)?(?:$|[\s{}:,;])`)
 )
 
 // A piece of a text is a code block, or what stands between blocks.
@@ -46,50 +46,36 @@ type piece struct {
 
 // pieces returns the pieces of a text; of the blocks the last one may not be closed.
 func pieces(text string) (all []piece) {
-	var fence []string // of the open block: the line, what stands before the marks, these, and the language
-	begin, at := 0, 0
-	cut := func(end int, closed bool) {
-		p := piece{text: text[begin:end], isCode: fence != nil, closed: closed}
-		if p.isCode {
-			p.Block = blockOf(p, fence)
-		}
-		all, begin = append(all, p), end
-	}
-	for line := range strings.Lines(text) {
-		var m []string
-		if strings.Contains(line, "```") || strings.Contains(line, "~~~") {
-			m = fenceLine().FindStringSubmatch(line)
-		}
+	begin, open := 0, []string(nil) // the line of an open fence, what is before its marks, these, the language
+	for _, at := range fenceLine().FindAllStringSubmatchIndex(text, -1) {
+		line := []string{text[at[0]:at[1]], text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]}
 		switch {
-		case m == nil:
-		case fence == nil:
-			cut(at, false)
-			fence = m
-		case m[3] == "" && strings.HasPrefix(m[2], fence[2]) && strings.TrimSpace(m[1]) == "" &&
-			len(m[1]) <= len(fence[1])+3:
-			cut(at+len(line), true)
-			fence = nil
+		case open == nil:
+			all = append(all, piece{text: text[begin:at[0]]})
+			begin, open = at[0], line
+		case line[3] == "" && strings.HasPrefix(line[2], open[2]) && strings.TrimSpace(line[1]) == "" &&
+			len(line[1]) <= len(open[1])+3:
+			all = append(all, piece{blockOf(open, text[begin+len(open[0]):at[0]]), text[begin:at[1]], true, true})
+			begin, open = at[1], nil
 		}
-		at += len(line)
 	}
-	cut(at, false)
-	return all
+	last := piece{text: text[begin:], isCode: open != nil}
+	if last.isCode {
+		last.Block = blockOf(open, text[begin+len(open[0]):])
+	}
+	return append(all, last)
 }
 
-// blockOf returns the block within the fences of a piece, without the indent of a list item.
-func blockOf(p piece, fence []string) Block {
-	_, inner, _ := strings.Cut(p.text, "\n")
-	if p.closed {
-		inner = inner[:strings.LastIndex("\n"+strings.TrimSuffix(inner, "\n"), "\n")]
-	}
-	var b strings.Builder
-	for line := range strings.Lines(inner) {
+// blockOf returns the block behind the line of a fence, without the indent of a list item.
+func blockOf(fence []string, text string) Block {
+	var code strings.Builder
+	for line := range strings.Lines(text) {
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
-		b.WriteString(line[min(indent, len(fence[1])):])
+		code.WriteString(line[min(indent, len(fence[1])):])
 	}
 	language, _, _ := strings.Cut(strings.ToLower(fence[3]), " ")
-	if pythonTag().MatchString(strings.ToLower(fence[3])) {
+	if pythonTag().MatchString(fence[3]) {
 		language = "python"
 	}
-	return Block{language, strings.TrimRight(strings.TrimLeft(b.String(), "\n"), " \t\n")}
+	return Block{language, strings.TrimRight(strings.TrimLeft(code.String(), "\n"), " \t\n")}
 }

@@ -27,11 +27,13 @@ var Code = Format[string]{
 // show excerpts, too.
 func codeOf(inJSON string, entries []entry) (string, error) {
 	blocks := pieces(inJSON)
-	if len(blocks) == 1 && !nothing().MatchString(inJSON) {
+	switch isSaid := !nothing().MatchString(inJSON); {
+	case isSaid && len(blocks) == 1:
 		return strings.TrimRight(strings.TrimLeft(inJSON, "\n"), " \t\n"), nil
-	}
-	for _, e := range entries {
-		blocks = append(blocks, e.block)
+	case !isSaid:
+		for _, e := range entries {
+			blocks = append(blocks, e.block)
+		}
 	}
 	blocks = slices.DeleteFunc(blocks, func(p piece) bool { return !p.isCode })
 	isPython := func(p piece) bool { return p.Language == "python" && p.Code != "" }

@@ -93,14 +93,14 @@ func shapeOf[W any]() *shape {
 	if s, ok := shapes.Load(of); ok {
 		return s.(*shape)
 	}
+	s := &shape{numeric: map[string]bool{}}
 	schema, err := jsonschema.For[W](nil)
+	if err == nil {
+		makeStrict(schema)
+		s.schema, err = json.Marshal(schema)
+	}
 	if err != nil {
 		panic(err) // the form is one of this package
-	}
-	makeStrict(schema)
-	s := &shape{numeric: map[string]bool{}}
-	if s.schema, err = json.Marshal(schema); err != nil {
-		panic(err)
 	}
 	s.own = s.fields(of)
 	s.names = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.inPart, s.own))))

@@ -2,48 +2,55 @@ package ask
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
+	"reflect"
 	"strings"
 
 	"dsstar/notebook/lazy"
 )
 
-// repaired returns the JSON object that a text begins with, and its length there; "" if it does not
-// end. Small models leave line breaks, quotes and backslashes in strings as they are, and write commas
-// before brackets. General repairers do not serve for code: they complete what was cut off, and drop
-// backslashes.
-func repaired(text string) (object string, length int) {
-	var b strings.Builder
-	depth, inside := 0, false // a string
-	for i := 0; i < len(text); i++ {
-		c, next := text[i], strings.TrimLeft(text[i+1:], " \t\r\n")
-		follows := func(bytes string) bool { return next != "" && strings.IndexByte(bytes, next[0]) >= 0 }
-		switch {
-		case inside && c == '\\' && i+1 < len(text) && strings.IndexByte(`"\/bfnrtu`, text[i+1]) >= 0:
-			i++
-			b.WriteByte(c)
-			c = text[i]
-		case inside && (c == '\\' || c == '"' && !follows(",:]}")):
-			b.WriteByte('\\')
-		case inside && c < ' ':
-			fmt.Fprintf(&b, `\u%04x`, c)
-			continue
-		case c == '"':
-			inside = !inside
-		case inside:
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
-		case c == ',' && follows("]}"):
-			continue
-		}
-		b.WriteByte(c)
-		if depth == 0 {
-			return b.String(), i + 1
-		}
+var (
+	objectStart = lazy.Regexp(`(?m)^[ \t>]*(\{)`) // in its line
+	jsonToken   = lazy.Regexp(`(?s)"(?:[^"\\]|\\.|"\s*[^,:}\]\s"\\])*"|,\s*[}\]]`)
+	jsonEscape  = lazy.Regexp(`(?s)\\.|"`)
+)
+
+// fromJSON sets the fields of a form by the JSON object in a text, and reports whether there is one.
+func fromJSON(text string, form any) (is bool, err error) {
+	m := objectStart().FindStringSubmatchIndex(text)
+	if m == nil {
+		return false, nil
 	}
-	return "", 0
+	object := repaired(text[m[2]:])
+	decoder := json.NewDecoder(strings.NewReader(object))
+	err = decoder.Decode(form)
+	switch {
+	case reflect.ValueOf(form).Elem().IsZero() && strings.Trim(text[:m[2]], "`~json \t\n") != "":
+		return false, nil
+	case err != nil:
+		return false, errors.New("its JSON cannot be read")
+	case objectStart().MatchString(Prose(object[decoder.InputOffset():])):
+		return false, errors.New("it has two JSON objects")
+	}
+	return true, nil
+}
+
+// repaired returns JSON without faults of small models: line breaks, quotes and backslashes as they are in
+// strings, and commas before brackets. General repairers do not serve for code: they complete what was
+// cut off, and drop backslashes.
+func repaired(text string) string {
+	return jsonToken().ReplaceAllStringFunc(text, func(token string) string {
+		if token[0] == ',' {
+			return token[len(token)-1:]
+		}
+		text := jsonEscape().ReplaceAllStringFunc(token[1:len(token)-1], func(pair string) string {
+			if pair != `"` && strings.Contains(`"\/bfnrtu`, pair[1:]) {
+				return pair
+			}
+			return `\` + pair
+		})
+		return `"` + strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(text) + `"`
+	})
 }
 
 var lastText = lazy.Regexp(`(?s)^.*:\s*"((?:[^"\\]|\\.)*)`)

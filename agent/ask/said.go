@@ -2,8 +2,6 @@ package ask
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"reflect"
 	"slices"
 	"strconv"
@@ -22,40 +20,16 @@ type entry struct {
 // read reads a reply into a form, given its address: a JSON object, or else labelled lines and code. The
 // first error says why there is no code.
 func (s *shape) read(text string, form any) (noCode, err error) {
-	around, err := fromJSON(text, form)
+	isJSON, err := fromJSON(text, form)
 	if err != nil {
 		return nil, err
 	}
-	all := s.entries(around)
-	if len(around) < len(text) {
+	all := s.entries(text)
+	if isJSON {
 		all = slices.DeleteFunc(all, func(e entry) bool { return !e.block.isCode })
 	}
 	own, parts := s.parts(all)
 	return into(reflect.ValueOf(form).Elem(), own, parts), nil
-}
-
-// objectStart matches where a JSON object begins in its line.
-var objectStart = lazy.Regexp(`(?m)^[ \t>]*(\{)`)
-
-// fromJSON sets the fields of a form by the JSON object in a text, and returns the text around it: all of
-// the text if it says nothing.
-func fromJSON(text string, form any) (around string, err error) {
-	m := objectStart().FindStringSubmatchIndex(text)
-	if m == nil {
-		return text, nil
-	}
-	object, length := repaired(text[m[2]:])
-	err = json.Unmarshal([]byte(object), form)
-	around = text[:m[2]] + text[m[2]+length:]
-	switch {
-	case reflect.ValueOf(form).Elem().IsZero() && strings.Trim(text[:m[2]], "`~json \t\n") != "":
-		return text, nil
-	case err != nil:
-		return "", errors.New("its JSON cannot be read")
-	case objectStart().MatchString(Prose(around)):
-		return "", errors.New("it has two JSON objects")
-	}
-	return around, nil
 }
 
 var (

@@ -10,34 +10,27 @@ import (
 type Stopwatch struct {
 	mu     sync.Mutex
 	active int
-	since  time.Time
+	since  time.Time // until then total is counted
 	total  time.Duration
 }
 
 // Start begins an operation; the function that it returns ends it.
 func (w *Stopwatch) Start() (stop func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.active == 0 {
-		w.since = time.Now()
-	}
-	w.active++
-	return func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		if w.active--; w.active == 0 {
-			w.total += time.Since(w.since)
-		}
-	}
+	w.count(1)
+	return func() { w.count(-1) }
 }
 
 // Seconds returns the time so far.
-func (w *Stopwatch) Seconds() float64 {
+func (w *Stopwatch) Seconds() float64 { return w.count(0).Seconds() }
+
+// count counts the time so far, and operations that begin or end.
+func (w *Stopwatch) count(operations int) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	total := w.total
+	now := time.Now()
 	if w.active > 0 {
-		total += time.Since(w.since)
+		w.total += now.Sub(w.since)
 	}
-	return total.Seconds()
+	w.active, w.since = w.active+operations, now
+	return w.total
 }
