@@ -51,7 +51,7 @@ func (e *editing) read() error {
 		return e.refuse()
 	}
 	for k := range t.Questions {
-		if err := e.part(k, k == t.Earlier()); err != nil {
+		if err := e.part(k); err != nil {
 			return err
 		}
 	}
@@ -61,10 +61,9 @@ func (e *editing) read() error {
 	return nil
 }
 
-// part finds out what was changed in part k. Of those before the last, cells may be changed or
-// removed.
-func (e *editing) part(k int, last bool) error {
-	of := ""
+// part finds out what was changed in part k.
+func (e *editing) part(k int) error {
+	last, of := k == e.t.Earlier(), ""
 	if !last {
 		of = fmt.Sprintf(" of question %d", k+1)
 	}
@@ -72,20 +71,11 @@ func (e *editing) part(k int, last bool) error {
 	q := e.t.Questions[k]
 	start := q.Again()
 	was, now := numbers(start.Given), e.steps(k, of)
-	isNew := func(r record.Round) bool { return !slices.Contains(was, r.Number) }
 	kept := inBoth(numbers(now), was)
-	ordered := !slices.Equal(inBoth(was, kept), kept)
-	switch {
-	case !last && slices.ContainsFunc(now, isNew):
-		return refused("a cell was added to question %d, which another has followed: "+
-			"add it to the last one", k+1)
-	case !last && ordered:
-		return refused("the cells of question %d, which another has followed, "+
-			"were put into another order", k+1)
-	case ordered:
-		e.did("the steps were put into another order")
+	if start.Ordered = !slices.Equal(inBoth(was, kept), kept); start.Ordered {
+		e.did("the steps%s were put into another order", of)
 	}
-	start.Steps, start.Ordered, start.Less = len(e.what) > 0, ordered, len(now) < len(was)
+	start.Steps, start.Less = len(e.what) > 0, len(now) < len(was)
 	start.Given = now
 	if last {
 		if err := e.opening(); err != nil {
@@ -146,7 +136,7 @@ func (e *editing) steps(k int, of string) (now []record.Round) {
 			r = was[i]
 		} else {
 			next++
-			e.did("a cell was added as step %d", number)
+			e.did("a cell was added as step %d%s", number, of)
 		}
 		if c.changed {
 			r.ByHand, r.Was, changed[r.Number] = true, c.was, true
