@@ -46,10 +46,6 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 		if t.RoundsTaken() == 0 {
 			t.Warnings = nil
 		}
-		r.files.Before = map[string]record.Description{}
-		for _, d := range t.Descriptions {
-			r.files.Before[d.File] = d
-		}
 		t.Task.Files, t.Task.Others, t.Task.Rest, t.Task.LeftOut = files, 0, "", ""
 	}
 	for _, w := range cfg.Warnings {

@@ -60,8 +60,6 @@ type Describer struct {
 	data    string         // the data folder; "": there is none
 	kernel  *ask.Stopwatch // of the sessions
 
-	Before map[string]record.Description // of an earlier attempt at the run, by file
-
 	profiles map[string]*profile.Profile // by file
 	kept     map[string]string           // where they are kept, by file; "": they are not
 	others   []string                    // files that are not looked at, or not shown

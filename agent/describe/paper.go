@@ -24,12 +24,9 @@ func (r *Describer) describeByModel(ctx context.Context, s *scratch, left []int)
 	g.SetLimit(calls)
 	for _, i := range left {
 		g.Go(func() error {
-			d, known := r.Before[r.t.Task.Files[i].Name]
-			if !known || d.Text == "" && d.Error == "" {
-				var err error
-				if d, err = r.describeFile(within, s, i); err != nil {
-					return err
-				}
+			d, err := r.describeFile(within, s, i)
+			if err != nil {
+				return err
 			}
 			return r.journal.Described(i, d)
 		})
