@@ -90,8 +90,8 @@ func (r *Describer) profiled(i int, text string) error {
 	var p profile.Profile
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		const problem = "the program that looks into files has not come to an end with it"
-		p = profile.Profile{Format: "unknown", Problem: problem, Cause: profile.NoTime,
-			Line: "unknown; " + problem}
+		p = profile.Profile{Format: "unknown", Problem: problem, Notes: "Note: " + problem,
+			Cause: profile.NoTime, Line: "unknown; " + problem}
 	} else {
 		keep(r.kept[r.t.Task.Files[i].Name], p)
 	}
@@ -143,7 +143,7 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 	p := r.profiles[d.File]
 	d.Profile, d.Document = true, p.Document != "" && len(p.Tables) == 0
 	plain := slices.Contains([]string{"text", "source code", "PDF", "Word"}, p.Format) &&
-		d.Document && len(p.Warnings) == 0 && p.Known()
+		d.Document && p.Notes == "" && p.Known()
 	if d.Whole = plain && !p.Cut && len(p.Document) <= chars; d.Whole {
 		d.Text = strings.TrimRight(p.Document, "\n")
 	} else {

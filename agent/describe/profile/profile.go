@@ -89,11 +89,11 @@ type Profile struct {
 	Codebook bool              `json:"codebook"` // Document lists words and what they mean
 	Cut      bool              `json:"cut"`      // Document is only its beginning
 	Lines    []string          `json:"lines"`    // of its structure
-	Warnings []string          `json:"warnings"`
-	Problem  string            `json:"problem"` // why it could not be read to its end
-	Cause    string            `json:"cause"`   // of Problem; "": none of those below
-	Reads    map[string]string `json:"reads"`   // what it has to be read with; see [differ]
-	Untried  bool              `json:"untried"` // calls of some table may be tried in another run
+	Notes    string            `json:"notes"`    // what misleads who does not know it
+	Problem  string            `json:"problem"`  // why it could not be read to its end
+	Cause    string            `json:"cause"`    // of Problem; "": none of those below
+	Reads    map[string]string `json:"reads"`    // what it has to be read with; see [differ]
+	Untried  bool              `json:"untried"`  // calls of some table may be tried in another run
 	Tables   []Table           `json:"tables"`
 }
 
@@ -117,23 +117,13 @@ type Table struct {
 	LeftOut  int               `json:"columns_left_out"`
 	Names    []string          `json:"names"` // of columns with types, in order
 	Columns  []Column          `json:"columns"`
-	Groups   []Group           `json:"groups"`
-	Warnings []string          `json:"warnings"`
-	Call     string            `json:"call"`   // of pandas, which was run and gave this table
-	Usual    bool              `json:"usual"`  // Call goes without saying
-	Around   []string          `json:"around"` // what stands above and below it
-	Holds    []string          `json:"holds"`  // between its columns
-	Row      string            `json:"row"`    // the first row, or all
-	Whole    bool              `json:"whole"`  // Row has all
+	Misleads string            `json:"misleads"` // who does not know it: a call of pandas that was run, notes
+	Around   string            `json:"around"`   // what stands above and below it
+	Holds    string            `json:"holds"`    // between its columns
+	Row      string            `json:"row"`      // the first row
+	Every    string            `json:"every"`    // all rows, if they are few
 	Explains bool              `json:"explains"`
 	Reads    map[string]string `json:"reads"`
-}
-
-// A Group is columns in a row of which the same is said.
-type Group struct {
-	First int    `json:"first"`
-	Last  int    `json:"last"`
-	Text  string `json:"text"`
 }
 
 // A Column is one of a table's.
@@ -144,6 +134,8 @@ type Column struct {
 	Line     string            `json:"line"`
 	Full     string            `json:"full"`  // with all values or more of them; "": Line
 	Said     string            `json:"said"`  // what its values do not show
+	Group    string            `json:"group"` // what is said of it and those after it together
+	Grouped  bool              `json:"grouped"`
 	Keep     bool              `json:"keep"`  // it may decide whether a row counts
 	Among    []string          `json:"among"` // values that a question may name
 	Reads    map[string]string `json:"reads"`

@@ -84,7 +84,7 @@ func (d *draft) String() string {
 func (p Profile) Text(question string, chars int, rank Ranker) string {
 	var d draft
 	d.add(strings.Join(append([]string{cmp.Or(p.Headline, p.Format)}, p.Lines...), "\n"))
-	d.add(notes(append(slices.Clone(p.Warnings), p.Problem)))
+	d.add(p.Notes)
 	texts := make([]string, len(p.Tables))
 	for n, t := range p.Tables {
 		texts[n] = t.Name + " " + strings.Join(t.Names, " ")
@@ -143,56 +143,42 @@ func (t *teller) say(piece, part int, text string) {
 }
 
 func (t *teller) table(chars int, rank Ranker) {
-	beside := strings.Join(t.Around, "\n")
-	t.whole = t.Whole && len(t.Row)+len(beside) < chars*2/3
-	if t.Call != "" && !t.Usual {
-		t.say(t.add(""), misleads, "read: "+t.Call)
-	}
-	t.say(t.add(""), misleads, notes(t.Warnings))
+	t.whole = t.Every != "" && len(t.Every)+len(t.Around) < chars*2/3
+	t.say(t.add(""), misleads, t.Misleads)
 	names := "columns: " + joined(t.Names, ", ", min(namesChars, chars/3))
 	if t.LeftOut > 0 {
 		names += fmt.Sprintf(" and %d more", t.LeftOut)
 	}
 	t.names = t.add("")
 	t.say(t.names, named, names)
-	t.say(t.add(""), around, beside)
-	t.say(t.add(""), holds, strings.Join(t.Holds, "\n"))
-	t.columns(rank)
-	switch {
-	case t.whole:
-		t.say(t.add(""), inFull, t.Row)
-	case t.Whole:
-		t.say(t.add(""), rows, "first row:\n"+strings.SplitN(t.Row, "\n", 3)[1])
-	default:
-		t.say(t.add(""), rows, t.Row)
-	}
-}
-
-func (t *teller) columns(rank Ranker) {
+	t.say(t.add(""), around, t.Around)
+	t.say(t.add(""), holds, t.Holds)
 	texts := make([]string, len(t.Columns))
 	for n, c := range t.Columns {
 		texts[n] = c.Name + " " + c.Line
 	}
-	near := places(texts, rank)
-	for n, c := range t.Columns {
-		group := slices.IndexFunc(t.Groups, func(g Group) bool { return g.First <= n && n <= g.Last })
-		if group >= 0 && t.Groups[group].First == n && !t.whole {
-			piece := t.add("")
-			t.say(piece, inBrief, t.Groups[group].Text)
-			t.tell = append(t.tell, piece)
-		}
-		t.column(c, group >= 0, near[n] < mostColumns)
+	for n, place := range places(texts, rank) {
+		t.column(t.Columns[n], place < mostColumns)
+	}
+	if t.whole {
+		t.say(t.add(""), inFull, t.Every)
+	} else {
+		t.say(t.add(""), rows, t.Row)
 	}
 }
 
 // column adds a column, which may be told of in a group, and may be near the question.
-func (t *teller) column(c Column, grouped, near bool) {
+func (t *teller) column(c Column, near bool) {
+	if c.Group != "" {
+		t.tell = append(t.tell, t.add(""))
+		t.say(len(t.pieces)-1, inBrief, c.Group)
+	}
 	piece, values := t.add(""), c.named(t.question)
 	isAsked := len(values) > 0 || asks(t.question, c.Name)
 	if c.Type == "number" {
 		values = nil // the range tells
 	}
-	if !grouped {
+	if !c.Grouped {
 		t.tell = append(t.tell, piece)
 	}
 	say := func(part int, text string) {
@@ -208,7 +194,7 @@ func (t *teller) column(c Column, grouped, near bool) {
 		if isAsked {
 			say(inFull, c.Full)
 		}
-	case !grouped && near:
+	case !c.Grouped && near:
 		say(inBrief, cmp.Or(c.Brief, c.Line))
 		say(inLines, c.Line)
 	}
@@ -231,16 +217,6 @@ func among(values []string, text string) string {
 		return ""
 	}
 	return "; among them " + strings.Join(others[:min(len(others), most)], ", ")
-}
-
-func notes(texts []string) string {
-	var lines []string
-	for _, note := range texts {
-		if note != "" {
-			lines = append(lines, "Note: "+note)
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 // document adds a document to a text: whole, or the sections near the question and the beginnings

@@ -190,20 +190,19 @@ def profile(
 ) -> dict[str, Any]:
     """The profile of a file, also of one that cannot be read: then it says why. Before its calls
     are tried, ahead is given the profile without them."""
-    out: dict[str, Any] = {"bytes": 0}
+    out: dict[str, Any] = {}
     problem, reader = "", None
     try:
-        out["bytes"] = os.path.getsize(path)
         with bounded(seconds), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if not out["bytes"]:
-                return out | {"format": "empty", "warnings": ["the file has 0 bytes"]}
+            if not os.path.getsize(path):
+                return {"format": "empty", "warnings": ["the file has 0 bytes"]}
             if os.path.basename(path).startswith("~$"):
                 lock = f"{show(os.path.basename(path)[2:])} is open in Excel, or was when it ended"
-                return out | {"format": "Excel lock file", "warnings": [f"no data: {lock}"]}
+                return {"format": "Excel lock file", "warnings": [f"no data: {lock}"]}
             reader = reader_of(path)
             if reader is None:
-                return out | {
+                return {
                     "format": "binary",
                     "warnings": [
                         "not opened: files of this kind can run code or need a library of their own"
@@ -290,6 +289,6 @@ def in_words(found: dict[str, Any]) -> str:
         return json.dumps(found, default=str, allow_nan=False, separators=(",", ":"))
     except Exception as error:
         problem = f"not told of: {why(error, False)[1]}"
-        few = {"bytes": found.get("bytes", 0), "format": "unknown", "problem": problem}
+        few = {"format": "unknown", "problem": problem, "notes": f"Note: {problem}"}
         few |= {"headline": "unknown", "line": f"unknown; {problem}"}
         return json.dumps(few, separators=(",", ":"))

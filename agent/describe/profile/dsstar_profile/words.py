@@ -76,6 +76,7 @@ def render(found: Json) -> None:
         "encoding": encoding and f"encoding {encoding}",
         "delimiter": mark and f"fields between {_mark(mark)}",
     }
+    found["notes"] = _noted(found)
     found["line"] = _line(found)
     found["about"] = _about(found)
     if text := found.get("text"):
@@ -88,8 +89,9 @@ def _line(p: Json) -> str:
     tables, parts = p.get("tables", ()), [p["headline"]]
     for t in tables:
         size = t["headline"].split(";")[0]
-        if len(tables) == 1 and not t["usual"]:
-            call, place = t.get("call", ""), t["reads"]["place"]
+        call = t.get("call", "")
+        if len(tables) == 1 and not USUAL.fullmatch(call):
+            place = t["reads"]["place"]
             if 0 < _bytes(call) < CALL:
                 parts[0], size = p["format"], f"{call}; {size}"  # it has all of the headline
             elif place != FIRST:
@@ -197,7 +199,6 @@ def _table(t: Json, room: int) -> int:
     if t.get("least") and not t["rows"]:
         t["count"] = "rows not counted"
     t["headline"] = _size(t)
-    t["usual"] = bool(USUAL.fullmatch(t.get("call", "")))
     t["explains"] = bool(EXPLAINS.search(t.get("name", "")))
     around, raw = [], t.get("raw")
     if raw and t.get("call"):
@@ -207,20 +208,31 @@ def _table(t: Json, room: int) -> int:
     for name, place in (("head", "above it"), ("foot", "below it")):
         if (lines := t.get(name)) and not (name == "head" and around):
             around.append(f"{place}: " + "\n  ".join(lines))
-    t["around"] = around
-    t["holds"] = t.get("gaps", [])[:3] + [f"in all rows read: {f}" for f in t.get("follows", ())]
+    t["around"] = "\n".join(around)
+    t["holds"] = "\n".join(
+        t.get("gaps", [])[:3] + [f"in all rows read: {f}" for f in t.get("follows", ())]
+    )
+    call = t.get("call", "")
+    read = f"read: {call}" if call and not USUAL.fullmatch(call) else ""
+    t["misleads"] = "\n".join(filter(None, (read, _noted(t))))
     rows, written = ["  " + " | ".join(row) for row in first], t.pop("written", ())
-    t["whole"] = bool(t["all"] and sum(map(len, rows)) <= (WORDY if _wordy(t) else ROWS))
-    if t["whole"]:
-        t["row"] = "all rows:\n" + "\n".join(rows)
-    elif written:
+    if t["all"] and sum(map(len, rows)) <= (WORDY if _wordy(t) else ROWS):
+        t["every"] = "all rows:\n" + "\n".join(rows)
+    if written:
         t["row"] = "first rows as they are written:\n  " + "\n  ".join(written)
     elif rows and (t.get("call") or not raw):
         t["row"] = "first row:\n" + shortened(rows[0], 300)
     t["names"] = _names(columns)
     t["reads"] = _reads(t)
-    t["groups"] = [] if t["whole"] else _groups(columns, t["rows"])
+    if "every" not in t:
+        _group(columns, t["rows"])
     return room
+
+
+def _noted(part: Json) -> str:
+    """The warnings of a file or a table."""
+    said = [*part.get("warnings", ()), part.get("problem", "")]
+    return "\n".join(f"Note: {note}" for note in said if note)
 
 
 def _reads(t: Json) -> Json:
@@ -319,23 +331,23 @@ def _names(columns: list[Json]) -> list[str]:
     return parts
 
 
-def _groups(columns: list[Json], rows: int) -> list[Json]:
-    """Columns in a row of which the same is said but for the range of their numbers, if their
-    ranges are alike."""
-    groups, n = [], 0
+def _group(columns: list[Json], rows: int) -> None:
+    """Tells together of columns in a row of which the same is said but for the range of their
+    numbers, if their ranges are alike."""
+    n = 0
     while n < len(columns):
         last = n
         while last + 1 < len(columns) and _alike(columns[n], columns[last + 1], rows):
             last += 1
-        if last >= n + FEW - 1:
-            some = columns[n : last + 1]
+        some = columns[n : last + 1]
+        if len(some) >= FEW:
             ends = [c["range"] for c in some]
             each = columns[n] | {"range": [min(e[0] for e in ends), max(e[1] for e in ends)]}
             text = "; ".join(_parts(_plain(each), rows, True))
-            text = f"- {', '.join(in_a_row(some))}, each: {text}"
-            groups.append({"first": n, "last": last, "text": text})
+            columns[n]["group"] = f"- {', '.join(in_a_row(some))}, each: {text}"
+            for c in some:
+                c["grouped"] = True
         n = last + 1
-    return groups
 
 
 def _plain(c: Json) -> Json:

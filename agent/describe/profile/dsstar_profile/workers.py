@@ -24,7 +24,7 @@ class Worker:
     """A child that profiles files, one at a time."""
 
     def __init__(self, paths: list[str], seconds: float) -> None:
-        self.paths, self.seconds, self.alive, self.part, self.spare = paths, seconds, True, b"", b""
+        self.seconds, self.alive, self.part, self.spare = seconds, True, b"", b""
         asked, self.ask = os.pipe()
         self.told, tell = os.pipe()
         with warnings.catch_warnings():
@@ -75,9 +75,7 @@ class Worker:
         self.alive = False
         if self.spare:
             return f"{self.number} {profile.in_words(json.loads(self.spare))}\n"
-        found: dict[str, Any] = {"bytes": 0, "format": "unknown", "cause": cause}
-        with contextlib.suppress(OSError):  # it may be gone
-            found["bytes"] = os.path.getsize(self.paths[self.number])
+        found: dict[str, Any] = {"format": "unknown", "cause": cause}
         found["problem"] = f"not read to its end: {why}"
         return f"{self.number} {profile.in_words(found)}\n"
 
