@@ -19,7 +19,7 @@ type codeAlone struct {
 // Code is the code of the reply's Python block, or if there is none, of a block without a language.
 var Code = Format[string]{
 	Rule:  "Reply with one ```python code block that holds the whole code, and nothing else.",
-	Parse: reads(func(form codeAlone, noCode error) (string, error) { return form.Code, noCode }),
+	Parse: reads("code", func(form codeAlone, noCode error) (string, error) { return form.Code, noCode }),
 }
 
 // codeOf returns the code of a field in JSON, or of entries; the error is errNoCode if there is none. Of several blocks one is

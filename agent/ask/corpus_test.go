@@ -24,9 +24,9 @@ type group struct {
 	Replies []string
 }
 
-var verdict = Format[record.Verdict]{Parse: reads(func(form judgement, _ error) (record.Verdict, error) {
+var verdict = Format[record.Verdict]{Parse: reads("judgement", func(form judgement, _ error) (record.Verdict, error) {
 	return form.verdict()
-})}
+}, append(onPoints, "readings")...)}
 
 var asked = []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}
 

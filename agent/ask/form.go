@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -79,43 +80,43 @@ func chosenIn(name, text string) (value, rest string, err error) {
 type shape struct {
 	schema      json.RawMessage
 	own, inPart []string              // the names of fields, and of those of parts
+	partsOf     string                // the field that has the parts
 	opens       string                // the name that begins a part; "": there are none
 	numeric     map[string]bool       // fields whose value may be the number of their label
 	names       []string              // all, each once
 	match       func() *regexp.Regexp // a label: a group for each name, then the number and the end
 }
 
-var shapes sync.Map // by type
+var shapes sync.Map // by key
 
-// shapeOf returns the shape of a form.
-func shapeOf[W any]() *shape {
-	of := reflect.TypeFor[W]()
-	if s, ok := shapes.Load(of); ok {
+// shapeOf returns the shape of a form without some of its fields. Shapes are kept by their key.
+func shapeOf[W any](key string, without []string) *shape {
+	if s, ok := shapes.Load(key); ok {
 		return s.(*shape)
 	}
 	s := &shape{numeric: map[string]bool{}}
 	schema, err := jsonschema.For[W](nil)
 	if err == nil {
-		makeStrict(schema)
+		makeStrict(schema, without)
 		s.schema, err = json.Marshal(schema)
 	}
 	if err != nil {
 		panic(err) // the form is one of this package
 	}
-	s.own = s.fields(of)
+	s.own = s.fields(reflect.TypeFor[W](), without)
 	s.names = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.inPart, s.own))))
 	s.match = lazy.Regexp(s.expression())
-	shapes.Store(of, s)
+	shapes.Store(key, s)
 	return s
 }
 
 // fields returns the names of a struct's fields, and notes those of its parts.
-func (s *shape) fields(of reflect.Type) (names []string) {
-	for _, f := range reflect.VisibleFields(of) {
+func (s *shape) fields(of reflect.Type, without []string) (names []string) {
+	for f := range of.Fields() {
 		switch name := nameOf(f); {
-		case f.Anonymous:
+		case slices.Contains(without, name):
 		case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
-			s.inPart = s.fields(f.Type.Elem())
+			s.inPart, s.partsOf = s.fields(f.Type.Elem(), nil), name
 			s.opens = s.inPart[0]
 		default:
 			names = append(names, name)
@@ -132,12 +133,14 @@ func nameOf(f reflect.StructField) string {
 
 // makeStrict makes a schema one that strict endpoints take: every property is required, and there are
 // no others. Models write the properties in their order.
-func makeStrict(s *jsonschema.Schema) {
+func makeStrict(s *jsonschema.Schema, without []string) {
+	s.PropertyOrder = slices.DeleteFunc(s.PropertyOrder, func(name string) bool { return slices.Contains(without, name) })
+	maps.DeleteFunc(s.Properties, func(name string, _ *jsonschema.Schema) bool { return slices.Contains(without, name) })
 	for name, property := range s.Properties {
 		property.Enum = choices[name]
 		if property.Items != nil {
 			property.Type, property.Types = "array", nil // not null
-			makeStrict(property.Items)
+			makeStrict(property.Items, nil)
 		}
 		if !slices.Contains(s.Required, name) {
 			property.Type, property.Types = "", []string{property.Type, "null"}
@@ -179,10 +182,10 @@ func (s *shape) find(line string) (name, number, value string) {
 
 // reads returns what reads replies in the form W: take makes the value of the form, and is told why
 // there is no code.
-func reads[W, T any](take func(form W, noCode error) (T, error)) func(string) (T, error) {
+func reads[W, T any](key string, take func(form W, noCode error) (T, error), without ...string) func(string) (T, error) {
 	return func(text string) (T, error) {
 		var form W
-		noCode, err := shapeOf[W]().read(text, &form)
+		noCode, err := shapeOf[W](key, without).read(text, &form)
 		if err != nil {
 			return *new(T), err
 		}
@@ -192,12 +195,9 @@ func reads[W, T any](take func(form W, noCode error) (T, error)) func(string) (T
 
 // formatOf returns the format of replies in the form W. Its words are in the file forms/key.txt, and
 // name is that of its schema.
-func formatOf[W, T any](name, key, rule string, take func(W, error) (T, error)) Format[T] {
-	return Format[T]{Rule: rule, Parse: reads(take), Form: words(key), Schema: schemaOf[W](name)}
-}
-
-func schemaOf[W any](name string) *llm.Schema {
-	return &llm.Schema{Name: name, JSON: shapeOf[W]().schema}
+func formatOf[W, T any](name, key, rule string, take func(W, error) (T, error), without ...string) Format[T] {
+	return Format[T]{Rule: rule, Parse: reads(key, take, without...), Form: words(key),
+		Schema: &llm.Schema{Name: name, JSON: shapeOf[W](key, without).schema}}
 }
 
 // forms has the forms of replies in words.

@@ -24,24 +24,14 @@ type Judgement struct {
 }
 
 type judgement struct {
-	Verdict raw    `json:"verdict"`
-	Reason  string `json:"reason" jsonschema:"one or two sentences"`
-	Wrong   int    `json:"wrong_step,omitempty" jsonschema:"the number of the wrong step; null: none is wrong"`
-	Code    string `json:"code,omitempty" jsonschema:"the last Python cell, if sufficient or inconclusive"`
-}
-
-// judgementAnew names the readings.
-type judgementAnew struct {
 	Readings []reading `json:"readings" jsonschema:"what question and files leave open; may be empty"`
-	judgement
-}
-
-// judgementOnPoints speaks of the readings that there are.
-type judgementOnPoints struct {
-	judgement
-	Takes    raw      `json:"takes" jsonschema:"of each reading in order the number of the option that the cells take, such as 1, 2"`
-	Decided  raw      `json:"decided" jsonschema:"the numbers of the readings that the words quoted for them decide, such as 1, 3, or none"`
-	Branches []Branch `json:"branches" jsonschema:"if sufficient or inconclusive, one for each branch asked for; else empty"`
+	Verdict  raw       `json:"verdict"`
+	Reason   string    `json:"reason" jsonschema:"one or two sentences"`
+	Wrong    int       `json:"wrong_step,omitempty" jsonschema:"the number of the wrong step; null: none is wrong"`
+	Code     string    `json:"code,omitempty" jsonschema:"the last Python cell, if sufficient or inconclusive"`
+	Takes    raw       `json:"takes" jsonschema:"of each reading in order the number of the option that the cells take, such as 1, 2"`
+	Decided  raw       `json:"decided" jsonschema:"the numbers of the readings that the words quoted for them decide, such as 1, 3, or none"`
+	Branches []Branch  `json:"branches" jsonschema:"if sufficient or inconclusive, one for each branch asked for; else empty"`
 }
 
 const judgementRule = "Reply in the form asked for: one verdict, which is sufficient, unfinished, " +
@@ -55,51 +45,43 @@ var errTwo = errors.New("it gives two verdicts")
 // points; cells that cannot be read are left out. If readings is set, the judgement names the
 // readings itself.
 func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgement] {
-	if readings {
-		return formatOf("judgement", "judgement_readings", judgementRule+readingRule,
-			func(form judgementAnew, noCode error) (Judgement, error) {
-				j, err := form.judge(steps, noCode)
-				if err == nil {
-					j.Readings, err = readingsOf(form.Readings)
-				}
-				return j, err
-			})
-	}
-	f := formatOf("judgement", "judgement_points", judgementRule,
-		func(form judgementOnPoints, noCode error) (Judgement, error) {
-			j, err := form.judge(steps, noCode)
-			if err == nil && j.Sufficient && points > 0 {
-				j.Branches, _ = branchesOf(form.Branches, asked, steps)
-				if form.Takes+form.Decided != "" {
-					j.Takes, j.Decided = numbersIn(string(form.Takes)), numbersIn(string(form.Decided))
-				}
-			}
-			return j, err
-		})
+	key, rule, without := "judgement_points", judgementRule, []string{"readings"}
 	switch {
+	case readings:
+		key, rule, without = "judgement_readings", judgementRule+readingRule, onPoints
 	case points == 0:
-		f.Form, f.Schema = words("judgement"), schemaOf[judgement]("judgement")
-	case len(asked) > 0:
+		key, without = "judgement", append(without, onPoints...)
+	}
+	f := formatOf("judgement", key, rule, func(form judgement, noCode error) (j Judgement, err error) {
+		j.Verdict, err = form.verdict()
+		switch j.Wrong = form.Wrong; {
+		case err != nil:
+		case j.Wrong > steps:
+			err = noSuchStep(j.Wrong, steps)
+		case j.Sufficient && j.Wrong > 0:
+			err = errTwo
+		case j.Sufficient:
+			j.Code, err = form.Code, noCode
+			j.Branches, _ = branchesOf(form.Branches, asked, steps)
+			if form.Takes+form.Decided != "" {
+				j.Takes, j.Decided = numbersIn(string(form.Takes)), numbersIn(string(form.Decided))
+			}
+		case j.Wrong > 0:
+			j.Unfinished = false
+		}
+		if err == nil && readings {
+			j.Readings, err = readingsOf(form.Readings)
+		}
+		return j, err
+	}, without...)
+	if points > 0 && len(asked) > 0 {
 		f.Form += "\n\n" + words("branching") + "\n\n" + branchForm(asked)
 	}
 	return f
 }
 
-func (form judgement) judge(steps int, noCode error) (j Judgement, err error) {
-	j.Verdict, err = form.verdict()
-	switch j.Wrong = form.Wrong; {
-	case err != nil:
-	case j.Wrong > steps:
-		err = noSuchStep(j.Wrong, steps)
-	case j.Sufficient && j.Wrong > 0:
-		err = errTwo
-	case j.Sufficient:
-		j.Code, err = form.Code, noCode
-	case j.Wrong > 0:
-		j.Unfinished = false
-	}
-	return j, err
-}
+// onPoints are the fields of a judgement that speak of the readings that there are.
+var onPoints = []string{"takes", "decided", "branches"}
 
 var (
 	against = lazy.Regexp(`(?i)^(?:no|false)\b|\b(?:insufficient|unfinished|inconclusive|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient)\b`)

@@ -33,7 +33,7 @@ var Step = Format[string]{
 	},
 }
 
-var stepIn = reads(func(form stepAlone, noCode error) (string, error) {
+var stepIn = reads("step", func(form stepAlone, noCode error) (string, error) {
 	if noCode != errNoCode {
 		return "", errors.New("it has code in it")
 	}
@@ -43,13 +43,13 @@ var stepIn = reads(func(form stepAlone, noCode error) (string, error) {
 // YesNo is a verdict in the words of the paper: Yes or No.
 var YesNo = Format[record.Verdict]{
 	Rule: "Reply with `Yes` or `No`, and nothing else.",
-	Parse: reads(func(form judgement, _ error) (record.Verdict, error) {
+	Parse: reads("judgement", func(form judgement, _ error) (record.Verdict, error) {
 		v, err := form.verdict()
 		if v.Inconclusive {
 			err = errors.New("it is neither Yes nor No")
 		}
 		return v, err
-	}),
+	}, append(onPoints, "readings")...),
 }
 
 // routeLine matches a line with nothing but a choice, or one that says that a step is wrong.

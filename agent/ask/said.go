@@ -29,7 +29,7 @@ func (s *shape) read(text string, form any) (noCode, err error) {
 		all = slices.DeleteFunc(all, func(e entry) bool { return !e.block.isCode })
 	}
 	own, parts := s.parts(all)
-	return into(reflect.ValueOf(form).Elem(), own, parts), nil
+	return s.into(reflect.ValueOf(form).Elem(), own, parts), nil
 }
 
 var (
@@ -112,13 +112,10 @@ func (s *shape) parts(all []entry) (own []entry, parts [][]entry) {
 
 // into sets the fields of a form that are empty by entries, and by those of its parts, and tidies all. The
 // error says why there is no code.
-func into(form reflect.Value, own []entry, parts [][]entry) (noCode error) {
+func (s *shape) into(form reflect.Value, own []entry, parts [][]entry) (noCode error) {
 	noCode = errNoCode
-	for _, of := range reflect.VisibleFields(form.Type()) {
-		if of.Anonymous {
-			continue
-		}
-		name, value := nameOf(of), form.FieldByIndex(of.Index)
+	for of, value := range form.Fields() {
+		name := nameOf(of)
 		texts := texts(own, name)
 		text := strings.TrimSpace(strings.Join(texts, "\n"))
 		switch to := value.Addr().Interface().(type) {
@@ -137,11 +134,15 @@ func into(form reflect.Value, own []entry, parts [][]entry) (noCode error) {
 		case *[]string:
 			*to = different(append(*to, texts...))
 		default:
-			for range parts {
+			said := parts
+			if name != s.partsOf {
+				said = nil
+			}
+			for range said {
 				value.Set(reflect.Append(value, reflect.New(of.Type.Elem()).Elem()))
 			}
-			for n, part := range append(make([][]entry, value.Len()-len(parts)), parts...) {
-				_ = into(value.Index(n), part, nil) // it is left out
+			for n, part := range append(make([][]entry, value.Len()-len(said)), said...) {
+				_ = s.into(value.Index(n), part, nil) // it is left out
 			}
 		}
 	}

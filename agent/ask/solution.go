@@ -16,14 +16,9 @@ type Solution struct {
 }
 
 type solution struct {
-	Step string `json:"step" jsonschema:"the next step, in a few sentences"`
-	Code string `json:"code" jsonschema:"the Python cell of the step"`
-}
-
-// firstSolution names the readings.
-type firstSolution struct {
 	Readings []reading `json:"readings" jsonschema:"what question and files leave open; may be empty"`
-	solution
+	Step     string    `json:"step" jsonschema:"the next step, in a few sentences"`
+	Code     string    `json:"code" jsonschema:"the Python cell of the step"`
 }
 
 type reading struct {
@@ -43,17 +38,18 @@ const (
 // Solutions reads a step and its cell, and the readings if they are asked for. Some replies name
 // readings all the same.
 func Solutions(readings bool) Format[Solution] {
-	f := formatOf("solution", "readings", solutionRule+readingRule,
-		func(form firstSolution, noCode error) (s Solution, err error) {
-			s.Step, s.Code = form.Step, form.Code
-			if err = cmp.Or(noCode, isSaid(form.Step)); err == nil {
-				s.Readings, err = readingsOf(form.Readings)
-			}
-			return s, err
-		})
-	if !readings {
-		f.Rule, f.Form, f.Schema = solutionRule, words("solution"), schemaOf[solution]("solution")
+	take := func(form solution, noCode error) (s Solution, err error) {
+		s.Step, s.Code = form.Step, form.Code
+		if err = cmp.Or(noCode, isSaid(form.Step)); err == nil {
+			s.Readings, err = readingsOf(form.Readings)
+		}
+		return s, err
 	}
+	if readings {
+		return formatOf("solution", "readings", solutionRule+readingRule, take)
+	}
+	f := formatOf("solution", "solution", solutionRule, take, "readings")
+	f.Parse = reads("readings", take)
 	return f
 }
 
