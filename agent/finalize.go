@@ -2,9 +2,11 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
+	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/prompts"
@@ -14,67 +16,51 @@ import (
 // guidelines ask for (DS-STAR section 4, finalizer). It is no error if no cell prints an
 // answer: then the trajectory has none.
 func (r *standard) finalize(ctx context.Context) error {
-	if r.t.Steps() == 0 {
-		return errNoStep
+	verdict, first := record.Verdict{Reason: r.missing()}, ""
+	request := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Missing: verdict.Reason}
+	if r.t.Sufficient() { // the last cell may have come with the verdict
+		verdict, first = *r.t.Last().Verdict, r.t.Last().Answer
+		request.Reason, request.Missing, request.Inconclusive = verdict.Reason, "", verdict.Inconclusive
 	}
-	verdict := record.Verdict{Reason: r.missing()}
-	if r.t.Sufficient() {
-		verdict = *r.t.Last().Verdict
-	}
-	t := task{text: r.finalStep(), code: r.lastCell(), work: r.work, chain: r.chain, faults: r.finalFaults(verdict),
-		ask: ask.Request{Role: "finalizer", Subject: r.answerSubject(),
-			Words: func() []prompts.Part { return r.finalWords(verdict) }},
+	problem, err := r.carryOutLast(ctx, task{text: r.finalStep(), code: first, faults: r.examineLast(verdict),
+		ask: ask.Request{Role: "finalizer", Words: func() []prompts.Part { return append(r.shared(), request) }},
 		repair: func(failed record.Attempt, report string) []prompts.Part {
 			return r.repairWords(r.t.Steps()+1, r.stepOf(verdict), failed, report)
-		}}
-	if err := r.finalGiven(ctx, t); err != nil {
-		return err
-	}
-	final := r.t.Final
-	t.attempts = &final.Attempts
-	problem, err := r.carryOut(ctx, t)
-	if doubted := r.doubted(); err == nil && problem != "" && doubted != nil {
-		problem, err = "", r.keepDoubted(*doubted)
-	}
+		}})
 	if err != nil {
 		return err
 	}
-	if n := len(final.Attempts); n > 0 && problem == "" {
-		last := final.Attempts[n-1].Execution
-		chain := r.chain(final.Attempts[n-1].Code)
-		chain.Steps = append(chain.Steps, final.Attempts[n-1].Code)
-		if final.Files, err = r.filesGiven(ctx, r.work, chain, last.Stdout()); err != nil {
+	if doubted := r.doubted(); problem != "" && doubted != nil {
+		problem = ""
+		if err := r.keepDoubted(*doubted); err != nil {
 			return err
 		}
-		unfit, err := r.unfit(ctx, verdict, final.Attempts[n-1])
-		if err != nil {
+	}
+	final := r.t.Final
+	if a, ok := r.t.FinalCell(); ok && problem == "" {
+		chain := r.chain(a.Code)
+		chain.Steps = append(chain.Steps, a.Code)
+		if final.Files, err = r.filesGiven(ctx, r.work, chain, a.Execution.Stdout()); err != nil {
 			return err
 		}
-		if final.ByHand { // a person has the last word
-			final.Doubts = nil
-		} else if !r.approved && unfit != "" {
-			final.Doubts = append([]string{unfit}, final.Doubts...)
-		}
+	}
+	if final.ByHand { // a person has the last word
+		final.Doubts = nil
 	}
 	return r.finalized(problem)
 }
 
-// lastCell returns the last cell that came with the verdict; "" if it must be asked for.
-func (r *standard) lastCell() string {
-	if !r.t.Sufficient() {
-		return ""
+// carryOutLast carries out the last cell, or the one with which a person has left the question.
+func (r *run) carryOutLast(ctx context.Context, t task) (problem string, err error) {
+	if r.t.Steps() == 0 {
+		return "", errNoStep
 	}
-	return r.t.Last().Answer
-}
-
-func (r *standard) finalWords(v record.Verdict) []prompts.Part {
-	finalizer := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Inconclusive: v.Inconclusive}
-	if v.Sufficient {
-		finalizer.Reason = v.Reason
-	} else {
-		finalizer.Missing = v.Reason
+	t.work, t.chain, t.ask.Subject = r.work, r.chain, r.answerSubject()
+	if err := r.finalGiven(ctx, t); err != nil {
+		return "", err
 	}
-	return append(r.shared(), finalizer)
+	t.attempts = &r.t.Final.Attempts
+	return r.carryOut(ctx, t)
 }
 
 // doubted returns the first answer that was not fit, or nil.
@@ -89,24 +75,31 @@ func (r *standard) doubted() *record.Attempt {
 	return nil
 }
 
-// finalFaults examines the last cell: it must print, the output must come from computed
-// values, and it must be fit. What is not fit is sent back once; after that a doubtful answer is
-// better than none.
-func (r *standard) finalFaults(v record.Verdict) examiner {
+// examineLast examines the last cell after a verdict: it must print, the output must come from
+// computed values, and it must be fit. What is not fit is sent back once; after that a doubtful
+// answer is better than none. A person may type in what they know, and accept what is not fit.
+func (r *standard) examineLast(v record.Verdict) examiner {
 	earlier := r.t.Chain("").Cells()
-	return func(ctx context.Context, a record.Attempt, _ string) (string, error) {
-		if strings.TrimSpace(a.Execution.Stdout()) == "" {
-			return printedNothing, nil
+	return func(ctx context.Context, a record.Attempt, watched string) (problem string, err error) {
+		if problem, err = mustPrint(ctx, a, watched); problem != "" {
+			return problem, err
 		}
-		problem, err := "", error(nil)
-		if r.t.Final.Doubts = nil; !v.Inconclusive {
-			problem, err = r.traceLast(ctx, earlier, a.Code)
+		var found lineage.Found
+		if !v.Inconclusive {
+			found, err = r.trace(ctx, lineage.Query{Kind: lineage.Last, Cells: earlier, Code: a.Code})
 		}
-		if err != nil || r.doubted() != nil || len(r.t.Final.Attempts) >= r.t.Limits.Tries {
-			return "", err
+		if r.t.Mine(1) > 0 {
+			found.Problem = ""
 		}
-		if problem == "" && !r.approved { // a person has the last word
-			problem, err = r.unfit(ctx, v, a)
+		unfit := ""
+		if err == nil && !r.approved {
+			unfit, err = r.unfit(ctx, v, a)
+		}
+		problems := []string{unfit, found.Problem}
+		problems = slices.DeleteFunc(problems, func(p string) bool { return p == "" })
+		r.t.Final.Doubts = append(problems, found.Doubts...)
+		if len(problems) > 0 && r.doubted() == nil && len(r.t.Final.Attempts) < r.t.Limits.Tries {
+			problem = problems[len(problems)-1]
 		}
 		return problem, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"dsstar/agent/ask"
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/prompts"
 )
@@ -13,7 +14,7 @@ import (
 // the whole script again, and every script starts from scratch.
 type paper struct{ *run }
 
-// answer is Algorithm 1 from line 8 on.
+// answer is Algorithm 1 from line 8 on, and the finalizer of section 4.
 func (r *paper) answer(ctx context.Context) error {
 	if err := r.runAgain(ctx, nil); err != nil {
 		return err
@@ -26,18 +27,21 @@ func (r *paper) answer(ctx context.Context) error {
 	if err := r.rounds(ctx, r.round); err != nil {
 		return err
 	}
-	return r.finalize(ctx)
+	finalizer, step := prompts.PaperFinalizer{Guidelines: r.t.Task.Guidelines != ""}, r.inForm(lastStep)
+	problem, err := r.carryOutLast(ctx, task{text: step, faults: mustPrint, repair: r.repair(r.t.Steps()+1, step),
+		ask: ask.Request{Role: "finalizer", Words: r.words(showFiles|showCode|showOutput, finalizer)}})
+	if err != nil {
+		return err
+	}
+	return r.finalized(problem)
 }
-
-// calls counts planner, coder and verifier in each round, a router between rounds, a debugger in
-// every other round, and the finalizer.
-func (r *paper) calls(rounds int) int { return 4*rounds + rounds/2 }
 
 // round is one turn of the loop (lines 13 to 28), which begins at the planner so that the first
 // round is like every other.
 func (r *paper) round(ctx context.Context) error {
+	planner := prompts.PaperPlanner{First: len(r.t.Rounds) == 0, Done: len(r.t.Plan()) > 0}
 	step, err := ask.Role(ctx, r.Asker, ask.Request{Role: "planner", Subject: r.nextSubject(),
-		Words: r.planWords}, ask.Step)
+		Words: r.words(showFiles|showPlan|showOutput, planner)}, ask.Step)
 	if err != nil {
 		return err
 	}
@@ -50,34 +54,33 @@ func (r *paper) round(ctx context.Context) error {
 	return r.examine(ctx)
 }
 
-// examine has the plan judged (line 13) and, if it does not suffice, a route chosen.
-func (r *paper) examine(ctx context.Context) error {
-	if err := r.verify(ctx); err != nil || r.t.Sufficient() || r.roundsLeft() <= 0 {
-		return err
-	}
-	return r.decideRoute(ctx)
-}
-
 // implement has the script of the round's step written and repaired until it runs (lines 26 and
-// 27). If no attempt runs, the step is dropped.
+// 27). Its base is the last script, also after the plan was cut. If no attempt runs, the step is
+// dropped.
 func (r *paper) implement(ctx context.Context) (done bool, err error) {
 	round := r.t.Last()
+	_, written := r.t.LastScript()
+	coder := prompts.PaperCoder{Number: round.Place, Step: round.Step, First: !written}
 	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, work: r.work, chain: r.chain,
-		attempts: &round.Attempts, ask: ask.Request{Role: "coder", Subject: r.subject(), Words: r.codeWords},
-		repair: func(failed record.Attempt, report string) []prompts.Part {
-			return r.repairWords(round.Place, round.Step, failed, report)
-		}})
+		attempts: &round.Attempts, repair: r.repair(round.Place, round.Step),
+		ask: ask.Request{Role: "coder", Subject: r.subject(), Words: r.words(showFiles|showPlan|showCode, coder)}})
 	if err != nil || problem == "" {
 		return err == nil, err
 	}
 	return false, r.drop(problem)
 }
 
-// verify lets the judge decide whether the plan suffices (line 13). A reply that cannot be read
-// counts as No.
-func (r *paper) verify(ctx context.Context) error {
+// examine lets the judge decide whether the plan suffices (line 13), and the router how one that
+// does not continues (lines 17 to 23). A verdict that cannot be read counts as No. Without a router
+// (section 4.2, variant 2), or if its reply cannot be read, a step is added.
+func (r *paper) examine(ctx context.Context) error {
+	shows := showPlan | showCode | showOutput // no descriptions
+	if r.t.Method.PlanOnly {
+		shows = showPlan
+	}
+	verifier := prompts.PaperVerifier{Question: r.t.Task.Question, PlanOnly: r.t.Method.PlanOnly}
 	verdict, err := ask.Role(ctx, r.Asker, ask.Request{Role: "verifier", Subject: r.subject(),
-		Words: r.verifyWords}, ask.YesNo)
+		Words: r.words(shows, verifier)}, ask.YesNo)
 	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		verdict = record.Verdict{Reason: "the judge gave no verdict that could be read"}
 		err = r.Warn(unread.Error())
@@ -87,17 +90,15 @@ func (r *paper) verify(ctx context.Context) error {
 	}
 	verdict.Unfinished = false // the paper has no such verdict
 	r.t.Last().Verdict = &verdict
-	return r.observe(Event{Kind: Judged, Text: verdict.Reason})
-}
-
-// decideRoute decides how an insufficient plan continues (lines 17 to 23). Without a router (section 4.2,
-// variant 2), or if its reply cannot be read, a step is added.
-func (r *paper) decideRoute(ctx context.Context) error {
+	err = r.observe(Event{Kind: Judged, Text: verdict.Reason})
+	if err != nil || r.t.Sufficient() || r.roundsLeft() <= 0 {
+		return err
+	}
 	var route record.Route
-	var err error
 	if !r.t.Method.NoRouter {
-		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(),
-			Words: r.routeWords}, ask.Route(r.t.Steps()))
+		router := r.words(showFiles|showPlan|showOutput, prompts.PaperRouter{Steps: r.t.Steps()})
+		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(), Words: router},
+			ask.Route(r.t.Steps()))
 	}
 	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		route, err = record.Route{}, r.Warn(unread.Error())
@@ -108,29 +109,50 @@ func (r *paper) decideRoute(ctx context.Context) error {
 	return r.route(route.Back, route.Reason)
 }
 
-// finalize has the script written that prints the answer (section 4, finalizer). It is no error if
-// none prints one: then the trajectory has no answer.
-func (r *paper) finalize(ctx context.Context) error {
-	if r.t.Steps() == 0 {
-		return errNoStep
+// What a request shows (Appendix H).
+const (
+	showFiles = 1 << iota // the task and its files
+	showPlan
+	showCode   // of the last script
+	showOutput // of it
+)
+
+// words words a request that shows some of these (Listings 47 to 56).
+func (r *paper) words(shows int, next prompts.Part) func() []prompts.Part {
+	return func() (parts []prompts.Part) {
+		if shows&showFiles != 0 {
+			parts = []prompts.Part{r.question(), r.context()}
+		}
+		var script prompts.PaperScript
+		if shows&showPlan != 0 {
+			script.Plan = r.t.StepTexts()
+		}
+		last, written := r.t.LastScript()
+		if shows&showCode != 0 {
+			script.Code = last.Code
+		}
+		if script.Ran = written && shows&showOutput != 0; script.Ran {
+			script.Output = brief.Clip(last.Execution.PlainText(), r.Sizes().Result)
+		}
+		if len(script.Plan) > 0 || script.Code != "" || script.Ran {
+			parts = append(parts, script)
+		}
+		return append(parts, next)
 	}
-	t := task{text: r.finalStep(), work: r.work, chain: r.chain, faults: mustPrint,
-		ask: ask.Request{Role: "finalizer", Subject: r.answerSubject(), Words: r.finalWords},
-		repair: func(failed record.Attempt, report string) []prompts.Part {
-			return r.repairWords(r.t.Steps()+1, r.finalStep(), failed, report)
-		}}
-	if err := r.finalGiven(ctx, t); err != nil {
-		return err
-	}
-	t.attempts = &r.t.Final.Attempts
-	problem, err := r.carryOut(ctx, t)
-	if err != nil {
-		return err
-	}
-	return r.finalized(problem)
 }
 
-func (r *paper) finalStep() string { return r.inForm(lastStep) }
+// repair words the request to repair a failed script of a step (Listing 56).
+func (r *paper) repair(step int, text string) func(record.Attempt, string) []prompts.Part {
+	return func(failed record.Attempt, report string) []prompts.Part {
+		return r.words(showFiles, prompts.PaperDebugger{Number: step, Step: text, Code: failed.Code, Error: report})()
+	}
+}
+
+func (r *paper) system() prompts.Part { return prompts.PaperSystem{Environment: r.t.Environment} }
+
+// calls counts planner, coder and verifier in each round, a router between rounds, a debugger in
+// every other round, and the finalizer.
+func (r *paper) calls(rounds int) int { return 4*rounds + rounds/2 }
 
 // learnFrom does nothing: the paper has no memory.
 func (r *paper) learnFrom(context.Context, *prover) error { return nil }

@@ -63,18 +63,6 @@ func (r *run) apartFrom(ctx context.Context, lists ...[]string) (apart [][]int, 
 	return apart, err
 }
 
-// traceLast records what a program finds in the last cell, with the cells before it. The problem is
-// for whoever writes the cell anew. A person may type in what they know.
-func (r *run) traceLast(ctx context.Context, cells []string, code string) (problem string, err error) {
-	found, err := r.trace(ctx, lineage.Query{Kind: lineage.Last, Cells: cells, Code: code})
-	r.t.Final.Doubts = found.Doubts
-	if err != nil || found.Problem == "" || r.t.Mine(1) > 0 {
-		return "", err
-	}
-	r.t.Final.Doubts = append([]string{found.Problem}, found.Doubts...)
-	return found.Problem, nil
-}
-
 // withoutSetUp returns cells without those that set the session up. The program that follows values
 // would take their names for data.
 func withoutSetUp(cells []string) []string { return cells[min(2, len(cells)):] }
