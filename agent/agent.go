@@ -30,7 +30,7 @@ type run struct {
 	ending   sync.WaitGroup // of sessions of which nothing else depends on their end
 	left     []ask.Request  // for the last cell that was tried, which are made again if it leads nowhere
 	approved bool           // the last cell is one that a person has seen and accepted
-	prover   *prover
+	folder   *os.Root       // the run folder, whatever cells make of its path
 
 	all         []record.File // that the data folder had and the run may look at
 	data        dataState
@@ -45,8 +45,6 @@ type method interface {
 	// answer has steps carried out and the last cell written, from the beginning: what was done
 	// already is in the journal.
 	answer(ctx context.Context) error
-	// learnFrom has the model propose what the answer leaves for the memory of the data.
-	learnFrom(ctx context.Context, p *prover) error
 	// calls estimates the model calls of a number of rounds.
 	calls(rounds int) int
 }
@@ -146,15 +144,9 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 		return fmt.Errorf("open the run folder: %w", err)
 	}
 	defer folder.Close()
-	r.prover = &prover{run: r, folder: folder}
-	warning, err := putBackFiles(folder)
-	if err != nil {
+	r.folder = folder
+	if err := putBackFiles(folder); err != nil {
 		return fmt.Errorf("put the files of the run back: %w", err)
-	}
-	if warning != "" {
-		if err := r.Warn(warning); err != nil {
-			return err
-		}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.ending.Wait()
@@ -215,10 +207,10 @@ func (r *run) pass(ctx context.Context) error {
 			r.Forget(r.left) // whoever resumes the run wants other tries
 			return nil
 		}
-		if err := r.prover.prove(ctx); err != nil {
+		if err := (&prover{run: r}).prove(ctx); err != nil {
 			return err
 		}
-		if err := r.method.learnFrom(ctx, r.prover); err != nil || !r.t.Next() {
+		if err := (&standard{r}).learnFrom(ctx); err != nil || !r.t.Next() {
 			return err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"strings"
 
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
@@ -63,20 +62,16 @@ func (a aside) putBack() error {
 	return a.folder.Rename(a.name, record.FilesFolder)
 }
 
-// putBackFiles puts back the files of a run that was killed during its proof. The warning says that
-// several folders were found; then nothing is changed.
-func putBackFiles(folder *os.Root) (warning string, err error) {
+// putBackFiles puts back the files of a run that was killed during its proof, if it can be told
+// which they were.
+func putBackFiles(folder *os.Root) error {
 	names, err := fs.Glob(folder.FS(), asidePrefix+"*")
-	if err != nil || len(names) == 0 {
-		return "", err
-	}
-	if len(names) > 1 {
-		return "the files of the run are not put back: there is more than one folder of them: " +
-			strings.Join(names, ", "), nil
+	if err != nil || len(names) != 1 {
+		return err
 	}
 	info, err := folder.Lstat(names[0])
 	if err != nil {
-		return "", err
+		return err
 	}
-	return "", aside{folder, names[0], cmp.Or(info.Mode().Perm(), 0o700)}.putBack()
+	return aside{folder, names[0], cmp.Or(info.Mode().Perm(), 0o700)}.putBack()
 }

@@ -28,7 +28,7 @@ const (
 
 // learnFrom asks what a verified answer leaves for other questions, and admits the functions that
 // give the values of the run in a fresh process.
-func (r *standard) learnFrom(ctx context.Context, _ *prover) error {
+func (r *standard) learnFrom(ctx context.Context) error {
 	if !r.cfg.Learn || !r.t.Verified() || len(r.t.Later) > 0 || r.t.Learned != nil || r.t.Reused() {
 		return nil
 	}

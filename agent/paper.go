@@ -153,6 +153,3 @@ func (r *paper) system() prompts.Part { return prompts.PaperSystem{Environment: 
 // calls counts planner, coder and verifier in each round, a router between rounds, a debugger in
 // every other round, and the finalizer.
 func (r *paper) calls(rounds int) int { return 4*rounds + rounds/2 }
-
-// learnFrom does nothing: the paper has no memory.
-func (r *paper) learnFrom(context.Context, *prover) error { return nil }

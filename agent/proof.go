@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +31,6 @@ type RunScript func(ctx context.Context, dir string,
 // A prover runs the script and the accepted cells from scratch.
 type prover struct {
 	*run
-	folder *os.Root // the run folder
 	found
 }
 
