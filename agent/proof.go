@@ -232,7 +232,7 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 		}
 		last.Outputs = r.work.steady(last.Outputs)
 		if last.Status != notebook.OK {
-			return r.t.Uncarried(code, last, fmt.Sprintf("cell %d of %d failed in the fresh session: %s",
+			return cmp.Or(r.t.Uncarried(code), fmt.Sprintf("cell %d of %d failed in the fresh session: %s",
 				i+1, len(cells), brief.Problem(last))), nil
 		}
 	}

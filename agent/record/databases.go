@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,13 +16,12 @@ import (
 // openBuckets returns the code for buckets, of the schemes that they have.
 func openBuckets(entries, schemes []string) string {
 	slices.Sort(schemes)
-	schemes = slices.Compact(schemes)
-	var functions, names []string
-	for _, scheme := range schemes {
-		functions = append(functions, "\n"+part(scheme)+"\n\n")
+	functions, names := "", []string{}
+	for _, scheme := range slices.Compact(schemes) {
+		functions += "\n" + part(scheme) + "\n\n"
 		names = append(names, brief.Python(scheme)+": open_"+scheme)
 	}
-	return part("buckets", "OPENERS", strings.Join(functions, ""), "SCHEME", schemes[0],
+	return part("buckets", "OPENERS", functions, "SCHEME", schemes[0],
 		"NAMES", strings.Join(names, ", "), "VARIABLES", "{"+strings.Join(entries, ", ")+"}")
 }
 
@@ -92,10 +92,9 @@ func CountCode(sources []files.Source, cells []string) string {
 		return ""
 	}
 	var used []string
-	for word := range words(strings.Join(cells, "\n")) {
+	for _, word := range slices.Sorted(maps.Keys(words(strings.Join(cells, "\n")))) {
 		used = append(used, brief.Python(word))
 	}
-	slices.Sort(used)
 	return part("count", "WORDS", "["+strings.Join(used, ", ")+"]", "MOST", strconv.Itoa(mostCounted))
 }
 

@@ -9,7 +9,6 @@ import (
 	"unicode"
 
 	"dsstar/agent/brief"
-	"dsstar/notebook"
 )
 
 // cells.py has the code of dsstar's own cells.
@@ -68,24 +67,17 @@ func SetUpNames() []string {
 	}
 }
 
-// Uncarried explains why a cell failed in the fresh session if it uses a variable that could not be
-// carried there. Otherwise it returns the reason unchanged.
-func (t *Trajectory) Uncarried(code string, e notebook.Execution, reason string) string {
+// Uncarried explains that a cell failed in the fresh session as it uses a variable that could not be
+// carried there; "" if it uses none.
+func (t *Trajectory) Uncarried(code string) string {
 	used := words(code)
 	for _, v := range t.Variables {
-		if v.Problem == "" || !used[v.Name] {
-			continue
+		if v.Problem != "" && used[v.Name] {
+			return fmt.Sprintf("unproved: the variable %s (%s) cannot be carried to a fresh session: %s",
+				v.Name, v.Type, v.Problem)
 		}
-		text := fmt.Sprintf("unproved: the variable %s (%s) cannot be carried to a fresh session: %s",
-			v.Name, v.Type, v.Problem)
-		for _, o := range e.Outputs {
-			if o.EName == "NameError" && words(o.EValue)[v.Name] {
-				return text
-			}
-		}
-		return text + "; " + reason
 	}
-	return reason
+	return ""
 }
 
 // Opening returns the cells before the first step: parameters, set-up, if later cells use variables
