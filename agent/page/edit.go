@@ -70,7 +70,7 @@ func (e *editing) part(k int) error {
 	e.what = nil
 	q := e.t.Questions[k]
 	start := q.Again()
-	was, now := numbers(start.Given), e.steps(k, of)
+	was, now := numbers(start.Given), e.steps(k, of, start.Given)
 	kept := inBoth(numbers(now), was)
 	if start.Ordered = !slices.Equal(inBoth(was, kept), kept); start.Ordered {
 		e.did("the steps%s were put into another order", of)
@@ -123,9 +123,8 @@ func numbers(rounds []record.Round) (all []int) {
 }
 
 // steps compares the steps of part k with the record, and returns them as they are left.
-func (e *editing) steps(k int, of string) (now []record.Round) {
-	was, changed := e.t.Questions[k].Again().Given, map[int]bool{}
-	next := e.t.Questions[k].Count() + 1
+func (e *editing) steps(k int, of string, was []record.Round) (now []record.Round) {
+	changed, next := map[int]bool{}, e.t.Questions[k].Count()+1
 	for _, c := range e.cells {
 		step, number := c.own && c.meta.Role == roleStep, len(now)+1
 		if c.Type != notebook.Code || c.own && !step || c.part-1 != k {
@@ -146,8 +145,8 @@ func (e *editing) steps(k int, of string) (now []record.Round) {
 		now = append(now, r)
 	}
 	for _, c := range e.cells {
-		if c.changed && c.words(len(e.t.Questions)) && c.part == k+1 {
-			e.reword(c, now, changed)
+		if c.changed && c.words() && c.part == k+1 {
+			e.reword(c, of, now, changed)
 		}
 	}
 	for at, r := range was {
@@ -158,11 +157,11 @@ func (e *editing) steps(k int, of string) (now []record.Round) {
 	return now
 }
 
-// words reports whether the cell has the words of a step of the last part, whose number is given.
-func (c left) words(last int) bool { return c.own && c.meta.Role == roleRound && c.part >= last }
+// words reports whether the cell has the words of a step.
+func (c left) words() bool { return c.own && c.meta.Role == roleRound }
 
 // reword takes over the words of a step that the person changed.
-func (e *editing) reword(c left, now []record.Round, changed map[int]bool) {
+func (e *editing) reword(c left, of string, now []record.Round, changed map[int]bool) {
 	at, words := slices.Index(numbers(now), c.meta.Round), stepText(c.Source)
 	if at < 0 || words == "" {
 		return
@@ -175,7 +174,7 @@ func (e *editing) reword(c left, now []record.Round, changed map[int]bool) {
 		r.Step, r.Rewrite = words, "" // and its cell with them
 	}
 	changed[r.Number] = true
-	e.did("the words of step %d were changed", at+1)
+	e.did("the words of step %d%s were changed", at+1, of)
 }
 
 // lastCell compares the last cell of part k with the record.

@@ -36,6 +36,7 @@ func TestEdits(t *testing.T) {
 		{"finished", remove("step-3"), "step 2 was removed", "1"},
 		{"carried-out", remove("step-3", "round-4"), "step 2 was removed", "5"},
 		{"asked", remove("round-1", "step-1"), "step 1 of question 1 was removed", "3"},
+		{"asked", rewrite("round-3", "Add", "Sum"), "the words of step 2 of question 1 were changed", "1 3"},
 		{"asked", rewrite("final", "total", "n"), "the last cell of question 1 was changed", "1 3"},
 		{"finished", remove("final"), "the last cell was removed", "1 3"},
 		{"finished", rewrite("final", "total", "n"), "the last cell was changed", "1 3"},

@@ -27,7 +27,7 @@ func Read(nb *notebook.Notebook) (*record.Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.Remarks = remarks(nb, cells, len(t.Questions))
+	t.Remarks = remarks(nb, cells)
 	return t, (&editing{t: t, cells: cells, edits: map[int]*record.Start{}}).read()
 }
 
@@ -154,8 +154,8 @@ var ownID = lazy.Regexp(`^(data|parameters|setup|tools|variables|proof` +
 	`|(question|report|asked|answer|final|readings|second|tried)(-\d+)?|(round|step|verdict)(-\d+){1,2})$`)
 
 // remarks returns the person's own texts, and the versions of dsstar's texts that a person has
-// written, which are drawn as they were. The words of steps of the last part are no such version.
-func remarks(nb *notebook.Notebook, cells []left, last int) (all []record.Remark) {
+// written, which are drawn as they were. The words of steps are no such version.
+func remarks(nb *notebook.Notebook, cells []left) (all []record.Remark) {
 	ids := map[string]bool{}
 	for _, c := range nb.Cells {
 		ids[c.ID] = true
@@ -165,7 +165,7 @@ func remarks(nb *notebook.Notebook, cells []left, last int) (all []record.Remark
 		if c.own {
 			before = c.ID
 		}
-		if c.Type == notebook.Code || c.own && (!c.changed || c.words(last)) {
+		if c.Type == notebook.Code || c.own && (!c.changed || c.words()) {
 			continue
 		}
 		kept := c.Cell
