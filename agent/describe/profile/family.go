@@ -26,37 +26,23 @@ func (p Profile) Structure() string {
 // how it is read has several times as many.
 func (p Profile) Beyond(first Profile, chars int) string {
 	const reading = 4
-	reads := differ("", p.Reads, first.Reads)
-	var holds []string
-	for n, t := range p.Tables {
-		lead, name := first.Tables[n], ""
-		if len(p.Tables) > 1 {
-			name = t.Name + ": "
-		}
-		count := name + t.Count
-		if t.Sample > 0 {
-			count += ", figures from a sample"
-		}
-		reads = append(append(reads, count), differ(name, t.Reads, lead.Reads)...)
-		for m, c := range t.Columns {
-			reads = append(reads, differ(name+c.Name+": ", c.Reads, lead.Columns[m].Reads)...)
-			holds = append(holds, differ(name+c.Name+": ", c.Holds, lead.Columns[m].Holds)...)
-		}
-	}
-	text := joined(reads, "; ", reading*chars)
-	if len(holds) > 0 {
-		text += "; " + joined(holds, "; ", chars)
-	}
-	return text
+	return strings.Join(filled([]string{joined(differ(p.Reads, first.Reads), "; ", reading*chars),
+		p.Count, joined(differ(p.Holds, first.Holds), "; ", chars)}), "; ")
 }
 
 // differ tells what the first of two has otherwise; under a key with a ~, what only it has.
-func differ(name string, has, lead map[string]string) (parts []string) {
+func differ(has, lead map[string]string) (parts []string) {
 	for _, key := range slices.Sorted(maps.Keys(has)) {
 		once := strings.HasPrefix(key, "~") && lead[key] != ""
-		if text := has[key]; text != "" && text != lead[key] && !once {
-			parts = append(parts, name+text)
+		if text := has[key]; text != lead[key] && !once {
+			parts = append(parts, text)
 		}
 	}
-	return parts
+	return filled(parts)
+}
+
+// filled are the texts that are not empty.
+func filled(texts []string) []string {
+	empty := func(text string) bool { return text == "" }
+	return slices.DeleteFunc(slices.Clone(texts), empty)
 }

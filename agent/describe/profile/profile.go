@@ -81,18 +81,19 @@ type Listing struct {
 // A Profile is what a program found in a file, in words of which a request shows some.
 type Profile struct {
 	Format   string            `json:"format"`
-	Headline string            `json:"headline"` // format, encoding, delimiter
+	Headline string            `json:"headline"` // format, encoding, delimiter, and its structure
 	Line     string            `json:"line"`     // what is told of it if it is far from the question
 	About    string            `json:"about"`    // its names and words, to rank it by
 	Document string            `json:"text"`     // its text, of a document
 	Sections []int             `json:"sections"` // where those of Document begin
 	Codebook bool              `json:"codebook"` // Document lists words and what they mean
 	Cut      bool              `json:"cut"`      // Document is only its beginning
-	Lines    []string          `json:"lines"`    // of its structure
 	Notes    string            `json:"notes"`    // what misleads who does not know it
 	Problem  string            `json:"problem"`  // why it could not be read to its end
 	Cause    string            `json:"cause"`    // of Problem; "": none of those below
+	Count    string            `json:"count"`    // of the rows of its tables
 	Reads    map[string]string `json:"reads"`    // what it has to be read with; see [differ]
+	Holds    map[string]string `json:"holds"`    // what else files of its structure have otherwise
 	Untried  bool              `json:"untried"`  // calls of some table may be tried in another run
 	Tables   []Table           `json:"tables"`
 }
@@ -109,38 +110,34 @@ func (p Profile) Known() bool { return p.Problem == "" && p.Format != "binary" }
 
 // A Table is one of the tables in a file.
 type Table struct {
-	Name     string            `json:"name"`
-	Headline string            `json:"headline"` // rows, columns, where it is, keys
-	Rows     int               `json:"rows"`
-	Count    string            `json:"count"`  // Rows as it is known: about so many, not counted
-	Sample   int               `json:"sample"` // rows that figures are from; 0: all
-	LeftOut  int               `json:"columns_left_out"`
-	Names    []string          `json:"names"` // of columns with types, in order
-	Columns  []Column          `json:"columns"`
-	Misleads string            `json:"misleads"` // who does not know it: a call of pandas that was run, notes
-	Around   string            `json:"around"`   // what stands above and below it
-	Holds    string            `json:"holds"`    // between its columns
-	Row      string            `json:"row"`      // the first row
-	Every    string            `json:"every"`    // all rows, if they are few
-	Explains bool              `json:"explains"`
-	Reads    map[string]string `json:"reads"`
+	Name     string   `json:"name"`
+	Headline string   `json:"headline"` // name, rows, columns, where it is, keys
+	Count    string   `json:"count"`    // of its rows, as it is known: about so many, not counted
+	Sample   int      `json:"sample"`   // rows that figures are from; 0: all
+	LeftOut  int      `json:"columns_left_out"`
+	Names    []string `json:"names"` // of columns with types, in order
+	Columns  []Column `json:"columns"`
+	Misleads string   `json:"misleads"` // who does not know it: a call of pandas that was run, notes
+	Around   string   `json:"around"`   // what stands above and below it
+	Holds    string   `json:"holds"`    // between its columns
+	Row      string   `json:"row"`      // the first row
+	Every    string   `json:"every"`    // all rows, if they are few
+	Explains bool     `json:"explains"`
 }
 
 // A Column is one of a table's.
 type Column struct {
-	Name     string            `json:"name"`
-	Type     string            `json:"type"`  // number, date, text, boolean, list, empty or another
-	Brief    string            `json:"brief"` // what is said of it; "": Line
-	Line     string            `json:"line"`
-	Full     string            `json:"full"`  // with all values or more of them; "": Line
-	Said     string            `json:"said"`  // what its values do not show
-	Group    string            `json:"group"` // what is said of it and those after it together
-	Grouped  bool              `json:"grouped"`
-	Keep     bool              `json:"keep"`  // it may decide whether a row counts
-	Among    []string          `json:"among"` // values that a question may name
-	Reads    map[string]string `json:"reads"`
-	Holds    map[string]string `json:"holds"` // what members of a family have otherwise
-	Distinct int               `json:"distinct"`
-	Unique   bool              `json:"unique"`
-	Sketch   []uint32          `json:"sketch"` // of what may be a key, or refer to one
+	Name     string   `json:"name"`
+	Type     string   `json:"type"`  // number, date, text, boolean, list, empty or another
+	Brief    string   `json:"brief"` // what is said of it; "": Line
+	Line     string   `json:"line"`
+	Full     string   `json:"full"`  // with all values or more of them; "": Line
+	Said     string   `json:"said"`  // what its values do not show
+	Group    string   `json:"group"` // what is said of it and those after it together
+	Grouped  bool     `json:"grouped"`
+	Keep     bool     `json:"keep"`  // it may decide whether a row counts
+	Among    []string `json:"among"` // values that a question may name
+	Distinct int      `json:"distinct"`
+	Unique   bool     `json:"unique"`
+	Sketch   []uint32 `json:"sketch"` // of what may be a key, or refer to one
 }

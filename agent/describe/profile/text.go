@@ -73,9 +73,7 @@ func (d *draft) fill(chars int) {
 }
 
 func (d *draft) String() string {
-	empty := func(text string) bool { return text == "" }
-	text := strings.Join(slices.DeleteFunc(slices.Clone(d.pieces), empty), "\n")
-	return strings.TrimRight(text, "\n")
+	return strings.TrimRight(strings.Join(filled(d.pieces), "\n"), "\n")
 }
 
 // Text is what a request shows of the profile in at most about chars bytes: of a table the names of
@@ -83,7 +81,7 @@ func (d *draft) String() string {
 // document the sections near the question.
 func (p Profile) Text(question string, chars int, rank Ranker) string {
 	var d draft
-	d.add(strings.Join(append([]string{cmp.Or(p.Headline, p.Format)}, p.Lines...), "\n"))
+	d.add(cmp.Or(p.Headline, p.Format))
 	d.add(p.Notes)
 	texts := make([]string, len(p.Tables))
 	for n, t := range p.Tables {
@@ -100,11 +98,7 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 			others = append(others, fmt.Sprintf("%s (%s)", t.Name, t.Count))
 			continue
 		}
-		title := strings.TrimPrefix(strings.TrimSuffix(t.Name+": ", "$: "), ": ") + t.Headline
-		if len(p.Tables) > 1 {
-			title = "\n" + cmp.Or(t.Name, fmt.Sprintf("table %d", n+1)) + ": " + t.Headline
-		}
-		d.add(title)
+		d.add(t.Headline)
 		teller := &teller{Table: t, draft: &d, question: question, place: place[n]}
 		teller.table(chars, rank)
 		tellers = append(tellers, teller)

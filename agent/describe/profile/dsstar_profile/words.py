@@ -76,8 +76,19 @@ def render(found: Json) -> None:
         "encoding": encoding and f"encoding {encoding}",
         "delimiter": mark and f"fields between {_mark(mark)}",
     }
+    found["holds"] = {}
+    for n, t in enumerate(tables):
+        _differs(found, n, t, f"{t['name']}: " if len(tables) > 1 else "")
+    sampled = ", figures from a sample"
+    found["count"] = "; ".join(t["count"] + sampled * bool(t.get("sample")) for t in tables)
     found["notes"] = _noted(found)
     found["line"] = _line(found)
+    found["headline"] = "\n".join([found["headline"], *found.get("lines", ())])
+    for n, t in enumerate(tables):
+        if len(tables) > 1:
+            t["headline"] = f"\n{t.get('name') or f'table {n + 1}'}: {t['headline']}"
+        elif t.get("name", "") not in ("", "$"):
+            t["headline"] = f"{t['name']}: {t['headline']}"
     found["about"] = _about(found)
     if text := found.get("text"):
         found["sections"] = sections.starts(text)
@@ -245,6 +256,21 @@ def _reads(t: Json) -> Json:
         "~" + NAMING.sub("", call): call,
         "head": _above(t),
     } | _said(t.get("warnings", []))
+
+
+def _differs(found: Json, n: int, t: Json, name: str) -> None:
+    """Adds to a profile what a file of the same structure may have otherwise in a table: under keys
+    that such a file has, too."""
+
+    def put(what: str, place: str, name: str, said: Json) -> None:
+        for key, text in said.items():
+            once = "~" * key.startswith("~")  # told only of the one that has it alone
+            found[what][f"{once}{place}{key}"] = text and f"{name}{text}"
+
+    put("reads", f"{n:04} ", name, t["reads"])
+    for m, c in enumerate(t["columns"]):
+        for what in ("reads", "holds"):
+            put(what, f"{n:04} {m:04} ", f"{name}{c['name']}: ", c[what])
 
 
 def _said(notes: list[str]) -> Json:
