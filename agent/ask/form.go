@@ -162,22 +162,26 @@ func (s *shape) expression() string {
 		`]*(\s*[:=|]+|\s+[-–—]+\s+|\s+is\b|[ \t.]*$)`
 }
 
-// find returns the name of the label that a line begins with, its number and its value.
-func (s *shape) find(line string) (name, number, value string) {
+// labelled returns the field that a line begins with; nil if there is none. A number such as that of
+// Branch 1.2 is two fields.
+func (s *shape) labelled(line string) []entry {
 	m := s.match().FindStringSubmatch(line)
 	if m == nil {
-		return "", "", ""
+		return nil
 	}
-	name = s.names[slices.IndexFunc(m[1:], func(group string) bool { return group != "" })]
-	number = m[len(s.names)+1]
-	value = strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "| ")
+	name := s.names[slices.IndexFunc(m[1:], func(group string) bool { return group != "" })]
+	number, second, dotted := strings.Cut(m[len(s.names)+1], ".")
+	value := strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "| ")
 	if strings.HasSuffix(value, "**") && strings.Count(value, "**")%2 == 1 {
 		value = strings.TrimSuffix(value, "**") // the label has the other half
 	}
 	if s.numeric[name] {
 		value = strings.TrimSpace(number + " " + value)
 	}
-	return name, number, value
+	if dotted && name == s.opens {
+		return []entry{{name: name, text: value}, {name: s.inPart[1], text: second}}
+	}
+	return []entry{{name: name, text: value}}
 }
 
 // reads returns what reads replies in the form W: take makes the value of the form, and is told why

@@ -45,8 +45,8 @@ const longestField = 4000
 func (s *shape) entries(text string) (all []entry) {
 	var lead []string
 	hasCode, last := false, &entry{} // last: what lines go on from; without a name: none
-	add := func(e entry) {
-		all = append(all, e)
+	add := func(e ...entry) {
+		all = append(all, e...)
 		last = &all[len(all)-1]
 	}
 	for _, p := range pieces(text) {
@@ -57,13 +57,9 @@ func (s *shape) entries(text string) (all []entry) {
 		}
 		for line := range strings.Lines(p.text) {
 			line = strings.TrimRight(line, "\n")
-			name, number, value := s.find(line)
-			switch {
-			case name != "":
-				add(entry{name: name, text: value})
-				if _, second, dotted := strings.Cut(number, "."); dotted && name == s.opens {
-					add(entry{name: s.inPart[1], text: second}) // as in Branch 1.2
-				}
+			switch fields := s.labelled(line); {
+			case fields != nil:
+				add(fields...)
 			case last.name == "options" && item().MatchString(line):
 				add(entry{name: "options", text: line})
 			case strings.Trim(line, "|:- \t") == "": // also below the head of a table
@@ -134,15 +130,14 @@ func (s *shape) into(form reflect.Value, own []entry, parts [][]entry) (noCode e
 		case *[]string:
 			*to = different(append(*to, texts...))
 		default:
-			said := parts
-			if name != s.partsOf {
-				said = nil
+			for n := range value.Len() {
+				_ = s.into(value.Index(n), nil, nil)
 			}
-			for range said {
-				value.Set(reflect.Append(value, reflect.New(of.Type.Elem()).Elem()))
-			}
-			for n, part := range append(make([][]entry, value.Len()-len(said)), said...) {
-				_ = s.into(value.Index(n), part, nil) // it is left out
+			for _, part := range parts {
+				if one := reflect.New(of.Type.Elem()).Elem(); name == s.partsOf {
+					_ = s.into(one, part, nil) // it is left out
+					value.Set(reflect.Append(value, one))
+				}
 			}
 		}
 	}
