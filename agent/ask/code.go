@@ -12,14 +12,11 @@ var (
 	errSeveral   = errors.New("it has several code blocks, and none is the whole")
 )
 
-type codeAlone struct {
-	Code string `json:"code"`
-}
-
 // Code is the code of the reply's Python block, or if there is none, of a block without a language.
 var Code = Format[string]{
-	Rule:  "Reply with one ```python code block that holds the whole code, and nothing else.",
-	Parse: reads("code", func(form codeAlone, noCode error) (string, error) { return form.Code, noCode }),
+	Rule: "Reply with one ```python code block that holds the whole code, and nothing else.",
+	Parse: reads("solution", func(form solution, noCode error) (string, error) { return form.Code, noCode },
+		"readings"),
 }
 
 // codeOf returns the code of a field in JSON, or of entries; the error is errNoCode if there is none. Of several blocks one is

@@ -93,7 +93,7 @@ func TestUnread(t *testing.T) {
 		reply llm.Reply
 		want  error
 	}{
-		{llm.Reply{Text: " \n\t"}, errEmpty},
+		{llm.Reply{Text: " \n\t\r"}, errEmpty},
 		{llm.Reply{Text: "<think>a</think>\n"}, errEmpty},
 		{llm.Reply{Text: "I'm sorry, but I can't help with that."}, errRefusal},
 		{llm.Reply{Text: strings.Repeat("x", longestReply+1)}, errLong},

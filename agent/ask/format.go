@@ -83,7 +83,7 @@ func Visible(reply string) (string, error) {
 	}
 	text := strings.ReplaceAll(strings.TrimPrefix(reply, "\ufeff"), "\r\n", "\n")
 	text = withoutThoughts(text)
-	if strings.Trim(text, "`~ \t\n") == "" {
+	if strings.Trim(text, "`~ \t\r\n") == "" {
 		return "", errEmpty
 	}
 	return strings.Trim(strings.TrimRight(text, " \t\n"), "\n"), nil

@@ -13,11 +13,6 @@ import (
 
 // The forms of --paper: a step alone, Yes or No, a route. A code block is [Code].
 
-type stepAlone struct {
-	Step string `json:"step"`
-	Code string `json:"code"`
-}
-
 const numbered = `(?:^|\n|[.;:]\s)[\s#>*_-]*(?:step\s+#?)?\d{1,2}[*_]*[.):][*_]*\s`
 
 var severalSteps = lazy.Regexp(`(?is)` + numbered + `.*` + numbered)
@@ -33,12 +28,12 @@ var Step = Format[string]{
 	},
 }
 
-var stepIn = reads("step", func(form stepAlone, noCode error) (string, error) {
+var stepIn = reads("solution", func(form solution, noCode error) (string, error) {
 	if noCode != errNoCode {
 		return "", errors.New("it has code in it")
 	}
 	return form.Step, isSaid(form.Step)
-})
+}, "readings")
 
 // YesNo is a verdict in the words of the paper: Yes or No.
 var YesNo = Format[record.Verdict]{

@@ -20,26 +20,17 @@ type Ruling struct {
 func Rulings(steps int) Format[Ruling] {
 	const rule = "Reply in the form asked for: one ruling, which is same, first, second, reading or " +
 		"undecided, and the reason; with reading what is left open and the two options."
-	return formatOf("ruling", "ruling", rule, func(form Ruling, _ error) (r Ruling, err error) {
-		ruling, rest, err := chosenIn("ruling", form.Ruling)
-		if err != nil {
-			return r, err
-		}
-		r.Ruling, r.Reason = ruling, cmp.Or(form.Reason, rest)
-		switch ruling {
-		case record.RuledFirst:
-			if r.Wrong = form.Wrong; r.Wrong > steps {
-				err = noSuchStep(r.Wrong, steps)
-			}
-		case record.RuledSecond:
-			if r.Reason == "" {
-				err = errors.New("it does not say what the mistake is")
-			}
-		case record.RuledReading:
-			r.Point, r.Options = form.Point, form.Options
-			if r.Point == "" || len(r.Options) != 2 {
-				err = errors.New("it does not say what is left open, with two different options")
-			}
+	return formatOf("ruling", "ruling", rule, func(r Ruling, _ error) (Ruling, error) {
+		ruling, rest, err := chosenIn("ruling", r.Ruling)
+		r.Ruling, r.Reason = ruling, cmp.Or(r.Reason, rest)
+		switch {
+		case err != nil:
+		case r.Wrong > steps:
+			err = noSuchStep(r.Wrong, steps)
+		case ruling == record.RuledSecond && r.Reason == "":
+			err = errors.New("it does not say what the mistake is")
+		case ruling == record.RuledReading && (r.Point == "" || len(r.Options) != 2):
+			err = errors.New("it does not say what is left open, with two different options")
 		}
 		return r, err
 	})

@@ -124,7 +124,7 @@ func (s *shape) into(form reflect.Value, own []entry, parts [][]entry) (noCode e
 				*to = paragraph(cmp.Or(*to, text))
 			}
 		case *int:
-			*to = cmp.Or(*to, append(numbersIn(text), 0)[0])
+			*to = max(0, cmp.Or(*to, append(numbersIn(text), 0)[0]))
 		case *bool:
 			*to = *to || isYes().MatchString(text)
 		case *[]string:
