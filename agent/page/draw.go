@@ -236,11 +236,8 @@ func (d *drawing) part(p part) {
 	if !p.First() {
 		d.sections(p, roleQuestion, roleReport, roleAsked)
 	}
-	for n, r := range p.Drawn(p.Method.Script) {
-		if p.Method.Script {
-			n = r.Place - 1
-		}
-		d.accepted(p, *r, n+1)
+	for _, r := range p.Drawn(p.Method.Script) {
+		d.accepted(p, *r)
 	}
 	if p.Final != nil {
 		d.sections(p, roleAnswer)
@@ -252,11 +249,11 @@ func (d *drawing) part(p part) {
 }
 
 // accepted draws a round whose cell is a step.
-func (d *drawing) accepted(p part, r record.Round, step int) {
-	shown := turn{Round: r, Number: p.Before() + r.Number, Place: step,
+func (d *drawing) accepted(p part, r record.Round) {
+	shown := turn{Round: r, Number: p.Before() + r.Number,
 		Old: r.Given && p.Last() != nil && p.Last().Number != r.Number}
 	meta := p.meta(roleRound)
-	meta.Round, meta.Step = r.Number, step
+	meta.Round, meta.Step = r.Number, r.Place
 	d.section(meta, shown)
 	meta.Role = roleStep
 	d.code(meta, r.Attempts[len(r.Attempts)-1])

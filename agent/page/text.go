@@ -101,7 +101,6 @@ func printed(x notebook.Execution) string {
 type turn struct {
 	record.Round
 	Number int
-	Place  int      // of its step in the plan, from 1
 	Old    bool     // a person, or new data, have changed cells since
 	Of     string   // at which cell the attempts were; "": it needs no name
 	By     []string // what a person did
@@ -140,15 +139,12 @@ func (p part) Log() (all []turn) {
 			all = append(all, turn{By: lap.Start.What, Number: p.Before() + lap.Start.Number})
 		}
 		for _, r := range lap.Rounds {
-			step := slices.IndexFunc(cells, func(c *record.Round) bool { return c.Number == r.Number })
-			if step < 0 {
+			if slices.ContainsFunc(cells, func(c *record.Round) bool { return c.Number == r.Number }) {
+				of := fmt.Sprintf("Step %d", r.Place)
+				all = append(all, tries(of, r.Attempts[:len(r.Attempts)-1], r.Returns...))
+			} else {
 				all = append(all, p.without(r, n < len(p.Former)))
-				continue
 			}
-			if p.Method.Script {
-				step = r.Place - 1
-			}
-			all = append(all, tries(fmt.Sprintf("Step %d", step+1), r.Attempts[:len(r.Attempts)-1], r.Returns...))
 		}
 	}
 	if f := p.Final; f != nil {
