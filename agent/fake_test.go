@@ -826,7 +826,6 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 			return watched(watch, e, tr)
 		}
 		p.events, p.kinds = append(p.events, e), append(p.kinds, e.Kind)
-		p.checkState(t, e, tr)
 		if e.Kind == agent.Ended && !s.quick || s.each && !spared(len(p.events)) {
 			last = checkNotebook(t, tr, last)
 		}
@@ -866,41 +865,6 @@ func watched(watch func(agent.Event, *record.Trajectory) error, e agent.Event, t
 func agrees(ran struct{ Execution notebook.Execution }) bool {
 	_, has := record.ResultText(ran.Execution)
 	return has
-}
-
-// checkState holds the live session to the accepted cells: nothing of a step
-// that was dropped or failed is left in it.
-func (p *played) checkState(t stageHand, e agent.Event, tr *record.Trajectory) {
-	t.Helper()
-	cells := tr.Cells()
-	if tr.Final != nil && len(tr.Final.Attempts) > 0 && tr.Answer() == "" && tr.Start != nil {
-		cells = cells[:len(cells)-1] // it is perhaps not run yet
-	}
-	cells = cells[:len(cells)-len(tr.Rest)] // nor are these
-	stays := func(b notebook.Restoration) bool { return b.Way == notebook.NotAtAll }
-	if slices.ContainsFunc(p.world.ways, stays) || p.resumed && tr.Method.Script {
-		return
-	}
-	all := strings.Join(cells, "\n")
-	if !slices.Contains([]agent.Kind{agent.WentBack, agent.Proving}, e.Kind) ||
-		strings.Contains(all, "tick()") || strings.Contains(all, "once()") {
-		return
-	}
-	clean := &session{w: &world{t: t}, purpose: agent.Work}
-	if _, err := clean.Rollback(context.Background(), cells); err != nil {
-		t.Error(err)
-	}
-	work := p.world.of(agent.Work)
-	if len(work) == 0 {
-		return // the sessions are real
-	}
-	if p.resumed || e.Before || e.Kind == agent.Proving && tr.Second != nil || e.Kind == agent.WentBack && tr.Final != nil {
-		return // cells have run before, or the session is in a branch or after a last cell
-	}
-	live := work[len(work)-1]
-	if diff := cmp.Diff(clean.vars, live.vars) + cmp.Diff(clean.files, live.files); diff != "" {
-		t.Errorf("%s: the session is not at the accepted cells (-want +got)\n%s", e.Kind, diff)
-	}
 }
 
 // A reporter is a test of testing or of rapid.
