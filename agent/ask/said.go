@@ -159,7 +159,7 @@ func different(texts []string) (all []string) {
 }
 
 var (
-	nothing  = lazy.Regexp(`(?i)^\W*(?:none|nothing|n/a|null)?\W*$`)
+	nothing  = lazy.Regexp(`(?i)^[\s.*_–—-]*(?:none|nothing|n/a|null)?[\s.*_–—-]*$`)
 	numberIn = lazy.Regexp(`\b\d{1,4}\b`)
 	ofAll    = lazy.Regexp(`(?i)\b(?:out\s+)?of\s+(?:the\s+)?\d+`)
 	isYes    = lazy.Regexp(`(?i)^\W*(?:yes|true|settled)\b`)

@@ -54,7 +54,7 @@ func Solutions(readings bool) Format[Solution] {
 }
 
 // noReading matches what stands for a reading where there is none.
-var noReading = lazy.Regexp(`(?i)^\W*(?:(?:there\s+(?:is|are)\s+)?(?:no|none|nothing)\b|$)`)
+var noReading = lazy.Regexp(`(?i)^(?:$|(?:there\s+(?:is|are)\s+)?(?:no|none|nothing)\b)`)
 
 // readingsOf returns readings. That one cannot be read is a [*PartError]: it has a problem and no
 // options.
