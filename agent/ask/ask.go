@@ -19,8 +19,8 @@ type Request struct {
 	Besides any    // plain data that the reply rests on, beside the words
 	// Words returns the parts of the request. It is called again when they are too long.
 	Words func() []prompts.Part
-	// Images, if set, returns the pictures that go with the request, if the model takes any and they
-	// fit into its context. It is called only if the model is asked.
+	// Images, if set, returns the pictures that go with the request, if the model takes any and
+	// they fit into its context. It is called only if the model is asked.
 	Images func() []llm.Image
 }
 
@@ -121,7 +121,8 @@ func askFor[T any](ctx context.Context, a *Asker, r Request, parts []prompts.Par
 
 // ForgetUnread has the request made again whose reply could not be read.
 func (a *Asker) ForgetUnread(e *Error) {
-	journal.Drop(a.Journal, "reply", func(s kept) bool { return s.Fault == e.Problem && s.Text == e.Reply })
+	is := func(k kept) bool { return k.Fault == e.Problem && k.Text == e.Reply }
+	journal.Drop(a.Journal, "reply", is)
 }
 
 // Forget has requests made again whose replies are recorded.
@@ -134,8 +135,8 @@ func (a *Asker) Forget(all []Request) {
 	}
 }
 
-// shorter has less shown, for a request that was too long when sizes were shown. What is shown in its
-// place is recorded. If nothing is left to take away, the error is the reason.
+// shorter has less shown, for a request that was too long when sizes were shown. What is shown in
+// its place is recorded. If nothing is left to take away, the error is the reason.
 func (a *Asker) shorter(sizes Sizes, r Request, parts []prompts.Part, on any, reason error) error {
 	earlier := 0
 	for _, p := range parts {

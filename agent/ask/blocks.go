@@ -46,7 +46,7 @@ type piece struct {
 
 // pieces returns the pieces of a text; of the blocks the last one may not be closed.
 func pieces(text string) (all []piece) {
-	begin, open := 0, []string(nil) // the line of an open fence, what is before its marks, these, the language
+	begin, open := 0, []string(nil) // line, what stands before the marks, these, language of a fence
 	for _, at := range fenceLine().FindAllStringSubmatchIndex(text, -1) {
 		line := []string{text[at[0]:at[1]], text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]}
 		switch {
@@ -55,7 +55,8 @@ func pieces(text string) (all []piece) {
 			begin, open = at[0], line
 		case line[3] == "" && strings.HasPrefix(line[2], open[2]) && strings.TrimSpace(line[1]) == "" &&
 			len(line[1]) <= len(open[1])+3:
-			all = append(all, piece{blockOf(open, text[begin+len(open[0]):at[0]]), text[begin:at[1]], true, true})
+			block := blockOf(open, text[begin+len(open[0]):at[0]])
+			all = append(all, piece{block, text[begin:at[1]], true, true})
 			begin, open = at[1], nil
 		}
 	}

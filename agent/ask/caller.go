@@ -98,7 +98,8 @@ func (c *Caller) Call(ctx context.Context, request llm.Request) (llm.Reply, erro
 }
 
 // call makes a request of a model that takes at most some calls.
-func (c *Caller) call(ctx context.Context, model llm.Model, request llm.Request, most int) (llm.Reply, error) {
+func (c *Caller) call(ctx context.Context, model llm.Model, request llm.Request,
+	most int) (llm.Reply, error) {
 	for range most {
 		if err := c.Reserve(); err != nil {
 			return llm.Reply{}, err
@@ -228,10 +229,11 @@ func readKept[T any](k kept, role, subject string, format Format[T]) (T, error) 
 	return value, err
 }
 
-// askTwice makes a request, and makes it again with the rule if the reply cannot be read. It returns the
-// reply that counts. One of which only a part cannot be read serves if none can be read whole. Pictures
-// go with the request if there is room for them.
-func askTwice[T any](ctx context.Context, c *Caller, request llm.Request, format Format[T]) (kept, error) {
+// askTwice makes a request, and makes it again with the rule if the reply cannot be read. It
+// returns the reply that counts. One of which only a part cannot be read serves if none can be read
+// whole. Pictures go with the request if there is room for them.
+func askTwice[T any](ctx context.Context, c *Caller, request llm.Request,
+	format Format[T]) (kept, error) {
 	request.Schema, request.Form = format.Schema, format.Form
 	reply, err := c.Call(ctx, request)
 	if errors.Is(err, llm.ErrContextLength) && len(request.Images) > 0 {

@@ -19,9 +19,9 @@ var Code = Format[string]{
 		"readings"),
 }
 
-// codeOf returns the code of a field in JSON, or of entries; the error is errNoCode if there is none. Of several blocks one is
-// the whole if it holds more than all others together, and those that follow are parts of it: models
-// show excerpts, too.
+// codeOf returns the code of a field in JSON, or of entries; the error is errNoCode if there is
+// none. Of several blocks one is the whole if it holds more than all others together, and those
+// that follow are parts of it: models show excerpts, too.
 func codeOf(inJSON string, entries []entry) (string, error) {
 	blocks := pieces(inJSON)
 	switch isSaid := !nothing().MatchString(inJSON); {

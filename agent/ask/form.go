@@ -5,7 +5,6 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -18,13 +17,13 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// The form of a reply is a struct. Its tags json and jsonschema name and describe what the reply has;
-// a field with omitempty may be null. The JSON schema that endpoints are given and the labels of
-// replies in text come from it. A field whose elements are structs has the parts of the reply; the
-// first field of one begins it.
+// The form of a reply is a struct. Its tags json and jsonschema name and describe what the reply
+// has; a field with omitempty may be null. The JSON schema that endpoints are given and the labels
+// of replies in text come from it. A field whose elements are structs has the parts of the reply;
+// the first field of one begins it.
 
-// labels are regular expressions for the names of fields as models write them, where that is not the
-// name alone.
+// labels are regular expressions for the names of fields as models write them, where that is not
+// the name alone.
 var labels = map[string]string{
 	"code":       `(?:(?:last|corrected|python)\s+)?(?:code|cell|python)`,
 	"keeps":      `keeps?|kept|steps`,
@@ -131,11 +130,15 @@ func nameOf(f reflect.StructField) string {
 	return name
 }
 
-// makeStrict makes a schema one that strict endpoints take: every property is required, and there are
-// no others. Models write the properties in their order.
+// makeStrict makes a schema one that strict endpoints take: every property is required, and there
+// are no others. Models write the properties in their order.
 func makeStrict(s *jsonschema.Schema, without []string) {
-	s.PropertyOrder = slices.DeleteFunc(s.PropertyOrder, func(name string) bool { return slices.Contains(without, name) })
-	maps.DeleteFunc(s.Properties, func(name string, _ *jsonschema.Schema) bool { return slices.Contains(without, name) })
+	for _, name := range without {
+		delete(s.Properties, name)
+	}
+	s.PropertyOrder = slices.DeleteFunc(s.PropertyOrder, func(name string) bool {
+		return s.Properties[name] == nil
+	})
 	for name, property := range s.Properties {
 		property.Enum = choices[name]
 		if property.Items != nil {
@@ -162,8 +165,8 @@ func (s *shape) expression() string {
 		`]*(\s*[:=|]+|\s+[-–—]+\s+|\s+is\b|[ \t.]*$)`
 }
 
-// labelled returns the field that a line begins with; nil if there is none. A number such as that of
-// Branch 1.2 is two fields.
+// labelled returns the field that a line begins with; nil if there is none. A number such as that
+// of Branch 1.2 is two fields.
 func (s *shape) labelled(line string) []entry {
 	m := s.match().FindStringSubmatch(line)
 	if m == nil {
@@ -186,7 +189,8 @@ func (s *shape) labelled(line string) []entry {
 
 // reads returns what reads replies in the form W: take makes the value of the form, and is told why
 // there is no code.
-func reads[W, T any](key string, take func(form W, noCode error) (T, error), without ...string) func(string) (T, error) {
+func reads[W, T any](key string, take func(form W, noCode error) (T, error),
+	without ...string) func(string) (T, error) {
 	return func(text string) (T, error) {
 		var form W
 		noCode, err := shapeOf[W](key, without).read(text, &form)
@@ -197,9 +201,10 @@ func reads[W, T any](key string, take func(form W, noCode error) (T, error), wit
 	}
 }
 
-// formatOf returns the format of replies in the form W. Its words are in the file forms/key.txt, and
-// name is that of its schema.
-func formatOf[W, T any](name, key, rule string, take func(W, error) (T, error), without ...string) Format[T] {
+// formatOf returns the format of replies in the form W. Its words are in the file forms/key.txt,
+// and name is that of its schema.
+func formatOf[W, T any](name, key, rule string, take func(W, error) (T, error),
+	without ...string) Format[T] {
 	return Format[T]{Rule: rule, Parse: reads(key, take, without...), Form: words(key),
 		Schema: &llm.Schema{Name: name, JSON: shapeOf[W](key, without).schema}}
 }

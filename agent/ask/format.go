@@ -94,15 +94,15 @@ var (
 	hasThought = lazy.Regexp(`(?i)</(?:think|thinking|thoughts?|reasoning)>|\[/THINK\]`)
 )
 
-// withoutThoughts removes thoughts at the beginning, also those whose opening tag was not sent. Tags
-// after the first words of the reply belong to it.
+// withoutThoughts removes thoughts at the beginning, also those whose opening tag was not sent.
+// Tags after the first words of the reply belong to it.
 func withoutThoughts(text string) string {
 	for range 10 { // more would take too long
 		begin, end := thinks().FindStringIndex(text), hasThought().FindStringIndex(text)
 		switch {
 		case begin == nil && end == nil:
 			return text
-		case begin != nil && strings.TrimSpace(text[:begin[0]]) != "" && (end == nil || begin[0] < end[0]):
+		case begin != nil && (end == nil || begin[0] < end[0]) && strings.TrimSpace(text[:begin[0]]) != "":
 			return text
 		case end == nil:
 			return "" // nothing but thoughts
@@ -114,8 +114,8 @@ func withoutThoughts(text string) string {
 
 const cannot = `\b(?:cannot|can\s+not|can['’]?t|won['’]?t|(?:am\s+)?(?:un|not\s+)able\s+to|must\s+decline)\b`
 
-var refusal = lazy.Regexp(`(?i)^\W*(?:as\s+an\s+ai\b|[^.\n]*\b(?:sorry|unfortunately|apologi[sz]e)\b[^.\n]*` + cannot +
-	`|i\s+` + cannot + `\s+(?:help|assist|comply|do|provide|fulfil+|answer|judge|write|engage|support|discuss)\b)`)
+var refusal = lazy.Regexp(`(?i)^\W*(?:as\s+an\s+ai\b` +
+	`|[^.\n]*\b(?:sorry|unfortunately|apologi[sz]e)\b[^.\n]*` + cannot + `|i\s+` + cannot + `\s+(?:help|assist|comply|do|provide|fulfil+|answer|judge|write|engage|support|discuss)\b)`)
 
 // refuses reports whether a text begins with a refusal.
 func refuses(text string) bool { return refusal().MatchString(text[:min(len(text), 300)]) }

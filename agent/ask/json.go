@@ -15,7 +15,8 @@ var (
 	jsonEscape  = lazy.Regexp(`(?s)\\.|"`)
 )
 
-// fromJSON sets the fields of a form by the JSON object in a text, and reports whether there is one.
+// fromJSON sets the fields of a form by the JSON object in a text, and reports whether there is
+// one.
 func fromJSON(text string, form any) (is bool, err error) {
 	m := objectStart().FindStringSubmatchIndex(text)
 	if m == nil {
@@ -35,9 +36,9 @@ func fromJSON(text string, form any) (is bool, err error) {
 	return true, nil
 }
 
-// repaired returns JSON without faults of small models: line breaks, quotes and backslashes as they are in
-// strings, and commas before brackets. General repairers do not serve for code: they complete what was
-// cut off, and drop backslashes.
+// repaired returns JSON without faults of small models: line breaks, quotes and backslashes as they
+// are in strings, and commas before brackets. General repairers do not serve for code: they
+// complete what was cut off, and drop backslashes.
 func repaired(text string) string {
 	return jsonToken().ReplaceAllStringFunc(text, func(token string) string {
 		if token[0] == ',' {
@@ -55,8 +56,8 @@ func repaired(text string) string {
 
 var lastText = lazy.Regexp(`(?s)^.*:\s*"((?:[^"\\]|\\.)*)`)
 
-// SoFar returns what is worth showing of a reply that is still coming: of a JSON object the text that
-// came last, of any other all of it.
+// SoFar returns what is worth showing of a reply that is still coming: of a JSON object the text
+// that came last, of any other all of it.
 func SoFar(text string) string {
 	if !strings.HasPrefix(strings.TrimLeft(text, "`json \t\n"), "{") {
 		return text

@@ -40,9 +40,9 @@ const judgementRule = "Reply in the form asked for: one verdict, which is suffic
 
 var errTwo = errors.New("it gives two verdicts")
 
-// Judgements reads the judgement of a plan. steps is the number of its steps, and points that of the
-// readings that it takes. asked are the branches whose cells come with the judgement, if there are
-// points; cells that cannot be read are left out. If readings is set, the judgement names the
+// Judgements reads the judgement of a plan. steps is the number of its steps, and points that of
+// the readings that it takes. asked are the branches whose cells come with the judgement, if there
+// are points; cells that cannot be read are left out. If readings is set, the judgement names the
 // readings itself.
 func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgement] {
 	key, rule, without := "judgement_points", judgementRule, []string{"readings"}
@@ -84,8 +84,9 @@ func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgeme
 var onPoints = []string{"takes", "decided", "branches"}
 
 var (
-	against = lazy.Regexp(`(?i)^(?:no|false)\b|\b(?:insufficient|unfinished|inconclusive|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient)\b`)
-	doubts  = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming|` +
+	against = lazy.Regexp(`(?i)^(?:no|false)\b|` +
+		`\b(?:insufficient|unfinished|inconclusive|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient)\b`)
+	doubts = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming|` +
 		`lacks?|needs?\s+to|must|should|incomplete|missing)\b`)
 	nothingMissing = lazy.Regexp(`(?i)\bnothing\s+is\s+missing\b`)
 )
@@ -93,8 +94,9 @@ var (
 // verdict returns the verdict. Words that point both ways are an error: a verdict is never guessed.
 func (form judgement) verdict() (v record.Verdict, err error) {
 	value, rest, err := chosenIn("verdict", string(form.Verdict))
-	v = record.Verdict{Sufficient: value == "sufficient" || value == "inconclusive",
-		Unfinished: value == "unfinished", Inconclusive: value == "inconclusive", Reason: cmp.Or(form.Reason, rest)}
+	v = record.Verdict{Reason: cmp.Or(form.Reason, rest), Unfinished: value == "unfinished",
+		Inconclusive: value == "inconclusive"}
+	v.Sufficient = v.Inconclusive || value == "sufficient"
 	switch {
 	case err != nil:
 	case value == "sufficient" && (against().MatchString(rest) || against().MatchString(form.Reason)):
@@ -142,7 +144,8 @@ func Branches(asked []Branch, steps int) Format[[]Branch] {
 // branchForm returns the form of a branch's cell, with the number of the first one that is asked
 // for.
 func branchForm(asked []Branch) string {
-	return strings.Replace(words("branch"), "NUMBER", fmt.Sprintf("%d.%d", asked[0].Point, asked[0].Option), 1)
+	number := fmt.Sprintf("%d.%d", asked[0].Point, asked[0].Option)
+	return strings.Replace(words("branch"), "NUMBER", number, 1)
 }
 
 // branchesOf returns the branches that were asked for.

@@ -17,8 +17,8 @@ type entry struct {
 	block      piece
 }
 
-// read reads a reply into a form, given its address: a JSON object, or else labelled lines and code. The
-// first error says why there is no code.
+// read reads a reply into a form, given its address: a JSON object, or else labelled lines and
+// code. The first error says why there is no code.
 func (s *shape) read(text string, form any) (noCode, err error) {
 	isJSON, err := fromJSON(text, form)
 	if err != nil {
@@ -40,8 +40,8 @@ var (
 // longestField is how much of a field is kept. The rest is talk, or a copying error.
 const longestField = 4000
 
-// entries reads labelled lines and code. What stands before all code without a label is the form's first
-// text.
+// entries reads labelled lines and code. What stands before all code without a label is the form's
+// first text.
 func (s *shape) entries(text string) (all []entry) {
 	var lead []string
 	hasCode, last := false, &entry{} // last: what lines go on from; without a name: none
@@ -90,8 +90,8 @@ func texts(all []entry, name string) (found []string) {
 	return found
 }
 
-// parts returns the entries that belong to no part, and those of each part. The first field of a part
-// begins one, and a field of no part ends it.
+// parts returns the entries that belong to no part, and those of each part. The first field of a
+// part begins one, and a field of no part ends it.
 func (s *shape) parts(all []entry) (own []entry, parts [][]entry) {
 	to := &own
 	for _, e := range all {
@@ -106,8 +106,8 @@ func (s *shape) parts(all []entry) (own []entry, parts [][]entry) {
 	return own, parts
 }
 
-// into sets the fields of a form that are empty by entries, and by those of its parts, and tidies all. The
-// error says why there is no code.
+// into sets the fields of a form that are empty by entries, and by those of its parts, and tidies
+// all. The error says why there is no code.
 func (s *shape) into(form reflect.Value, own []entry, parts [][]entry) (noCode error) {
 	noCode = errNoCode
 	for of, value := range form.Fields() {
@@ -165,13 +165,14 @@ var (
 	isYes    = lazy.Regexp(`(?i)^\W*(?:yes|true|settled)\b`)
 )
 
-// paragraph returns a text in one line, without marks around it; "" if it says that there is nothing.
+// paragraph returns a text in one line, without marks around it; "" if it says that there is
+// nothing.
 func paragraph(text string) string {
 	text = brief.OneLine(text)
 	text = strings.Trim(text[len(item().FindString(text)):], " |")
 	for _, mark := range []string{"**", "__", "`"} {
-		if strings.Count(text, mark) == 2 && strings.HasPrefix(text, mark) && strings.HasSuffix(text, mark) {
-			text = strings.Trim(text, mark)
+		if all := strings.Split(text, mark); len(all) == 3 && all[0]+all[2] == "" {
+			text = all[1]
 		}
 	}
 	if nothing().MatchString(text) {

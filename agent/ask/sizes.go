@@ -30,7 +30,8 @@ const bytesPerToken = 3
 
 // firstSizes are what the settings say, or less where the model's context is known
 // to be small. Half of it is for descriptions, a quarter for outputs and one for earlier
-// questions, which seldom take all; else the rest is for the words around them, the code and the reply.
+// questions, which seldom take all; else the rest is for the words around them, the code and the
+// reply.
 func firstSizes(cfg Settings) Sizes {
 	s := Sizes{Result: cfg.ResultChars, Results: 5 * cfg.ResultChars,
 		Description: cfg.DescriptionChars, Context: cfg.ContextChars}
@@ -68,8 +69,8 @@ func (a *Asker) shrink(before Sizes, earlier int) (shrunk, less bool) {
 	case earlier > leastEarlier && (before.Earlier == 0 || earlier <= before.Earlier):
 		after.Earlier = earlier / 2 // they can be shorter
 	default:
-		// The context is what is said to be too long, so that what is left of it may be little: half,
-		// not a tenth less.
+		// The context is what is said to be too long, so that what is left of it may be little:
+		// half, not a tenth less.
 		after = within(before, Sizes{Result: max(leastResult, before.Result/2),
 			Results:     max(leastResult, before.Results/2),
 			Description: max(leastResult, before.Description/2),
