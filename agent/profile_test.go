@@ -49,7 +49,7 @@ func TestProfiles(t *testing.T) {
 	content := map[string]string{"odd.bin": "?", "shops.csv": "s", "sales/1.csv": "1", "sales/2.csv": "22",
 		"rules.md": "# Rules"}
 	known := map[string]profile.Profile{"shops.csv": shops, "sales/1.csv": sales,
-		"sales/2.csv": table(7, "shop", "amount"), "rules.md": {Format: "text", Document: "# Rules"}}
+		"sales/2.csv": table(7, "shop", "amount"), "rules.md": {Format: "text", Document: "# Rules", Whole: true}}
 	files := withData(t, content)
 	p := play(t, simple, files, profiled(known)).noError(t)
 	planner := p.model.prompt(t, "solver round 1")

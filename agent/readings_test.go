@@ -192,7 +192,7 @@ func TestGroundedAgain(t *testing.T) {
 	const rule, mind = "Cancelled orders do not count in the revenue.", "Mind the orders of all stores."
 	data := func(rule string) func(*stage) {
 		content := map[string]string{"a.csv": "1" + rule, "rules.md": rule}
-		known := map[string]profile.Profile{"a.csv": table(9, "a"), "rules.md": {Format: "text", Document: rule}}
+		known := map[string]profile.Profile{"a.csv": table(9, "a"), "rules.md": {Format: "text", Document: rule, Whole: true}}
 		if rule == "" {
 			delete(content, "rules.md")
 		}

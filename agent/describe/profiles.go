@@ -142,9 +142,7 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 	d := r.t.Descriptions[i]
 	p := r.profiles[d.File]
 	d.Profile, d.Document = true, p.Document != "" && len(p.Tables) == 0
-	plain := slices.Contains([]string{"text", "source code", "PDF", "Word"}, p.Format) &&
-		d.Document && p.Notes == "" && p.Known()
-	if d.Whole = plain && !p.Cut && len(p.Document) <= chars; d.Whole {
+	if d.Whole = p.Whole && len(p.Document) <= chars; d.Whole {
 		d.Text = strings.TrimRight(p.Document, "\n")
 	} else {
 		question := r.t.Task.Question // the form of its answer tells nothing of what is near
@@ -199,14 +197,12 @@ func (r *Describer) word() {
 		near = r.share(near)
 	}
 	var names []string
-	var profiles []profile.Profile
 	for _, i := range slices.Sorted(slices.Values(near)) {
-		name := r.t.Descriptions[i].File
-		if p := r.profiles[name]; p.Known() {
-			names, profiles = append(names, brief.OneLine(name)), append(profiles, *p)
+		if name := r.t.Descriptions[i].File; r.profiles[name].Known() {
+			names = append(names, name)
 		}
 	}
-	r.t.Relations = brief.Lines(profile.Relate(names, profiles), show.Context/relationsShare)
+	r.t.Relations = brief.Lines(profile.Relate(names, r.profiles), show.Context/relationsShare)
 }
 
 // share gives files their texts, the nearest to the question first: the nearest table has twice what

@@ -88,6 +88,7 @@ type Profile struct {
 	Sections []int             `json:"sections"` // where those of Document begin
 	Codebook bool              `json:"codebook"` // Document lists words and what they mean
 	Cut      bool              `json:"cut"`      // Document is only its beginning
+	Whole    bool              `json:"whole"`    // Document is its content, and there is no more to say
 	Notes    string            `json:"notes"`    // what misleads who does not know it
 	Problem  string            `json:"problem"`  // why it could not be read to its end
 	Cause    string            `json:"cause"`    // of Problem; "": none of those below

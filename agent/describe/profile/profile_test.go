@@ -140,7 +140,11 @@ func TestProfiles(t *testing.T) {
 	if !bytes.Equal(got.Bytes(), want) {
 		sections(t, got.String(), string(want))
 	}
-	matches := profile.Relate(names, profiles)
+	known := map[string]*profile.Profile{}
+	for n, name := range names {
+		known[name] = &profiles[n]
+	}
+	matches := profile.Relate(names, known)
 	const key = "customer_id of customers.csv, a key, has the values of customer_id of orders.csv"
 	if !strings.Contains(matches, key) {
 		t.Errorf("the key of customers is not among the matches:\n%s", matches)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/brief"
 	"dsstar/notebook/human"
 	"dsstar/notebook/lazy"
 )
@@ -23,7 +24,7 @@ type side struct {
 // the values of one are in the other, and there are many of them or the names are alike. There is a
 // line for each column that has the values of others; each of these has one match at most, the
 // surest.
-func Relate(names []string, profiles []Profile) string {
+func Relate(names []string, profiles map[string]*Profile) string {
 	const most = 5 // columns in a line
 	all := sides(names, profiles)
 	found := make([][]string, len(all)) // by the column that has the values
@@ -70,13 +71,13 @@ func Relate(names []string, profiles []Profile) string {
 
 // sides are the columns whose values may be those of a key, the likeliest keys first: those whose
 // values are unique, and those with the most values.
-func sides(names []string, profiles []Profile) (all []side) {
+func sides(names []string, profiles map[string]*Profile) (all []side) {
 	const most = 3000 // each is compared with each
 	tables := 0
-	for n, p := range profiles {
-		for _, t := range p.Tables {
+	for n, name := range names {
+		for _, t := range profiles[name].Tables {
 			tables++
-			of := names[n]
+			of := brief.OneLine(name)
 			if t.Name != "" && t.Name != "$" {
 				of = t.Name + " in " + of
 			}

@@ -41,7 +41,7 @@ func TestRelate(t *testing.T) {
 		{"numbers by chance", of("height", "number", 1, 90, 90), of("id", "number", 1, 100, 100), ""},
 		{"no names", of("column 3", "number", 1, 90, 90), of("column 3", "number", 1, 90, 90), ""},
 	} {
-		got := Relate([]string{"from.csv", "in.csv"}, []Profile{c.from, c.in})
+		got := Relate([]string{"from.csv", "in.csv"}, map[string]*Profile{"from.csv": &c.from, "in.csv": &c.in})
 		if got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
@@ -52,7 +52,8 @@ func TestRelate(t *testing.T) {
 func TestRelateSampled(t *testing.T) {
 	in := of("brand_id", "number", 1, 9, 9)
 	in.Tables[0].Sample = 9
-	got := Relate([]string{"from", "in"}, []Profile{of("brand_id", "number", 1, 9, 300), in})
+	from := of("brand_id", "number", 1, 9, 300)
+	got := Relate([]string{"from", "in"}, map[string]*Profile{"from": &from, "in": &in})
 	if !strings.Contains(got, "a key in a sample, has") {
 		t.Errorf("it is told of as a key: %s", got)
 	}
@@ -63,7 +64,7 @@ func TestRelateOnce(t *testing.T) {
 	state := of("state", "text", 1, 50, 50)
 	const want = "state of a, a key, has the values of state of b; state of c"
 	third := of("state", "text", 3, 40, 90)
-	if got := Relate([]string{"a", "b", "c"}, []Profile{state, state, third}); got != want {
+	if got := Relate([]string{"a", "b", "c"}, map[string]*Profile{"a": &state, "b": &state, "c": &third}); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -91,6 +91,8 @@ def render(found: Json) -> None:
             t["headline"] = f"{t['name']}: {t['headline']}"
     found["about"] = _about(found)
     if text := found.get("text"):
+        plain = found["format"] in ("text", "source code", "PDF", "Word") and not found["notes"]
+        found["whole"] = plain and not tables and not found.get("cut")
         found["sections"] = sections.starts(text)
         found["codebook"] = sections.lists(text)
 
