@@ -211,23 +211,18 @@ func (d *drawing) sections(p part, roles ...string) {
 
 // section draws a Markdown cell, unless it is empty. The template of its role draws it from data.
 func (d *drawing) section(meta cellMeta, data any) {
-	c := notebook.Cell{Type: notebook.Markdown}
-	if c.Source, c.Attachments = drawn(meta.Role, data); c.Source != "" {
-		d.add(c, meta)
-	}
-}
-
-// drawn returns the source of a Markdown cell, and what it shows.
-func drawn(role string, data any) (source string, attached map[string]notebook.MIMEBundle) {
-	if p, is := data.(part); is && role == roleReport {
+	c := notebook.Cell{Type: notebook.Markdown, Source: text(meta.Role, data)}
+	if p, is := data.(part); is && meta.Role == roleReport {
 		if p.Answer() == "" {
-			return "", nil // an answer's alone
+			return // an answer's alone
 		}
 		if shown := p.Chart(); shown != nil {
-			attached = shown.attachments
+			c.Attachments = shown.attachments
 		}
 	}
-	return text(role, data), attached
+	if c.Source != "" {
+		d.add(c, meta)
+	}
 }
 
 // part draws how the answer of a part was found: the accepted steps in the order of the plan, then

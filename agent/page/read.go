@@ -199,18 +199,16 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 			}
 		}
 	}
-	shown := t.Restate(answers)
+	shown := Draw(t.Restate(answers)).Cells
 	nb.Metadata["dsstar"] = newMeta(t)
-	for i := range nb.Cells {
-		c := &nb.Cells[i]
-		own, _ := c.Metadata["dsstar"].(map[string]any)
-		role, _ := own["role"].(string)
-		for k := range t.Questions {
-			p := partOf(shown, k)
-			if (role == roleQuestion || role == roleReport) && c.ID == p.meta(role).id() {
-				c.Source, c.Attachments = drawn(role, p)
-				own["digest"] = record.Digest(c.Source)
-			}
+	for i, c := range nb.Cells {
+		at := slices.IndexFunc(shown, func(drew notebook.Cell) bool { return drew.ID == c.ID })
+		if at < 0 || c.Metadata["dsstar"] == nil {
+			continue
+		}
+		if m, _ := shown[at].Metadata["dsstar"].(cellMeta); m.Role == roleQuestion || m.Role == roleReport {
+			nb.Cells[i].Source, nb.Cells[i].Attachments = shown[at].Source, shown[at].Attachments
+			c.Metadata["dsstar"] = m
 		}
 	}
 }
