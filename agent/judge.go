@@ -17,42 +17,13 @@ import (
 // judge lets the judge decide whether the plan suffices. One reply holds the verdict, the step that
 // is wrong if one is, and the last cell of a plan that suffices. A reply that cannot be read counts
 // as unfinished, which drops nothing.
-func (r *standard) judge(ctx context.Context) error { return r.judgeAbout(ctx, r.subject()) }
-
-func (r *standard) judgeAbout(ctx context.Context, subject string) error {
+func (r *standard) judge(ctx context.Context) error {
 	if r.t.Start != nil {
 		r.ground(r.t.Readings) // files and notes can be other ones than before
 	}
-	if err := r.inherit(ctx); err != nil {
-		return err
-	}
-	seen, err := r.see(ctx)
+	said, step, err := r.verdict(ctx, r.subject())
 	if err != nil {
 		return err
-	}
-	form := ask.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads())
-	said, err := ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject, Besides: []any{r.t.Anew(), seen.Digests},
-		Words: func() []prompts.Part { return r.judgeWords(seen) }, Images: func() []llm.Image {
-			_, _ = r.work.enter(ctx, r.chain(""), false) // else there are fewer pictures
-			return r.pictures()
-		}}, form)
-	if unread, ok := errors.AsType[*ask.Error](err); ok {
-		said.Verdict = record.Verdict{Unfinished: true,
-			Reason: "the judge gave no verdict that could be read"}
-		err = r.Warn(unread.Error())
-	}
-	if err != nil {
-		return err
-	}
-	if said.Reason == "" && !said.Sufficient {
-		said.Reason = "the judge did not say what is missing"
-	}
-	step, meant, err := r.insists(ctx, said.Wrong, said.Reason)
-	if err != nil {
-		return err
-	}
-	if meant {
-		return r.judgeAbout(ctx, subject+", as it is meant")
 	}
 	r.readAnew(said.Readings)
 	r.weigh(said)
@@ -68,6 +39,41 @@ func (r *standard) judgeAbout(ctx context.Context, subject string) error {
 		return nil
 	}
 	return r.route(said.Wrong, said.Reason)
+}
+
+// verdict asks for a verdict, again if a person says that their cell is meant as it is. step is that of
+// a person's cell which stays although the verdict is against it; 0: there is none.
+func (r *standard) verdict(ctx context.Context, subject string) (said ask.Judgement, step int, err error) {
+	for meant := true; meant; subject += ", as it is meant" {
+		if err := r.inherit(ctx); err != nil {
+			return said, 0, err
+		}
+		seen, err := r.see(ctx)
+		if err != nil {
+			return said, 0, err
+		}
+		form := ask.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads())
+		said, err = ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject,
+			Besides: []any{r.t.Anew(), seen.Digests},
+			Words:   func() []prompts.Part { return r.judgeWords(seen) }, Images: func() []llm.Image {
+				_, _ = r.work.enter(ctx, r.chain(""), false) // else there are fewer pictures
+				return r.pictures()
+			}}, form)
+		if unread, ok := errors.AsType[*ask.Error](err); ok {
+			said.Verdict = record.Verdict{Unfinished: true, Reason: "the judge gave no verdict that could be read"}
+			err = r.Warn(unread.Error())
+		}
+		if err != nil {
+			return said, 0, err
+		}
+		if said.Reason == "" && !said.Sufficient {
+			said.Reason = "the judge did not say what is missing"
+		}
+		if step, meant, err = r.insists(ctx, said.Wrong, said.Reason); err != nil {
+			return said, 0, err
+		}
+	}
+	return said, step, nil
 }
 
 func (r *standard) judgeWords(seen sight) []prompts.Part {
