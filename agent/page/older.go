@@ -13,7 +13,7 @@ const olderVersion = 2
 
 // fromOlder returns the trajectory of a notebook of an older version, of which it takes what does not
 // change: task, questions and cells. The questions begin again from these, and are judged, derived
-// and proved anew. The cells of the notebook get the numbers of the present version.
+// and proved anew. The metadata of the cells get the numbers of the present version.
 func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 	type plain record.Trajectory // whose questions are read here
 	var was struct {
@@ -63,7 +63,6 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 			if m.Part = 0; part > 0 {
 				m.Part = part + 1
 			}
-			nb.Cells[i].ID = m.id()
 			nb.Cells[i].Metadata["dsstar"] = m
 		}
 	}

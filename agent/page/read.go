@@ -163,7 +163,7 @@ func remarks(nb *notebook.Notebook, cells []left) (all []record.Remark) {
 	before := "" // the id of dsstar's cell
 	for _, c := range cells {
 		if c.own {
-			before = c.ID
+			before = c.meta.id()
 		}
 		if c.Type == notebook.Code || c.own && (!c.changed || c.words()) {
 			continue
@@ -226,6 +226,9 @@ func SetData(nb *notebook.Notebook, folder string) {
 func Rewritten(nb *notebook.Notebook, t *record.Trajectory) bool {
 	if record.SealOf(nb).Reshown {
 		return true
+	}
+	if older := decode(nb.Metadata, &notebookMeta{}) != nil; older {
+		return false // its texts were others
 	}
 	now := map[string]notebook.Cell{}
 	for _, c := range nb.Cells {
