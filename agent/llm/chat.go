@@ -173,9 +173,9 @@ func withImages(text string, images []Image) []map[string]any {
 	return parts
 }
 
-// read reads a reply, as a stream or whole from an endpoint that ignores "stream"; some endpoints do
-// not tell a completion from a chunk of one. What fails after the finish reason is ignored: only the
-// usage follows.
+// read reads a reply, as a stream or whole from an endpoint that ignores "stream"; some endpoints
+// do not tell a completion from a chunk of one. What fails after the finish reason is ignored: only
+// the usage follows.
 func (m *chat) read(body io.Reader, onText func(string)) (Reply, error) {
 	reply := Reply{Model: m.Model}
 	var text, refusal strings.Builder

@@ -93,7 +93,7 @@ func (m embedder) Ask(ctx context.Context, r Request) (Reply, error) {
 
 // byIndex sorts embeddings. Some endpoints send them in another order than the texts, some without
 // an index.
-func byIndex(a, b gjson.Result) int { return cmp.Compare(a.Get("index").Int(), b.Get("index").Int()) }
+func byIndex(a, b gjson.Result) int { return int(a.Get("index").Int() - b.Get("index").Int()) }
 
 // clip cuts a text to maxTextBytes, at a character boundary.
 func clip(text string) string {

@@ -134,7 +134,8 @@ func publicURL(whole *url.URL) string {
 // ordinary replies.
 const leastSecret = 16
 
-// hider returns a function that replaces the key, and what may be secret in the base URL, with [key].
+// hider returns a function that replaces the key, and what may be secret in the base URL, with
+// [key].
 func hider(key string, base *url.URL) func(string) string {
 	secrets := []string{key}
 	if password, ok := base.User.Password(); ok {

@@ -179,7 +179,7 @@ func (m *endpoint) refusal(status int, h http.Header, body string) error {
 	return e
 }
 
-// misfit returns the error that a response of status 200 is, or the error for what is wrong with it.
+// misfit returns the error that a response of status 200 is, or that for what is wrong with it.
 func (m *endpoint) misfit(body string) error { return m.refusal(http.StatusOK, nil, body) }
 
 // read reads an error body: {"error":{"message","code","type"}} or an array of it (Gemini),

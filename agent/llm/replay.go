@@ -8,8 +8,8 @@ import (
 )
 
 // Replay answers from the exchanges of a trace, to rerun everything but the model. A request takes
-// the first unused exchange of its role, subject and ground; one that was written by hand, without a
-// ground, fits any. If there is none, Ask returns a [*ReplayError]. Failed exchanges are skipped.
+// the first unused exchange of its role, subject and ground; one that was written by hand, without
+// a ground, fits any. If there is none, Ask returns a [*ReplayError]. Failed exchanges are skipped.
 // Replies come at once, unstreamed, with the recorded usage.
 //
 // Elsewhere, programs may print other things than they did: a request that no exchange fits takes

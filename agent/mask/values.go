@@ -20,7 +20,7 @@ const (
 
 // values are what is masked wherever it stands.
 type values struct {
-	known   map[string]string // the digits of numbers as they may be written; "": texts in small letters
+	known   map[string]string // numbers as they may be written: their digits; small texts: ""
 	lengths map[string][]int  // of values by their first leastText bytes: most first
 	// the values in order, and their reverses: those of an earlier time if there are fewer
 	forth, back []string

@@ -131,7 +131,7 @@ func (e *editing) steps(k int, of string, was []record.Round) (now []record.Roun
 			continue
 		}
 		r := handMade(c.Cell, next)
-		if i := slices.IndexFunc(was, func(r record.Round) bool { return c.own && r.Number == c.meta.Round }); i >= 0 {
+		if i := slices.Index(numbers(was), c.meta.Round); c.own && i >= 0 {
 			r = was[i]
 		} else {
 			next++

@@ -43,8 +43,8 @@ func Recorded(nb *notebook.Notebook) (*record.Trajectory, error) {
 	switch {
 	case err != nil:
 	case meta.Agent != "":
-		err = fmt.Errorf("it is the record of another agent, %s, and not of a run that dsstar can go on with",
-			meta.Agent)
+		err = fmt.Errorf("it is the record of another agent, %s, and not of a run that dsstar can "+
+			"go on with", meta.Agent)
 	case meta.Version != version && meta.Version != olderVersion:
 		err = fmt.Errorf("its dsstar metadata has version %d, not %d", meta.Version, version)
 	case meta.Trajectory == nil:

@@ -96,8 +96,8 @@ func printed(x notebook.Execution) string {
 	return brief.Clip(out, shownChars)
 }
 
-// A turn is a round with its number among those of the run, or has no more than attempts at a cell, or
-// what a person did.
+// A turn is a round with its number among those of the run, or has no more than attempts at a cell,
+// or what a person did.
 type turn struct {
 	record.Round
 	Number int
