@@ -90,29 +90,29 @@ func readEval(raw json.RawMessage) (evalConfig, error) {
 
 // daCodeGroups are those of evaluate.py. Tasks without a result, which it leaves out, count as 0.
 var daCodeGroups = []group{
-	by("task type", daCodeType),
-	by("hardness", Task.level),
-	by("big type", func(t Task) string {
+	{"task type", daCodeType},
+	{"hardness", byLevel.of},
+	{"big type", func(s Score) string {
 		if slices.Contains([]string{"data insight", "data manipulation", "data visualization",
-			"statistical analysis"}, t.Domain) {
+			"statistical analysis"}, s.Domain) {
 			return "EDA"
 		}
-		return daCodeType(t)
-	}),
-	by("result type", func(t Task) string {
-		if slices.Contains([]string{"line", "pie", "bar", "scatter"}, t.Kind) {
+		return daCodeType(s)
+	}},
+	{"result type", func(s Score) string {
+		if slices.Contains([]string{"line", "pie", "bar", "scatter"}, s.task.Kind) {
 			return "plot"
 		}
-		return t.Kind
-	}),
+		return s.task.Kind
+	}},
 }
 
 // daCodeType returns the type of a task. Competitions count as machine learning.
-func daCodeType(t Task) string {
-	if strings.Contains(t.Domain, "machine learning") {
+func daCodeType(s Score) string {
+	if strings.Contains(s.Domain, "machine learning") {
 		return "machine learning"
 	}
-	return t.Domain
+	return s.Domain
 }
 
 // The parts of the scorer share one namespace.

@@ -23,28 +23,20 @@ type sums struct {
 	groups []group
 }
 
-// A group sums up scores by a property, of which one may have several; "" is none.
+// A group sums up scores by a property; several of one score are separated by commas.
 type group struct {
 	name string
-	of   func(Score) []string
-}
-
-// by makes a group of a property that a task has once.
-func by(name string, of func(Task) string) group {
-	return group{name, func(s Score) []string { return []string{of(s.task)} }}
+	of   func(Score) string
 }
 
 var (
-	byLevel     = by("level", Task.level)
-	byDomain    = by("domain", Task.domain)
-	byBenchmark = by("benchmark", Task.domain)
-	byRules     = by("rules", func(t Task) string { return t.Rules })
-	byMetric    = group{"metric", func(s Score) []string { return []string{s.Metric} }}
-	byConcept   = group{"concept", func(s Score) []string { return strings.Split(s.task.Kind, ", ") }}
+	byLevel     = group{"level", func(s Score) string { return s.Level }}
+	byDomain    = group{"domain", func(s Score) string { return s.Domain }}
+	byBenchmark = group{"benchmark", byDomain.of}
+	byRules     = group{"rules", func(s Score) string { return s.task.Rules }}
+	byMetric    = group{"metric", func(s Score) string { return s.Metric }}
+	byConcept   = group{"concept", func(s Score) string { return s.task.Kind }}
 )
-
-func (t Task) level() string  { return t.Level }
-func (t Task) domain() string { return t.Domain }
 
 // daBenchTotals returns the accuracy by question in proportion to its fields (PSAQ) and by field
 // (UASQ); the main figure is that by question (ABQ). Unlike in the public code, unanswered questions
@@ -84,7 +76,7 @@ func (s sums) totals(each []Score, repeats int) []Total {
 	for _, g := range s.groups {
 		of := map[string][]Score{}
 		for _, score := range counted {
-			for _, name := range g.of(score) {
+			for _, name := range strings.Split(g.of(score), ", ") {
 				of[name] = append(of[name], score)
 			}
 		}

@@ -183,13 +183,10 @@ func Create(path string, about About) (*Folder, error) {
 	if err = cmp.Or(err, unread); err != nil {
 		return nil, fmt.Errorf("create the folder: %w", err)
 	}
-	for _, e := range entries {
-		switch name := e.Name(); {
-		case name == aboutFile:
-			return nil, fmt.Errorf("%s: %w", path, ErrExists)
-		case name != resultsFile && !strings.HasPrefix(name, "."+aboutFile): // as a killed Create leaves them
-			return nil, fmt.Errorf("%s: %w", path, record.ErrInUse)
-		}
+	if _, err := os.Stat(filepath.Join(path, aboutFile)); err == nil {
+		return nil, fmt.Errorf("%s: %w", path, ErrExists)
+	} else if len(entries) > 0 {
+		return nil, fmt.Errorf("%s: %w", path, record.ErrInUse)
 	}
 	about.Version = version
 	return open(path, func() error {

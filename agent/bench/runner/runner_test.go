@@ -51,12 +51,6 @@ func reopen(t *testing.T, f *Folder) *Folder {
 // A task solves a job.
 type task func(context.Context, Job) (Record, error)
 
-// solve runs the tasks one by one, at one place.
-func solve(t *testing.T, f *Folder, solve task) error {
-	t.Helper()
-	return Run(t.Context(), Config{Folder: f, Jobs: 1, solve: solve})
-}
-
 func scored(v float64) Record {
 	return Record{Score: &v, Finished: true, Usage: record.Usage{Calls: 2}}
 }
@@ -169,24 +163,6 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// TestKilledCreate: a runner was killed before it wrote its description.
-func TestKilledCreate(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{resultsFile, "." + aboutFile + "123"} {
-		write(t, filepath.Join(dir, name), "")
-	}
-	f, err := Create(dir, about(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.Close()
-	other := t.TempDir()
-	write(t, filepath.Join(other, "mine.txt"), "")
-	if _, err := Create(other, about(1)); !errors.Is(err, record.ErrInUse) {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestForget(t *testing.T) {
 	f := create(t, about(3))
 	for i, cause := range []Cause{"", ModelError, Wrong} {
@@ -198,57 +174,52 @@ func TestForget(t *testing.T) {
 	}
 	f = reopen(t, f)
 	f.Forget(func(r Record) bool { return r.Cause == ModelError })
-	done := 0
-	if err := solve(t, f, func(context.Context, Job) (Record, error) {
-		done++
+	err := Run(t.Context(), Config{Folder: f, Jobs: 1, solve: func(_ context.Context, j Job) (Record, error) {
+		if j.ID != "task-01" {
+			t.Errorf("%s runs again", j.ID)
+		}
 		return scored(1), nil
-	}); err != nil || done != 1 {
-		t.Errorf("%v, %d", err, done)
-	}
-	if result, err := Read(f.Path); err != nil || len(result.Records) != 3 ||
+	}})
+	if result, failed := Read(f.Path); errors.Join(err, failed) != nil || len(result.Records) != 3 ||
 		!result.Records[1].Right() {
-		t.Errorf("%v, %+v", err, result.Records)
+		t.Errorf("%v, %v, %+v", err, failed, result.Records)
 	}
 }
 
 func TestBudget(t *testing.T) {
 	f := create(t, about(10))
-	price := func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
-	solve := func(ctx context.Context, j Job) (Record, error) {
-		m := j.model(answers{})
+	run := func(limits ask.Limits, solve task) (*ask.Budget, string, int) {
+		t.Helper()
+		f = reopen(t, f)
+		b := &ask.Budget{Limits: limits, Price: func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }}
+		spent, _ := errors.AsType[*ask.BudgetError](Run(t.Context(), Config{Folder: f, Jobs: 1, Budget: b, solve: solve}))
+		result, err := Read(f.Path)
+		if err != nil || spent == nil {
+			t.Fatalf("%v, %v", spent, err)
+		}
+		return b, spent.Flag, len(result.Records)
+	}
+	two := func(ctx context.Context, j Job) (Record, error) {
 		for range 2 {
-			if _, err := m.Ask(ctx, llm.Request{Role: "coder"}); err != nil {
+			if _, err := j.model(answers{}).Ask(ctx, llm.Request{Role: "coder"}); err != nil {
 				return Record{Cause: ModelError}, nil // must not be recorded
 			}
 		}
 		return scored(1), nil
 	}
-	b := &ask.Budget{Limits: ask.Limits{Calls: 7}, Price: price}
-	err := Run(t.Context(), Config{Folder: f, Jobs: 1, Budget: b, solve: solve})
-	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-calls" {
-		t.Fatalf("%v", err)
+	if b, flag, n := run(ask.Limits{Calls: 7}, two); flag != "total-calls" || n != 3 || b.Paid() != 7 {
+		t.Errorf("%s: %d records, %v paid", flag, n, b.Paid())
 	}
-	f = reopen(t, f)
-	if result, _ := Read(f.Path); len(result.Records) != 3 || b.Paid() != 7 {
-		t.Errorf("%d records, %v paid", len(result.Records), b.Paid())
+	// 7 of it are spent, one without a record
+	if b, flag, n := run(ask.Limits{Cost: 10}, two); flag != "total-cost" || n != 4 || b.Paid() != 10 {
+		t.Errorf("%s: %d records, %v paid", flag, n, b.Paid())
 	}
-	b = &ask.Budget{Limits: ask.Limits{Cost: 10},
-		Price: price} // 7 of it are spent, one without a record
-	err = Run(t.Context(), Config{Folder: f, Jobs: 1, Budget: b, solve: solve})
-	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-cost" {
-		t.Fatalf("%v", err)
-	}
-	if result, _ := Read(f.Path); len(result.Records) != 4 || b.Paid() != 10 {
-		t.Errorf("%d records", len(result.Records))
-	}
-	err = Run(t.Context(), Config{Folder: f, Jobs: 1,
-		Budget: &ask.Budget{Limits: ask.Limits{Time: 10 * time.Millisecond}},
-		solve: func(ctx context.Context, _ Job) (Record, error) {
-			<-ctx.Done()
-			return scored(1), nil
-		}})
-	if spent, ok := errors.AsType[*ask.BudgetError](err); !ok || spent.Flag != "total-time" {
-		t.Errorf("%v", err)
+	_, flag, _ := run(ask.Limits{Time: 10 * time.Millisecond}, func(ctx context.Context, _ Job) (Record, error) {
+		<-ctx.Done()
+		return scored(1), nil
+	})
+	if flag != "total-time" {
+		t.Error(flag)
 	}
 }
 

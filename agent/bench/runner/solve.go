@@ -213,21 +213,10 @@ func Judge(m llm.Model, words *prompts.Set) bench.Judge {
 			return false, err
 		}
 		same, err := ask.Model(ctx, caller, llm.Request{Role: "judge", Subject: "the answer",
-			RestsOn: []any{answer, gold}, Messages: []llm.Message{{Role: "user", Text: text}}}, yesOrNo)
+			RestsOn: []any{answer, gold}, Messages: []llm.Message{{Role: "user", Text: text}}}, ask.YesNo)
 		if _, refused := errors.AsType[*llm.CredentialError](err); refused {
-			return false, &bench.StopError{Err: err}
+			err = &bench.StopError{Err: err}
 		}
-		return same, err
+		return same.Sufficient, err
 	}
-}
-
-var yesOrNo = ask.Format[bool]{
-	Rule: "Reply with yes or no alone.",
-	Parse: func(text string) (bool, error) {
-		word := strings.ToLower(strings.TrimLeft(text, " .*\"'`\n"))
-		if yes := strings.HasPrefix(word, "yes"); yes || strings.HasPrefix(word, "no") {
-			return yes, nil
-		}
-		return false, errors.New("it says neither yes nor no")
-	},
 }

@@ -106,7 +106,7 @@ func (c *chat) lastWord(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c.pending = strings.TrimPrefix(c.pending+"\n\n"+last, "\n\n")
+	c.last().shown += "\n\n" + last
 	text, problem, err := c.ask(ctx, "the answer")
 	if errors.Is(err, llm.ErrContextLength) {
 		return "", nil

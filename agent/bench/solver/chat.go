@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,37 +15,41 @@ import (
 )
 
 // A chat is a conversation with the model: a system message with the task, which is always
-// sent, and the latest exchanges, up to the window.
+// sent, the first message, and the turns.
 type chat struct {
 	*desk
-	role    string
-	system  string
-	past    [][2]string // user messages and their replies
-	pending string      // the next user message
-	window  int         // exchanges to send; 0: all
+	role, system, first string
+	window              int // turns to send; 0: all
+	from                int // the first turn that is still sent
 }
 
 // newChat returns a chat whose system message has the task and the role's own part.
 func (d *desk) newChat(role, first string, window int, own prompts.Part) (*chat, error) {
 	system, err := d.Prompts.Text(d.workplace(), d.context(), own)
-	return &chat{desk: d, role: role, system: system, pending: first, window: window}, err
+	return &chat{desk: d, role: role, system: system, first: first, window: window}, err
 }
 
-// ask sends the pending message and returns the reply without the model's thoughts. problem
+// ask sends the next message and returns the reply without the model's thoughts. problem
 // tells the model why a reply is unusable: one that was cut off stays in the conversation, but its
-// actions are not carried out. While the request exceeds the model's context, the oldest exchange is
+// actions are not carried out. While the request exceeds the model's context, the oldest turn is
 // dropped for good.
 func (c *chat) ask(ctx context.Context, subject string) (text, problem string, err error) {
-	messages := []llm.Message{{Role: "system", Text: c.system}}
-	for _, e := range c.past {
-		messages = append(messages, llm.Message{Role: "user", Text: e[0]},
-			llm.Message{Role: "assistant", Text: e[1]})
+	if c.window > 0 {
+		c.from = max(c.from, len(c.turns)-c.window)
+	}
+	messages, next := []llm.Message{{Role: "system", Text: c.system}}, c.first
+	for i, t := range c.turns {
+		if i >= c.from {
+			messages = append(messages, llm.Message{Role: "user", Text: next},
+				llm.Message{Role: "assistant", Text: t.reply})
+		}
+		next = t.shown
 	}
 	said, err := c.Call(ctx, llm.Request{Role: c.role, Subject: subject, MaxTokens: c.MaxTokens,
-		RestsOn:  []any{c.task.Question, c.task.Guidelines, c.pending},
-		Messages: append(messages, llm.Message{Role: "user", Text: c.pending})})
-	if errors.Is(err, llm.ErrContextLength) && len(c.past) > 0 {
-		c.past = c.past[1:]
+		RestsOn:  []any{c.task.Question, c.task.Guidelines, next},
+		Messages: append(messages, llm.Message{Role: "user", Text: next})})
+	if errors.Is(err, llm.ErrContextLength) && c.from < len(c.turns) {
+		c.from++
 		return c.ask(ctx, subject)
 	}
 	if err != nil {
@@ -52,18 +57,11 @@ func (c *chat) ask(ctx context.Context, subject string) (text, problem string, e
 	}
 	text, unread := ask.Visible(said.Text)
 	if unread != nil {
-		text = "(nothing)"
-	} else {
-		_, unread = anything.Read(said)
+		return "(nothing)", unread.Error(), nil
 	}
-	if unread != nil {
-		problem = unread.Error()
+	if _, err := anything.Read(said); err != nil {
+		problem = err.Error()
 	}
-	c.past = append(c.past, [2]string{c.pending, text})
-	if c.window > 0 && len(c.past) > c.window {
-		c.past = c.past[len(c.past)-c.window:]
-	}
-	c.pending = ""
 	return text, problem, nil
 }
 
@@ -96,11 +94,9 @@ func (c *chat) talk(ctx context.Context, what string, most int,
 			m.said = text
 			m.shown, err = c.Prompts.Text(prompts.Reask{Problem: m.problem, Rule: m.rule})
 		}
-		if err == nil && len(m.cells) == 0 {
-			c.pending = m.shown
-			err = c.add(turn{title: title, said: m.said, shown: m.shown})
-		} else if err == nil {
-			answer, finished, err = c.runAll(ctx, title, m)
+		err = cmp.Or(err, c.add(turn{title: title, reply: text, said: m.said, shown: m.shown}))
+		if err == nil && m.cells != nil {
+			answer, finished, err = c.carryOut(ctx, m)
 		}
 		if err != nil || finished {
 			return answer, finished, err
@@ -112,26 +108,24 @@ func (c *chat) talk(ctx context.Context, what string, most int,
 	return "", false, nil
 }
 
-// runAll runs the cells of a move and sets the next message.
-func (c *chat) runAll(ctx context.Context, title string, m move) (answer string, finished bool, err error) {
+// carryOut runs the cells of a move and sets the next message.
+func (c *chat) carryOut(ctx context.Context, m move) (answer string, finished bool, err error) {
 	var output []string
-	for _, cell := range m.cells {
-		t, err := c.run(ctx, turn{title: title, said: m.said, cell: cell})
+	for _, code := range m.cells {
+		ran, err := c.run(ctx, code)
 		if err != nil {
 			return "", false, err
 		}
-		if answer, finished = handedOver(t.ran); finished {
+		if answer, finished = handedOver(ran.Execution); finished {
 			return answer, true, nil
 		}
-		output = append(output, t.shown)
-		m.said, title = "", title+", next block"
-		if t.ran.Status != notebook.OK {
+		if output = append(output, ran.shown); ran.Status != notebook.OK {
 			m.told.Note = m.failed
 			break
 		}
 	}
 	m.told.Output = strings.Join(output, "\n")
-	c.pending, err = c.Prompts.Text(m.told)
+	c.last().shown, err = c.Prompts.Text(m.told)
 	return "", false, err
 }
 
@@ -158,29 +152,13 @@ func parseAnswer(text string) (said, error) {
 	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if m := answerLine.FindStringSubmatch(lines[i]); m != nil {
-			if answer := unmarked(strings.Join(append([]string{m[1]}, lines[i+1:]...), "\n")); answer != "" {
+			answer := strings.Join(append([]string{m[1]}, lines[i+1:]...), "\n")
+			if answer = strings.Trim(answer, "*` \t\n"); answer != "" { // also marks around it
 				return said{text, answer}, nil
 			}
 		}
 	}
 	return said{}, errors.New("it has no line that begins with Answer")
-}
-
-// unmarked removes bold or code marks, or a fence, around an answer.
-func unmarked(text string) string {
-	text = strings.TrimSpace(text)
-	if blocks := ask.Blocks(text); len(blocks) == 1 && strings.HasPrefix(text, "```") {
-		return strings.TrimSpace(blocks[0].Code)
-	}
-	for _, mark := range []string{"**", "`"} {
-		if inner, ok := strings.CutPrefix(text, mark); ok && strings.HasSuffix(inner, mark) {
-			text = strings.TrimSpace(strings.TrimSuffix(inner, mark))
-		}
-	}
-	if strings.Count(text, "**") == 1 { // the bold began before "Answer"
-		text = strings.TrimSpace(strings.TrimSuffix(text, "**"))
-	}
-	return text
 }
 
 // handedOver returns the answer that a cell passed to final_answer.

@@ -49,10 +49,10 @@ func daAgent(ctx context.Context, d *desk) (string, bool, error) {
 			return move{problem: "its action is the last one again", rule: "Take another action.",
 				ends: repeated > mostRepeated}
 		case a.kind == "terminate":
-			return move{said: thoughtOf(text), shown: "Terminate", ends: true, answer: a.code, finished: true}
+			return move{said: rest(text), shown: "Terminate", ends: true, answer: a.code, finished: true}
 		}
 		last, repeated = a, 0
-		return move{said: thoughtOf(text), cells: []string{a.cell()}}
+		return move{said: rest(text), cells: []string{a.cell()}}
 	})
 }
 
@@ -87,7 +87,6 @@ func literal(code string) string {
 var (
 	actionMark   = regexp.MustCompile(`(?im)^[\s*_#>]*"?action"?[*_]*\s*:?[*_]*`)
 	observedMark = regexp.MustCompile(`(?im)^[\s*_#>]*"?observation"?[*_]*\s*:`)
-	thoughtMark  = regexp.MustCompile(`(?i)^[\s*_#>]*"?thought"?[*_]*\s*:[*_]*`)
 	anotherMark  = regexp.MustCompile(
 		`(?m)^[\s*_#>]*(?:Thought|Action|Bash|Python|SQL|Terminate)[*_]*\s*[(:]`,
 	)
@@ -146,16 +145,6 @@ func parseAct(text string) (a act, problem string) {
 		return act{}, "its action has no file_path"
 	}
 	return a, ""
-}
-
-// thoughtOf returns what a reply says before its action.
-func thoughtOf(text string) string {
-	for _, begin := range []*regexp.Regexp{actionMark, actionBegin} {
-		if m := begin.FindStringIndex(text); m != nil {
-			text = text[:m[0]]
-		}
-	}
-	return strings.TrimSpace(thoughtMark.ReplaceAllString(text, ""))
 }
 
 // arguments reads the arguments of an action: by their names, or code without one. Models do not

@@ -112,40 +112,51 @@ func (d *desk) execute(ctx context.Context, code string) (notebook.Execution, er
 	return e, err
 }
 
-// run runs the cell of a turn and adds the turn with its observation. A session that died or
-// was stopped in a cell is put back to the state after the successful cells.
-func (d *desk) run(ctx context.Context, t turn) (turn, error) {
-	var err error
-	if t.ran, err = d.execute(ctx, t.cell); err != nil {
-		return t, err
+// add begins a turn and saves the notebook.
+func (d *desk) add(t turn) error {
+	d.turns = append(d.turns, t)
+	return d.save()
+}
+
+// last returns the turn that is under way.
+func (d *desk) last() *turn { return &d.turns[len(d.turns)-1] }
+
+// run runs a cell of the last turn. A session that died or was stopped in it is put back to the state
+// after the successful cells.
+func (d *desk) run(ctx context.Context, code string) (c cell, err error) {
+	if c.Execution, err = d.execute(ctx, code); err != nil {
+		return c, err
 	}
-	if t.shown = observed(t.ran, d.most); !t.ended() {
+	if c.code, c.shown = code, observed(c.Execution, d.most); !c.ended() {
 		if err := d.back(ctx); err != nil {
-			return t, err
+			return c, err
 		}
-		t.shown += "\nThe session was put back to where it stood before this code. " +
+		c.shown += "\nThe session was put back to where it stood before this code. " +
 			"Variables of earlier code that failed may be missing."
 	}
-	return t, d.add(t)
+	d.last().cells = append(d.last().cells, c)
+	return c, d.save()
 }
 
 // back puts the session back to the state after the successful cells.
 func (d *desk) back(ctx context.Context) error {
 	defer d.kernel.Start()()
-	cells := slices.Clone(d.opening)
-	for _, t := range d.turns {
-		if t.ran.Status == notebook.OK {
-			cells = append(cells, t.cell)
+	good := slices.Clone(d.opening)
+	for _, c := range d.cells() {
+		if c.Status == notebook.OK {
+			good = append(good, c.code)
 		}
 	}
-	_, err := d.session.Rollback(ctx, cells)
+	_, err := d.session.Rollback(ctx, good)
 	return err
 }
 
-// add adds a turn and saves the notebook.
-func (d *desk) add(t turn) error {
-	d.turns = append(d.turns, t)
-	return d.save()
+// cells returns the cells that ran after the opening.
+func (d *desk) cells() (all []cell) {
+	for _, t := range d.turns {
+		all = append(all, t.cells...)
+	}
+	return all
 }
 
 // result sums up what was done for a benchmark.
@@ -156,12 +167,9 @@ func (d *desk) result(took time.Duration) runner.Record {
 		Seconds: record.Seconds{Total: took.Seconds(), Model: spent.Model, Kernel: d.kernel.Seconds()},
 		Usage:   spent.Usage, ByRole: spent.ByRole, Cost: spent.Cost,
 	}
-	for _, t := range d.turns {
-		if t.cell != "" {
-			result.Executions++
-			if t.ran.Status != notebook.OK {
-				result.Failed++
-			}
+	for _, c := range d.cells() {
+		if result.Executions++; c.Status != notebook.OK {
+			result.Failed++
 		}
 	}
 	return result

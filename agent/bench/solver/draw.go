@@ -13,16 +13,21 @@ import (
 // A turn is a reply of the model and its outcome.
 type turn struct {
 	title string
-	said  string // the model's words
-	shown string // the observation
-	cell  string // the code that ran; "": none
-	ran   notebook.Execution
+	reply string // in a conversation
+	said  string // what the notebook shows of the reply
+	cells []cell // that ran for it
+	shown string // the observation, which is the next message of a conversation
 }
 
-// ended reports whether the turn's code ran to its end, or raised.
-func (t turn) ended() bool {
-	return t.ran.Status == notebook.OK || t.ran.Status == notebook.Raised
+// A cell is code that ran.
+type cell struct {
+	code string
+	notebook.Execution
+	shown string // its observation
 }
+
+// ended reports whether the cell ran to its end, or raised.
+func (c cell) ended() bool { return c.Status == notebook.OK || c.Status == notebook.Raised }
 
 // save writes the notebook. Run All runs what the agent ran, in order: cells that raised are tagged so
 // that execution continues, and cells that were stopped, or ended the kernel, are not code cells.
@@ -37,8 +42,15 @@ func (d *desk) save() error {
 		}
 		cells = append(cells, c)
 	}
+	n := 0
 	for i, t := range d.turns {
-		cells = append(cells, t.draw(i+1)...)
+		cells = append(cells, text(fmt.Sprintf("turn-%d", i+1), t.inWords()))
+		for _, c := range t.cells {
+			if c.ended() {
+				n++
+				cells = append(cells, c.draw(n))
+			}
+		}
 	}
 	if d.answer != "" {
 		cells = append(cells, text("answer", "## Answer\n\n"+prompts.Fence(d.answer, "")))
@@ -81,28 +93,31 @@ func (d *desk) heading() string {
 	return text
 }
 
-// draw draws the reply, and the cell or the observation.
-func (t turn) draw(n int) []notebook.Cell {
-	said := fmt.Sprintf("## %s\n\n%s", page.Prose(t.title), page.Prose(t.said))
-	if t.cell != "" && !t.ended() {
-		said += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s",
-			page.Prose(t.ran.Reason), prompts.Fence(t.cell, "python"))
+// inWords returns the reply, with the observation if no cell has it.
+func (t turn) inWords() string {
+	text := fmt.Sprintf("## %s\n\n%s", page.Prose(t.title), page.Prose(t.said))
+	if t.cells == nil && t.shown != "" {
+		text += "\n\n" + prompts.Fence(t.shown, "")
 	}
-	if t.shown != "" && !t.ended() {
-		said += "\n\n" + prompts.Fence(t.shown, "")
+	for _, c := range t.cells {
+		if !c.ended() {
+			text += fmt.Sprintf("\n\nThis code is no cell, since it was not run to its end: %s\n\n%s\n\n%s",
+				page.Prose(c.Reason), prompts.Fence(c.code, "python"), prompts.Fence(c.shown, ""))
+		}
 	}
-	cells := []notebook.Cell{text(fmt.Sprintf("turn-%d", n), said)}
-	if !t.ended() {
-		return cells
-	}
-	c := code(fmt.Sprintf("action-%d", n), t.cell)
-	c.Outputs = t.ran.Outputs
-	c.Metadata["dsstar"] = map[string]any{"role": "action", "status": t.ran.Status}
-	if t.ran.Status == notebook.Raised {
+	return text
+}
+
+// draw draws a cell that ended.
+func (c cell) draw(n int) notebook.Cell {
+	drawn := code(fmt.Sprintf("action-%d", n), c.code)
+	drawn.Outputs = c.Outputs
+	drawn.Metadata["dsstar"] = map[string]any{"role": "action", "status": c.Status}
+	if c.Status == notebook.Raised {
 		// with this tag, JupyterLab and nbclient go on with the next cells
-		c.Metadata["tags"] = []string{"raises-exception"}
+		drawn.Metadata["tags"] = []string{"raises-exception"}
 	}
-	return append(cells, c)
+	return drawn
 }
 
 func text(id, source string) notebook.Cell {

@@ -42,17 +42,16 @@ func interpreter(ctx context.Context, d *desk) (string, bool, error) {
 			q.tools = withTool(q.tools, t)
 		}
 	}
-	err = q.carryOut(ctx)
-	if err = errors.Join(err, q.memory.add(d.task.Question, q.learnt)); err != nil {
-		return "", false, err
-	}
-	answer, err := q.report(ctx)
-	return answer, q.graph.next() == nil && answer != "", err
+	q.carryOut(ctx)
+	q.err = errors.Join(q.err, q.memory.add(d.task.Question, q.learnt))
+	answer := q.report(ctx)
+	return answer, q.graph.next() == nil && answer != "", q.err
 }
 
-// An inquiry is one question in progress.
+// An inquiry is one question in progress. After its first error nothing more is asked or run.
 type inquiry struct {
 	*desk
+	err     error
 	graph   graph
 	tools   []Tool          // those of other questions included
 	defined map[string]bool // tools, by name, in the session
@@ -63,101 +62,107 @@ type inquiry struct {
 }
 
 // carryOut runs the plan until all of its tasks are done (section 3.1.2).
-func (q *inquiry) carryOut(ctx context.Context) error {
-	err := q.plan(ctx, nil)
-	for n := q.graph.next(); err == nil && n != nil && q.rounds < q.options.Steps; n = q.graph.next() {
+func (q *inquiry) carryOut(ctx context.Context) {
+	q.plan(ctx, nil)
+	for n := q.graph.next(); q.err == nil && n != nil && q.rounds < q.options.Steps; n = q.graph.next() {
 		q.rounds++
-		for _, step := range []func(context.Context, *node) error{
-			q.recommend, q.write, q.validate, q.reflect, q.makeTool, q.plan} {
-			if err == nil {
-				err = step(ctx, n)
-			}
-		}
+		q.recommend(ctx, n)
+		q.write(ctx, n)
+		q.validate(ctx, n)
+		q.reflect(ctx, n)
+		q.makeTool(ctx, n)
+		q.plan(ctx, n)
 	}
-	return err
 }
 
-// noted asks a role, as asked does. problem says why the reply cannot be used; a turn with that title
-// then says so.
+// noted asks a role, as asked does. problem says why there is no reply that can be used; a turn with
+// that title then says so.
 func noted[T any](ctx context.Context, q *inquiry, title, role, subject string, format ask.Format[T],
-	part prompts.Part) (value T, problem string, err error) {
-	value, err = asked(ctx, q.desk, role, subject, format, q.context(), part)
-	if unread, ok := errors.AsType[*ask.Error](err); ok {
-		return value, unread.Error(), q.note(title, unread.Reply, unread.Error())
+	part prompts.Part) (value T, problem string) {
+	if q.err == nil {
+		value, q.err = asked(ctx, q.desk, role, subject, format, q.context(), part)
 	}
-	return value, "", err
+	if unread, ok := errors.AsType[*ask.Error](q.err); ok {
+		q.err = nil
+		q.note(title, unread.Reply, unread.Error())
+		return value, unread.Error()
+	}
+	if q.err != nil {
+		problem = q.err.Error()
+	}
+	return value, problem
 }
 
 // runCode runs code as a separate turn.
-func (q *inquiry) runCode(ctx context.Context, title, said, code string) (ok bool, shown string, err error) {
-	t, err := q.run(ctx, turn{title: title, said: said, cell: code})
-	return t.ran.Status == notebook.OK, t.shown, err
+func (q *inquiry) runCode(ctx context.Context, title, said, code string) (ok bool, shown string) {
+	q.note(title, said, "")
+	var c cell
+	if q.err == nil {
+		c, q.err = q.run(ctx, code)
+	}
+	return q.err == nil && c.Status == notebook.OK, c.shown
 }
 
 // note adds a turn that runs nothing.
-func (q *inquiry) note(title, said, observation string) error {
-	return q.add(turn{title: title, said: said, shown: observation})
+func (q *inquiry) note(title, said, observation string) {
+	if q.err == nil {
+		q.err = q.add(turn{title: title, said: said, shown: observation})
+	}
 }
 
 // write asks for the code of a task, runs it, and has the model debug it while it fails
 // (self-debugging, section 3.1.2).
-func (q *inquiry) write(ctx context.Context, n *node) error {
+func (q *inquiry) write(ctx context.Context, n *node) {
 	asks := prompts.InterpreterCode{Done: q.graph.finished(), Tools: n.tools,
 		Experiences: near(q.known, n.Instruction), ID: string(n.ID), Instruction: n.Instruction}
 	role := "coder"
 	for try := 1; try <= runsOfTask && !n.done; try++ {
 		name := fmt.Sprintf("%s, try %d", q.subject(n), try)
-		code, problem, err := noted(ctx, q, "Task "+name, role, name, ask.Code, asks)
+		code, problem := noted(ctx, q, "Task "+name, role, name, ask.Code, asks)
 		if problem != "" {
 			n.result = problem
-		}
-		if problem != "" || err != nil {
-			return err
+			return
 		}
 		if role == "debugger" {
 			q.debug++
 		}
 		n.code = code
-		n.done, n.result, err = q.runCode(ctx, fmt.Sprintf("Task %s, try %d", n.ID, try), n.Instruction, code)
-		if err != nil {
-			return err
-		}
+		n.done, n.result = q.runCode(ctx, fmt.Sprintf("Task %s, try %d", n.ID, try), n.Instruction, code)
 		role, asks.Tries = "debugger", append(asks.Tries, prompts.Tried{Code: code, Result: n.result})
 	}
-	return nil
 }
 
 // validate asks for code that says whether the task's result is right, and runs it (section
 // 3.3.1). With one verification of each task, the result stays whatever that code says.
-func (q *inquiry) validate(ctx context.Context, n *node) error {
+func (q *inquiry) validate(ctx context.Context, n *node) {
 	if !n.done {
-		return nil
+		return
 	}
 	title := fmt.Sprintf("Task %s, verification", n.ID)
-	code, problem, err := noted(ctx, q, title, "validator", q.subject(n), ask.Code,
+	code, problem := noted(ctx, q, title, "validator", q.subject(n), ask.Code,
 		prompts.InterpreterVerify{Instruction: n.Instruction, Code: n.code, Result: n.result})
-	if err == nil && problem == "" {
-		_, _, err = q.runCode(ctx, title, "", code)
+	if problem == "" {
+		q.runCode(ctx, title, "", code)
 	}
-	return err
 }
 
 // report asks for the answer, given the results of the tasks.
-func (q *inquiry) report(ctx context.Context) (string, error) {
+func (q *inquiry) report(ctx context.Context) string {
 	done := q.graph.finished()
 	if len(done) == 0 {
-		return "", q.note("No task was carried out", "", "")
+		q.note("No task was carried out", "", "")
+		return ""
 	}
 	asks := prompts.InterpreterAnswer{Last: done[len(done)-1]}
 	for _, n := range done[:len(done)-1] {
 		asks.Done = append(asks.Done, prompts.Result{ID: n.ID, Instruction: n.Instruction,
 			Result: n.Result})
 	}
-	found, problem, err := noted(ctx, q, "The answer", "reporter", "the answer", answers, asks)
-	if problem == "" && err == nil {
-		err = q.note("The answer", found.text, "")
+	found, problem := noted(ctx, q, "The answer", "reporter", "the answer", answers, asks)
+	if problem == "" {
+		q.note("The answer", found.text, "")
 	}
-	return found.answer, err
+	return found.answer
 }
 
 func (q *inquiry) subject(n *node) string { return fmt.Sprintf("plan %d, task %s", q.plans, n.ID) }
@@ -269,9 +274,9 @@ func jsonOf(text string) string {
 }
 
 // plan asks for a plan or, after a task that failed, for the rest of it.
-func (q *inquiry) plan(ctx context.Context, after *node) error {
-	if after != nil && after.done {
-		return nil
+func (q *inquiry) plan(ctx context.Context, after *node) {
+	if q.err != nil || after != nil && after.done {
+		return
 	}
 	asks := prompts.InterpreterPlan{Most: tasksOfPlan}
 	if after != nil {
@@ -279,10 +284,9 @@ func (q *inquiry) plan(ctx context.Context, after *node) error {
 			Result: after.result}
 	}
 	q.plans++
-	plan, err := asked(ctx, q.desk, "planner", fmt.Sprintf("plan %d", q.plans), plans, q.context(), asks)
-	if err != nil {
-		return err
-	}
+	var plan graph
+	title := fmt.Sprintf("Plan %d", q.plans)
+	plan, q.err = asked(ctx, q.desk, "planner", strings.ToLower(title), plans, q.context(), asks)
 	// tasks before the fork, where the plans first differ, keep their code and results (section 3.1.2)
 	for i := 0; i < min(len(q.graph), len(plan)) && q.graph[i].ID == plan[i].ID &&
 		q.graph[i].Instruction == plan[i].Instruction; i++ {
@@ -302,5 +306,5 @@ func (q *inquiry) plan(ctx context.Context, after *node) error {
 		}
 		lines = append(lines, line)
 	}
-	return q.note(fmt.Sprintf("Plan %d", q.plans), strings.Join(lines, "\n"), "")
+	q.note(title, strings.Join(lines, "\n"), "")
 }

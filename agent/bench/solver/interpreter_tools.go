@@ -35,9 +35,9 @@ func withTool(tools []Tool, t Tool) []Tool {
 // recommend chooses the tools for a task, and defines them in the session. The model picks some
 // of the tools with the most similar descriptions (section 3.2.1). If its reply cannot be read,
 // the most similar ones are taken.
-func (q *inquiry) recommend(ctx context.Context, n *node) error {
+func (q *inquiry) recommend(ctx context.Context, n *node) {
 	if q.options.NoTools || len(q.tools) == 0 {
-		return nil
+		return
 	}
 	var texts, nearest []string
 	for _, t := range q.tools {
@@ -51,11 +51,9 @@ func (q *inquiry) recommend(ctx context.Context, n *node) error {
 		found[t.Name], nearest = t, append(nearest, t.Name)
 		asks.Tools = append(asks.Tools, prompts.Tool{Name: t.Name, Description: t.Description})
 	}
-	names, err := asked(ctx, q.desk, "recommender", q.subject(n), toolNames, q.context(), asks)
-	if _, unread := errors.AsType[*ask.Error](err); unread {
+	names, problem := noted(ctx, q, "Tools", "recommender", q.subject(n), toolNames, asks)
+	if problem != "" {
 		names = nearest
-	} else if err != nil {
-		return err
 	}
 	for _, name := range names {
 		t, ok := found[name]
@@ -64,15 +62,12 @@ func (q *inquiry) recommend(ctx context.Context, n *node) error {
 		}
 		delete(found, name)
 		if !q.defined[name] { // in the session
-			if q.defined[name], _, err = q.runCode(ctx, "Tool "+name, t.Description, t.Code); err != nil {
-				return err
-			}
+			q.defined[name], _ = q.runCode(ctx, "Tool "+name, t.Description, t.Code)
 		}
 		if q.defined[name] {
 			n.tools = append(n.tools, string(t.Schema))
 		}
 	}
-	return nil
 }
 
 var toolNames = ask.Format[[]string]{
@@ -120,43 +115,39 @@ var tool = ask.Format[*Tool]{Parse: parseTool,
 // tests it, and has it repaired while the test fails (section 3.2.2). A tool that does not pass
 // is dropped. makeTool does nothing if no task follows and no pool keeps the tool for other
 // questions.
-func (q *inquiry) makeTool(ctx context.Context, n *node) error {
+func (q *inquiry) makeTool(ctx context.Context, n *node) {
 	more := q.rounds < q.options.Steps && q.graph.next() != nil
 	if !n.done || q.options.NoTools || !more && q.memory == "" {
-		return nil
+		return
 	}
 	asks := prompts.InterpreterTool{Instruction: n.Instruction, Code: n.code}
 	for try := 1; try <= runsOfTask; try++ {
 		subject := fmt.Sprintf("%s, try %d", q.subject(n), try)
-		t, _, err := noted(ctx, q, "A tool", "toolmaker", subject, tool, asks)
-		if err != nil || t == nil {
-			return err
+		t, _ := noted(ctx, q, "A tool", "toolmaker", subject, tool, asks)
+		if t == nil {
+			return
 		}
 		if try > 1 {
 			q.debug++
 		}
 		name, test := "Tool "+t.Name, "Test of the tool "+t.Name
 		if asks.Test == "" {
-			asks.Test, _, err = noted(ctx, q, test, "tester", subject, ask.Code,
+			asks.Test, _ = noted(ctx, q, test, "tester", subject, ask.Code,
 				prompts.InterpreterTest{Schema: string(t.Schema), Tool: t.Code})
-			if err != nil || asks.Test == "" {
-				return err
+			if asks.Test == "" {
+				return
 			}
 		}
-		ok, shown, err := q.runCode(ctx, name, t.Description, t.Code)
+		ok, shown := q.runCode(ctx, name, t.Description, t.Code)
 		if ok {
-			ok, shown, err = q.runCode(ctx, test, "", asks.Test)
-		}
-		if err != nil {
-			return err
+			ok, shown = q.runCode(ctx, test, "", asks.Test)
 		}
 		if q.defined[t.Name] = ok; ok {
 			q.tools, q.learnt.Tools = withTool(q.tools, *t), append(q.learnt.Tools, *t)
-			return nil
+			return
 		}
 		asks.Tool, asks.Result = t.Code, shown
 	}
-	return nil
 }
 
 // An Experience is what was learnt from a done or failed task (Data Interpreter, section
@@ -240,16 +231,15 @@ func near(pool []Experience, task string) (texts []string) {
 }
 
 // reflect asks the model for the lesson of a task, if there is a pool to keep it.
-func (q *inquiry) reflect(ctx context.Context, n *node) error {
+func (q *inquiry) reflect(ctx context.Context, n *node) {
 	if q.memory == "" || n.code == "" {
-		return nil
+		return
 	}
-	text, problem, err := noted(ctx, q, "Lesson of task "+string(n.ID), "reflector",
+	text, problem := noted(ctx, q, "Lesson of task "+string(n.ID), "reflector",
 		fmt.Sprintf("%s, round %d", q.subject(n), q.rounds), anything, prompts.InterpreterReflect{
 			Instruction: n.Instruction, Code: n.code, Result: n.result, Failed: !n.done})
-	if err == nil && problem == "" {
+	if problem == "" {
 		q.learnt.Experiences = append(q.learnt.Experiences,
 			Experience{n.Instruction, n.code, n.result, n.done, text})
 	}
-	return err
 }

@@ -66,7 +66,7 @@ func TestParseAnything(t *testing.T) {
 		}
 		_, _ = parseGraph(text)
 		_, _ = parseTool(text)
-		_, _ = thoughtOf(text), rest(text)
+		_ = rest(text)
 	})
 }
 

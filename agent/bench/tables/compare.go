@@ -93,9 +93,6 @@ func Compare(a, b runner.Result) (Comparison, error) {
 		}
 	}
 	c.Tasks, c.P = len(values[0]), signTest(c.Better, c.Worse)
-	if x, y := sandboxes(a), sandboxes(b); x != y {
-		c.Setup = append(c.Setup, runner.Difference{Name: "sandbox", Was: x, Is: y})
-	}
 	c.A, c.B = side(a, common, values[0]), side(b, common, values[1])
 	return c, nil
 }
@@ -190,16 +187,4 @@ func said(score float64, answer string, cause runner.Cause) string {
 		words += " (" + string(cause) + ")"
 	}
 	return words
-}
-
-// sandboxes describes what confined the cells of a run.
-func sandboxes(r runner.Result) string {
-	var all []string
-	for _, record := range r.Records {
-		if record.Sandbox != "" {
-			all = append(all, record.Sandbox)
-		}
-	}
-	slices.Sort(all)
-	return strings.Join(slices.Compact(all), "; ")
 }
