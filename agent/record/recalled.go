@@ -1,7 +1,6 @@
 package record
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +12,7 @@ type Recalled struct {
 	Facts   []lesson.Fact `json:"facts,omitempty"`
 	Imports []string      `json:"imports,omitempty"` // of the functions
 	Tools   []lesson.Tool `json:"tools,omitempty"`
-	Only    []string      `json:"only,omitzero"`     // names of the functions that the cells use; nil: not known yet
+	Used    bool          `json:"used,omitempty"`    // the notebook has no functions but those that cells use
 	Example *Example      `json:"example,omitempty"` // nil: no verified question is near
 
 	// of the run whose notebook was run again in place of asking the model; zero: none was
@@ -36,11 +35,14 @@ func (t *Trajectory) toolsCell() string {
 	if t.Recalled == nil {
 		return ""
 	}
-	source := lesson.Module(t.Recalled.Functions())
-	if source == "" {
+	tools := t.Recalled.Tools
+	if t.Recalled.Used {
+		tools = t.UsedTools()
+	}
+	if len(tools) == 0 {
 		return ""
 	}
-	return ToolsComment + "\n" + source
+	return ToolsComment + "\n" + lesson.Module(t.Recalled.Imports, tools)
 }
 
 // ToolsComment begins the cell with the functions of memory.
@@ -54,35 +56,13 @@ func (t *Trajectory) UsedTools() []lesson.Tool {
 	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(t.AskedCells()), "\n"))
 }
 
-// Functions returns the functions that the notebook has, with their imports.
-func (r *Recalled) Functions() (imports []string, tools []lesson.Tool) {
-	if r.Only == nil {
-		return r.Imports, r.Tools
-	}
-	for _, tool := range r.Tools {
-		if slices.Contains(r.Only, tool.Name) {
-			tools = append(tools, tool)
-		}
-	}
-	if len(tools) == 0 {
-		return nil, nil
-	}
-	return r.Imports, tools
-}
-
 // HaveFunctions leaves the functions that no cell uses out of the notebook, or has all in it. The
 // session must end, because it was built with the others.
 func (t *Trajectory) HaveFunctions(all bool) {
-	if t.Recalled == nil {
-		return
-	}
-	recalled := *t.Recalled
-	if t.Recalled, recalled.Only = &recalled, nil; all {
-		return
-	}
-	recalled.Only = []string{}
-	for _, tool := range t.UsedTools() {
-		recalled.Only = append(recalled.Only, tool.Name)
+	if t.Recalled != nil {
+		recalled := *t.Recalled
+		recalled.Used = !all
+		t.Recalled = &recalled
 	}
 }
 
