@@ -45,8 +45,6 @@ type method interface {
 	// answer has steps carried out and the last cell written, from the beginning: what was done
 	// already is in the journal.
 	answer(ctx context.Context) error
-	// calls estimates the model calls of a number of rounds.
-	calls(rounds int) int
 }
 
 // Run answers the task's question. The trajectory is never nil. It holds all that happened,

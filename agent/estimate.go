@@ -45,7 +45,7 @@ func (r *run) estimate(ctx context.Context) error {
 func (r *run) guess(rounds, prefix int, perByte float64) record.Usage {
 	const asking, growth, cached = 500, 600, 0.8
 	var u record.Usage
-	u.Calls = r.method.calls(rounds)
+	u.Calls = callsOf(r.t.Method.Script, rounds)
 	u.InputTokens = u.Calls * (int(float64(prefix)*perByte) + asking + growth*rounds/2)
 	u.CachedTokens = int(cached * float64(u.InputTokens))
 	u.OutputTokens = u.Calls * replyTokens

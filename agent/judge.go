@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -59,9 +58,9 @@ func (r *standard) verdict(ctx context.Context, subject string) (said ask.Judgem
 				_, _ = r.work.enter(ctx, r.chain(""), false) // else there are fewer pictures
 				return r.pictures()
 			}}, form)
-		if unread, ok := errors.AsType[*ask.Error](err); ok {
+		unread, err := r.unread(err)
+		if unread {
 			said.Verdict = record.Verdict{Unfinished: true, Reason: "the judge gave no verdict that could be read"}
-			err = r.Warn(unread.Error())
 		}
 		if err != nil {
 			return said, 0, err
@@ -78,7 +77,7 @@ func (r *standard) verdict(ctx context.Context, subject string) (said ask.Judgem
 
 func (r *standard) judgeWords(seen sight) []prompts.Part {
 	parts := r.shared()
-	forget(parts) // as of the arbiter
+	withoutMemory(parts)
 	var names []string
 	for _, name := range seen.Pictures {
 		names = append(names, brief.OneLine(name))

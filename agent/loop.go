@@ -57,10 +57,6 @@ func (r *run) leaveApart() {
 	r.ending.Go(apart.close)
 }
 
-// calls counts solver and judge in each round, a debugger in every other round, and the second
-// derivation.
-func (r *standard) calls(rounds int) int { return 2*rounds + rounds/2 + 1 }
-
 // round is one turn of the loop: a step and its cell, then a verdict (after Algorithm 1, lines 13
 // to 28).
 func (r *standard) round(ctx context.Context) error {

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
@@ -81,9 +80,9 @@ func (r *paper) examine(ctx context.Context) error {
 	verifier := prompts.PaperVerifier{Question: r.t.Task.Question, PlanOnly: r.t.Method.PlanOnly}
 	verdict, err := ask.Role(ctx, r.Asker, ask.Request{Role: "verifier", Subject: r.subject(),
 		Words: r.words(shows, verifier)}, ask.YesNo)
-	if unread, ok := errors.AsType[*ask.Error](err); ok {
+	unread, err := r.unread(err)
+	if unread {
 		verdict = record.Verdict{Reason: "the judge gave no verdict that could be read"}
-		err = r.Warn(unread.Error())
 	}
 	if err != nil {
 		return err
@@ -100,8 +99,8 @@ func (r *paper) examine(ctx context.Context) error {
 		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(), Words: router},
 			ask.Route(r.t.Steps()))
 	}
-	if unread, ok := errors.AsType[*ask.Error](err); ok {
-		route, err = record.Route{}, r.Warn(unread.Error())
+	if unread, err = r.unread(err); unread {
+		route = record.Route{}
 	}
 	if err != nil {
 		return err
@@ -149,7 +148,3 @@ func (r *paper) repair(step int, text string) func(record.Attempt, string) []pro
 }
 
 func (r *paper) system() prompts.Part { return prompts.PaperSystem{Environment: r.t.Environment} }
-
-// calls counts planner, coder and verifier in each round, a router between rounds, a debugger in
-// every other round, and the finalizer.
-func (r *paper) calls(rounds int) int { return 4*rounds + rounds/2 }

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -75,8 +74,9 @@ func (r *standard) proposeBranches(ctx context.Context) error {
 		cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches",
 			Subject: "the readings" + doubts + r.sinceRuling(), Words: r.branchWords},
 			ask.Branches(branchesOf(asked), r.t.Steps()))
-		if unread, ok := errors.AsType[*ask.Error](err); ok {
-			cells, err = nil, r.Warn(unread.Error())
+		unread, err := r.unread(err)
+		if unread {
+			cells = nil
 		}
 		if err != nil {
 			return err

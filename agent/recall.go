@@ -123,8 +123,9 @@ func usedFunctions(t *record.Trajectory) string {
 	return lesson.Module(t.Recalled.Imports, t.UsedTools())
 }
 
-// forget takes the memory out of a request, for those who must not rely on it.
-func forget(parts []prompts.Part) {
+// withoutMemory takes the memory out of a request, for those who must not rely on it: who checks what
+// was made with it.
+func withoutMemory(parts []prompts.Part) {
 	for i, p := range parts {
 		if context, ok := p.(prompts.Context); ok {
 			context.Facts, context.Functions = "", ""

@@ -148,7 +148,7 @@ func (r *standard) sinceRuling() string {
 // may be wrong.
 func (r *standard) unseen() []prompts.Part {
 	parts := []prompts.Part{r.context()}
-	forget(parts)
+	withoutMemory(parts)
 	if r.t.Earlier() > 0 {
 		earlier := r.answered()
 		earlier.Apart = true
@@ -257,7 +257,7 @@ func (r *standard) takeBack(reason string, wrong int) error {
 
 func (r *standard) arbiterWords(found compare.Finding) []prompts.Part {
 	parts := r.shared()
-	forget(parts) // the notebook has the source of the functions that it uses
+	withoutMemory(parts) // the notebook has the source of the functions that it uses
 	last, _ := r.t.FinalCell()
 	second := r.t.Second.Attempts[len(r.t.Second.Attempts)-1]
 	show := r.Sizes().Result

@@ -15,7 +15,7 @@ import (
 // A Request is what a role asks, before it is put into words.
 type Request struct {
 	Role    string
-	Subject string // which one: "orders.csv", "round 3"
+	Subject string // which one, for people: "orders.csv", "round 3"; the reply does not rest on it
 	Besides any    // plain data that the reply rests on, beside the words
 	// Words returns the parts of the request. It is called again when they are too long.
 	Words func() []prompts.Part

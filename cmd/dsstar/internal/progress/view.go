@@ -1,12 +1,12 @@
 package progress
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
@@ -142,13 +142,6 @@ func block(label string, lines []string) []row {
 	return rows
 }
 
-// labels are the labels of the roles.
-var labels = map[string]string{
-	"solver": "step", "arbiter": "ruling", "branches": "readings", "learner": "memory",
-	"analyzer": "file", "planner": "plan", "coder": "cell", "debugger": "repair",
-	"verifier": "judge", "finalizer": "answer",
-}
-
 // shown returns the text of the draft: of a reply by JSON schema the field that came last.
 func (d draft) shown() string {
 	switch {
@@ -161,7 +154,7 @@ func (d draft) shown() string {
 }
 
 func (d draft) label() string {
-	return term.Fit(term.Clean(cmp.Or(labels[d.role], d.role)), term.Margin-1)
+	return term.Fit(term.Clean(agent.LabelOf(d.role)), term.Margin-1)
 }
 
 // foot shows what is being waited for, and usage.
