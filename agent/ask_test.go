@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"dsstar/agent"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
@@ -25,6 +28,32 @@ func TestAsk(t *testing.T) {
 	contains(t, nb.Cells[cellOf(t, nb, "question-2")].Source, "# Question 2: What now?", "12")
 	if err := record.New(record.Task{}, record.Question{Rounds: make([]record.Round, 1)}).Ask("??", ""); err == nil {
 		t.Error("a question was asked before the first was answered")
+	}
+}
+
+// TestRetract: a question that is retracted leaves the run as it was, without anything being asked,
+// and another one may be asked in its place.
+func TestRetract(t *testing.T) {
+	first := play(t, simple).noError(t).Trajectory
+	p := goOn(t, onward, next(t, readAgain(t, first))).noError(t)
+	for _, number := range []int{0, 1, 3} {
+		if err := p.Retract(number); err == nil || len(p.Questions) != 2 {
+			t.Errorf("question %d is retracted", number)
+		}
+	}
+	retracted := func() *record.Trajectory {
+		tr := readAgain(t, p.Trajectory)
+		must(0, tr.Retract(2))
+		return tr
+	}
+	back := goOn(t, script{}, retracted()).noError(t)
+	usage := cmpopts.IgnoreFields(record.Trajectory{}, "Usage", "ByRole", "Seal")
+	if diff := cmp.Diff(first, back.Trajectory, same, usage); diff != "" {
+		t.Errorf("(-before +retracted)\n%s", diff)
+	}
+	other := goOn(t, fresh, question("In another way?", "")(t, retracted())).noError(t)
+	if len(other.Questions) != 2 || other.Text != "In another way?" || !other.Verified() {
+		t.Errorf("%d questions, the last %q, %q", len(other.Questions), other.Text, other.Doubts())
 	}
 }
 

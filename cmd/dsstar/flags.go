@@ -170,7 +170,7 @@ var notSettings = map[string]bool{
 	"data": true, "engine": true, "guidelines": true, "out": true, "json": true, "quiet": true, "yes": true,
 	"help": true, "version": true,
 	"question": true, "review": true, "edit": true, "set": true, "ask": true, "keep": true,
-	"answer": true, "choose": true, "progress": true, "last": true, "drop": true, "note": true,
+	"answer": true, "choose": true, "progress": true, "last": true, "drop": true, "retract": true, "note": true,
 	"fresh":        true,
 	"allow-errors": true, "check": true, "parameters": true, "round": true, "timeout": true, "tolerance": true,
 }

@@ -17,7 +17,7 @@ import (
 
 var resumeHelp = `Continue a run that was stopped, or whose notebook you have edited. With --ask, ask
 another question in the session of a finished run; with --drop, go back to before a
-step of it.
+step of it; with --retract, leave out a question and all after it.
 
 RUN is the run folder, or a notebook in it; without it, the newest run of this
 folder. No request that the model has answered is repeated. The accepted cells run
@@ -39,6 +39,7 @@ stays as it is.
 const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-most
   dsstar resume --max-cost 1 RUN                     after a spent budget
   dsstar resume --ask "And the year before?" RUN
+  dsstar resume --retract 2 --ask "And in 2023?" RUN   asks the second question in another way
   dsstar resume --drop 2 --note "only the completed rides" RUN
   dsstar resume --choose 2 RUN                       when the answer depends on a reading
   dsstar resume --choose 1.2 RUN                     and when that of question 1 does`
@@ -56,6 +57,8 @@ func (a *app) resumeCommand() *cobra.Command {
 	cmd.Flags().StringVar(&w.question, "ask", "", "ask another question in the same session: TEXT, or @FILE")
 	cmd.Flags().StringVarP(&w.form, "guidelines", "g", "",
 		"the form of the answer to --ask: TEXT, or @FILE")
+	cmd.Flags().IntVar(&w.retract, "retract", 0,
+		"take this question out of the run, with all after it, before --ask")
 	cmd.Flags().IntVar(&w.back.drop, "drop", 0,
 		"go back to before this step of the plan: drop it and all after it")
 	cmd.Flags().StringVar(&w.back.note, "note", "",
@@ -96,9 +99,13 @@ func (a *app) resumeCommand() *cobra.Command {
 			return usage.New("--drop goes with --note, not with --ask",
 				usage.Again("--drop", "STEP").But("ask", "guidelines"))
 		}
-		if w.choose != "" && (w.question != "" || w.back.asked) {
+		retracts := cmd.Flags().Changed("retract")
+		if retracts && w.retract < 2 {
+			w.retract = -1 // it is refused
+		}
+		if w.choose != "" && (w.question != "" || w.back.asked || retracts) || w.back.asked && retracts {
 			return usage.New("--choose, --drop and --ask are for runs one after the other",
-				usage.Without("ask", "guidelines", "drop", "note"))
+				usage.Without("ask", "guidelines", "drop", "note", "retract"))
 		}
 		s, err := a.settings(cmd.Flags())
 		if err != nil {
@@ -139,6 +146,7 @@ func (b goBack) do(t *record.Trajectory) error {
 type wish struct {
 	question, form string // a follow-up, and the form of its answer; "" for none
 	choose         string // the option of a reading that is meant; "": none
+	retract        int    // the first question to retract; 0: none
 	back           goBack
 }
 
@@ -159,9 +167,9 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	// Where no sandbox confines the cells, what others may have written runs only if the user
 	// agrees.
 	j.perhapsTheirs = r.t.Adopted || len(r.t.Edits()) > 0
-	if r.theirs && (w.question != "" || w.back.asked || w.choose != "") {
+	if r.theirs && w != (wish{}) {
 		return usage.New("another dsstar made this run, and what it says is to be found out again first",
-			usage.Without("ask", "guidelines", "drop", "note", "choose"))
+			usage.Without("ask", "guidelines", "drop", "note", "choose", "retract"))
 	}
 	if r.theirs && r.t.Method.Script {
 		return usage.New("another dsstar made this run in the paper's way: its question can be asked anew",
@@ -184,6 +192,11 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if w.question != "" && j.settings.Model == demoModel {
 		return usage.New("the demo has recorded replies for its own question only",
 			usage.Again("--model", "PROVIDER/MODEL"))
+	}
+	if w.retract != 0 {
+		if err := r.t.Retract(w.retract); err != nil {
+			return usage.New("--retract: "+err.Error(), usage.Shell("dsstar resume %s", path))
+		}
 	}
 	if w.question != "" {
 		if err := r.t.Ask(w.question, w.form); err != nil {
@@ -208,7 +221,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return err
 	}
 	teaches := j.settings.Learn && r.t.Verified() && r.t.Learned == nil
-	if record.Finished(r.t, now, j.settings.MaxRounds) && !teaches {
+	if record.Finished(r.t, now, j.settings.MaxRounds) && !teaches && w.retract == 0 {
 		j.progress.Say("finished there is nothing left to do")
 		if name := otherFile(r.folder, r.t); name != "" {
 			j.progress.Warn("%s is not as it was proved: it was changed or removed since; dsstar rerun %s "+
