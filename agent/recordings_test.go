@@ -67,9 +67,10 @@ func apart(takes, branch string) script {
 	return fresh.with(script{"verdict": yes + takes, "branches": strings.Replace(branches(branch), "Keeps: 2", "Keeps: 0", 1)})
 }
 
-// journaled is a run whose cells have given something else.
+// journaled is a run whose cells have given something else, which is a part of a text.
 func journaled(tr *record.Trajectory, was, is string) *record.Trajectory {
-	data := strings.ReplaceAll(string(must(json.Marshal(tr.Journal))), was, is)
+	in := func(text string) string { return strings.Trim(string(must(json.Marshal(text))), `"`) }
+	data := strings.ReplaceAll(string(must(json.Marshal(tr.Journal))), in(was), in(is))
 	tr.Journal = &journal.Journal{}
 	must(0, json.Unmarshal([]byte(data), tr.Journal))
 	return tr
@@ -252,7 +253,7 @@ var recordings = map[string][]turn{
 		does: func(_ *testing.T, tr *record.Trajectory) *record.Trajectory { tr.Disown(); return tr }}},
 	"an earlier cell that gives another output": {{replies: simple}, {replies: onward.with(script{"last round 1": "print(x)"}), whole: true,
 		does: then(next, func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
-			return journaled(tr, `"1\n"`, `"9\n"`)
+			return journaled(tr, `"1\n`, `"9\n`)
 		})}, {replies: onward}},
 	"a choice of an earlier question": {{replies: open}, {does: next, replies: onward},
 		{does: chooses(0, 0, 1), replies: onward}},

@@ -19,6 +19,7 @@ type Entry struct {
 	Kind  string          `json:"kind"`
 	Key   string          `json:"key"`
 	Value json.RawMessage `json:"value"`
+	text  string          // of the entry as JSON; "": not made yet
 }
 
 // A Journal is the results of a run, in the order in which they were recorded. The zero value is an
@@ -115,7 +116,7 @@ func Put(j *Journal, kind string, restsOn, v any) error {
 	if err != nil {
 		return fmt.Errorf("record %s: %w", kind, err)
 	}
-	e := Entry{kind, key(kind, restsOn), value}
+	e := Entry{Kind: kind, Key: key(kind, restsOn), Value: value}
 	j.mu.Lock()
 	if i := j.index(e.Key); i >= 0 {
 		j.entries[i] = e
@@ -227,8 +228,37 @@ func (j *Journal) index(key string) int {
 	return -1
 }
 
+// MarshalJSON returns a list of texts, an entry each: whoever saves a notebook need not take them
+// apart.
 func (j *Journal) MarshalJSON() ([]byte, error) {
-	return json.Marshal(append([]Entry{}, j.all()...))
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	texts := make([]string, len(j.entries))
+	for i := range j.entries {
+		e := &j.entries[i]
+		if e.text == "" {
+			text, err := json.Marshal(e)
+			if err != nil {
+				return nil, err
+			}
+			e.text = string(text)
+		}
+		texts[i] = e.text
+	}
+	return json.Marshal(texts)
 }
 
-func (j *Journal) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &j.entries) }
+func (j *Journal) UnmarshalJSON(data []byte) error {
+	var texts []string
+	if err := json.Unmarshal(data, &texts); err != nil {
+		return err
+	}
+	for _, text := range texts {
+		e := Entry{text: text}
+		if err := json.Unmarshal([]byte(text), &e); err != nil {
+			return err
+		}
+		j.entries = append(j.entries, e)
+	}
+	return nil
+}
