@@ -30,7 +30,8 @@ func table(rows int, columns ...string) profile.Profile {
 	size := fmt.Sprintf("%d rows, %d columns", rows, len(columns))
 	p := profile.Profile{Format: "delimited text", Headline: "delimited text",
 		Line:  "delimited text; " + size + ": " + strings.Join(columns, ", "),
-		About: strings.Join(columns, "\n"), Count: fmt.Sprintf("%d rows", rows),
+		About: strings.Join(columns, "\n"), Structure: strings.Join(columns, "\n"),
+		Count:  fmt.Sprintf("%d rows", rows),
 		Tables: []profile.Table{{Names: columns, Headline: size}}}
 	for n, name := range columns {
 		c := profile.Column{Name: name, Type: "text", Line: "text", Unique: n == 0, Distinct: rows}

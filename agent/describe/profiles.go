@@ -178,7 +178,7 @@ func (r *Describer) word() {
 		if p == nil {
 			continue
 		}
-		structure := p.Structure()
+		structure := p.Structure
 		if d.Corrected {
 			structure = ""
 		}

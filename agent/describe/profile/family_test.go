@@ -42,7 +42,7 @@ func TestFamilyReads(t *testing.T) {
 		{"values", header, row + "2024-03-N,Rome N,N.5,Done\n", []string{"Done"}},
 	} {
 		member := p.profile(t, write(c.name+".csv", c.header, c.row))
-		if member.Structure() != first.Structure() {
+		if member.Structure != first.Structure {
 			t.Errorf("%s: another family", c.name)
 			continue
 		}

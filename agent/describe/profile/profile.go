@@ -80,23 +80,25 @@ type Listing struct {
 
 // A Profile is what a program found in a file, in words of which a request shows some.
 type Profile struct {
-	Format   string            `json:"format"`
-	Headline string            `json:"headline"` // format, encoding, delimiter, and its structure
-	Line     string            `json:"line"`     // what is told of it if it is far from the question
-	About    string            `json:"about"`    // its names and words, to rank it by
-	Document string            `json:"text"`     // its text, of a document
-	Sections []int             `json:"sections"` // where those of Document begin
-	Codebook bool              `json:"codebook"` // Document lists words and what they mean
-	Cut      bool              `json:"cut"`      // Document is only its beginning
-	Whole    bool              `json:"whole"`    // Document is its content, and there is no more to say
-	Notes    string            `json:"notes"`    // what misleads who does not know it
-	Problem  string            `json:"problem"`  // why it could not be read to its end
-	Cause    string            `json:"cause"`    // of Problem; "": none of those below
-	Count    string            `json:"count"`    // of the rows of its tables
-	Reads    map[string]string `json:"reads"`    // what it has to be read with; see [differ]
-	Holds    map[string]string `json:"holds"`    // what else files of its structure have otherwise
-	Untried  bool              `json:"untried"`  // calls of some table may be tried in another run
-	Tables   []Table           `json:"tables"`
+	Format   string  `json:"format"`
+	Headline string  `json:"headline"` // format, encoding, delimiter, and its structure
+	Line     string  `json:"line"`     // what is told of it if it is far from the question
+	About    string  `json:"about"`    // its names and words, to rank it by
+	Document string  `json:"text"`     // its text, of a document
+	Sections []int   `json:"sections"` // where those of Document begin
+	Codebook bool    `json:"codebook"` // Document lists words and what they mean
+	Cut      bool    `json:"cut"`      // Document is only its beginning
+	Whole    bool    `json:"whole"`    // Document is its content, and there is no more to say
+	Notes    string  `json:"notes"`    // what misleads who does not know it
+	Problem  string  `json:"problem"`  // why it could not be read to its end
+	Cause    string  `json:"cause"`    // of Problem; "": none of those below
+	Tables   []Table `json:"tables"`
+	// Structure is the same of files with the same tables and columns; "": there are none.
+	Structure string            `json:"structure"`
+	Count     string            `json:"count"`   // of the rows of its tables
+	Reads     map[string]string `json:"reads"`   // what it has to be read with; see [differ]
+	Holds     map[string]string `json:"holds"`   // what else files of its structure have otherwise
+	Untried   bool              `json:"untried"` // calls of some table may be tried in another run
 }
 
 // Causes of problems.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from typing import Any
@@ -77,6 +78,9 @@ def render(found: Json) -> None:
         "delimiter": mark and f"fields between {_mark(mark)}",
     }
     found["holds"] = {}
+    if tables and not found.get("problem"):
+        structure = [found["format"], [[c["name"] for c in t["columns"]] for t in tables]]
+        found["structure"] = hashlib.sha256(repr(structure).encode()).hexdigest()
     for n, t in enumerate(tables):
         _differs(found, n, t, f"{t['name']}: " if len(tables) > 1 else "")
     sampled = ", figures from a sample"
