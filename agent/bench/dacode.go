@@ -116,7 +116,8 @@ func daCodeType(s Score) string {
 }
 
 // The parts of the scorer share one namespace.
-var daCodeScorer = helper("dacode_score", "dacode_tables", "dacode_text", "dacode_images", "dacode_ml")
+var daCodeScorer = helper("dacode_score", "dacode_tables", "dacode_text", "dacode_images",
+	"dacode_ml")
 
 // daCodeMetrics are the functions that an eval configuration may name.
 var daCodeMetrics = []string{"compare_csv", "compare_sqlite", "compare_text", "compare_image",
@@ -151,11 +152,11 @@ func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error
 	return score, err
 }
 
-// chartOf runs the programs that an agent left in dir, as the public harness does after a
-// plotting task, and writes the data and the settings of the chart to dir/dabench/result.npy
-// and plot.json, where the scorer looks for them. If no program draws it, cells is one: those of the
-// agent's notebook. The code is the agent's, so python must be sandboxed and must not be reused. A
-// missing chart is no error: the score shows it.
+// chartOf runs the programs that an agent left in dir, as the public harness does after a plotting
+// task, and writes the data and the settings of the chart to dir/dabench/result.npy and plot.json,
+// where the scorer looks for them. If no program draws it, cells is one: those of the agent's
+// notebook. The code is the agent's, so python must be sandboxed and must not be reused. A missing
+// chart is no error: the score shows it.
 //
 // Upstream removes lines that show, save or close a figure. Here these calls do nothing
 // instead, so a block that consists of one such line stays valid. With Fixed, any savefig may

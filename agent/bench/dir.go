@@ -48,7 +48,8 @@ func (row taskRow) own(t *Task, root string) error {
 	case "dacode":
 		return row.dacode(t, root)
 	default:
-		return fmt.Errorf("there is no scorer %q; there are dabstep, kramabench, infiagent, dacode", t.Rules)
+		return fmt.Errorf("there is no scorer %q; there are dabstep, kramabench, infiagent, dacode",
+			t.Rules)
 	}
 	return nil
 }
@@ -73,7 +74,8 @@ func (row taskRow) dacode(t *Task, root string) error {
 			names = append(names, filepath.Base(gold))
 		}
 		if files.Output != "" && len(names) == 1 && names[0] != files.Output {
-			return fmt.Errorf("the file with the right answer must be named %s, as the output is", files.Output)
+			return fmt.Errorf("the file with the right answer must be named %s, as the output is",
+				files.Output)
 		}
 		result = map[string]any{"file": names}
 	}

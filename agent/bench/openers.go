@@ -89,8 +89,8 @@ func openDABench(path string, _ Setting) (*Suite, error) {
 	})
 }
 
-// kramaDomains are the domains of KramaBench, each with a workload and a data lake. Other workloads of
-// a checkout (legal-tiny, quick-start-questions) do not belong to the benchmark.
+// kramaDomains are the domains of KramaBench, each with a workload and a data lake. Other workloads
+// of a checkout (legal-tiny, quick-start-questions) do not belong to the benchmark.
 var kramaDomains = []string{"archeology", "astronomy", "biomedical", "environment",
 	"legal", "wildfire"}
 
@@ -159,10 +159,11 @@ func (t *Task) useSources(sources []string) {
 	t.Files = slices.Compact(t.Files)
 }
 
-// named returns the names that a source means from the top of the lake or, if there are none, those of
-// which any part is the source. Case is ignored, because some workloads misspell it.
+// named returns the names that a source means from the top of the lake or, if there are none, those
+// of which any part is the source. Case is ignored, because some workloads misspell it.
 func named(names []string, source string) (found []string) {
-	wild := strings.NewReplacer(`\*`, `[^/]*`, `\?`, `[^/]`).Replace(regexp.QuoteMeta(path.Clean(source)))
+	wild := regexp.QuoteMeta(path.Clean(source))
+	wild = strings.NewReplacer(`\*`, `[^/]*`, `\?`, `[^/]`).Replace(wild)
 	for _, from := range []string{"^", "/"} {
 		pattern := regexp.MustCompile("(?i)" + from + wild + "(?:/|$)")
 		for _, name := range names {

@@ -72,8 +72,8 @@ func helper(names ...string) (source string) {
 	return source
 }
 
-// scoreText scores by a function of text_score.py. An answer that makes it fail is wrong. The Judge is
-// asked for the comparisons that the function wants, one at a time.
+// scoreText scores by a function of text_score.py. An answer that makes it fail is wrong. The Judge
+// is asked for the comparisons that the function wants, one at a time.
 func scoreText(function string) rules {
 	return func(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
 		var said json.RawMessage // null: no answer

@@ -40,7 +40,8 @@ type taskRow struct {
 
 // task returns what all benchmarks write of a task.
 func (row taskRow) task() Task {
-	return Task{ID: cmp.Or(textOf(row.ID), textOf(row.TaskID)), Guidelines: row.Guidelines, Kind: row.AnswerType,
+	return Task{ID: cmp.Or(textOf(row.ID), textOf(row.TaskID)), Guidelines: row.Guidelines,
+		Kind:     row.AnswerType,
 		Question: cmp.Or(row.Question, row.Query, row.Instruction),
 		Level:    cmp.Or(row.Level, row.Difficulty, strings.ToLower(row.Hardness))}
 }
@@ -128,7 +129,8 @@ func ReadAnswers(path string) (answers []Answer, err error) {
 			_ = json.Unmarshal(row[name], &inside) // else there is none in it
 			row[name] = inside["answer"]
 		}
-		for _, name := range []string{"agent_answer", "answer", "response", "model_output", "explanation"} {
+		for _, name := range []string{"agent_answer", "answer", "response", "model_output",
+			"explanation"} {
 			if a.Value == nil {
 				a.Value = row[name]
 			}

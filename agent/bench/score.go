@@ -156,7 +156,8 @@ func (s Scorer) score(ctx context.Context, t Task, a *Answer) (Score, error) {
 // Score scores answers to tasks of the suite, in the order of the tasks; one or more repeats of
 // them. The error is an *AnswersError if all answers belong to unknown tasks, or two to one task;
 // ErrNoJudge, a *StopError, or ctx's error. Any other failure leaves only its task without a score.
-func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, repeats ...[]Answer) (Scores, error) {
+func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task,
+	repeats ...[]Answer) (Scores, error) {
 	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat), Repeat: len(repeats),
 		Tasks: []Score{}, Missing: append([]string{}, s.Missing...), Unknown: []string{}}
 	var read []string

@@ -21,8 +21,8 @@ import (
 type Opener func(ctx context.Context, dir string, read []string,
 	write string) (agent.Session, error)
 
-// within returns the scorer with the Python of a session that may read these paths. The caller ends it
-// with done.
+// within returns the scorer with the Python of a session that may read these paths. The caller ends
+// it with done.
 func (s Scorer) within(read ...string) (_ Scorer, done func()) {
 	if s.python != nil || s.Open == nil {
 		return s, func() {}

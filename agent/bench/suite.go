@@ -1,8 +1,8 @@
 // Package bench reads benchmarks as their users download them, and scores answers by their
 // public rules: as the public code does, or with its faults corrected.
 //
-// Each benchmark is a row of the table in suite.go: what reads its tasks, and what scores answers to
-// them.
+// Each benchmark is a row of the table in suite.go: what reads its tasks, and what scores answers
+// to them.
 package bench
 
 import (
@@ -105,7 +105,8 @@ func Benchmarks() []*Benchmark {
 		{"dabench", "InfiAgent-DABench",
 			"the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
 			openDABench, scoreText("dabench"),
-			sums{total: "ABQ", whole: true, more: daBenchTotals, groups: []group{byLevel, byConcept}}, false, 0},
+			sums{total: "ABQ", whole: true, more: daBenchTotals, groups: []group{byLevel, byConcept}},
+			false, 0},
 		{"dir", "tasks of your own", "a folder with an index.json, or that file",
 			openDir, nil,
 			sums{total: "score", groups: []group{byLevel, byBenchmark, byRules}}, true, 0},
@@ -195,8 +196,8 @@ func (s *Suite) Size() int { return max(len(s.Tasks), s.Benchmark.size) }
 // strings, no other columns. The error is an *AnswersError if a task has no answer.
 func (s *Suite) Submission(answers []Answer) ([]byte, error) {
 	if !s.Benchmark.submits {
-		return nil, fmt.Errorf("%s has no leaderboard that takes a file: dsstar bench score scores the run",
-			s.Benchmark.Title)
+		return nil, fmt.Errorf("%s has no leaderboard that takes a file: dsstar bench score scores "+
+			"the run", s.Benchmark.Title)
 	}
 	byID, err := (&Scores{}).match(s, answers)
 	var lacking []string

@@ -39,8 +39,8 @@ var (
 )
 
 // daBenchTotals returns the accuracy by question in proportion to its fields (PSAQ) and by field
-// (UASQ); the main figure is that by question (ABQ). Unlike in the public code, unanswered questions
-// count.
+// (UASQ); the main figure is that by question (ABQ). Unlike in the public code, unanswered
+// questions count.
 func daBenchTotals(scores []Score) []Total {
 	var fields []Score
 	for _, score := range scores {
@@ -51,8 +51,8 @@ func daBenchTotals(scores []Score) []Total {
 	return []Total{meanOf("", "PSAQ", scores), meanOf("", "UASQ", fields)}
 }
 
-// totals sums up the scores of so many repeats, as the benchmark does. Those without a value are left
-// out; uncounted ones are counted by their metric alone.
+// totals sums up the scores of so many repeats, as the benchmark does. Those without a value are
+// left out; uncounted ones are counted by their metric alone.
 func (s sums) totals(each []Score, repeats int) []Total {
 	all := []Total{}
 	var scores, counted []Score

@@ -201,7 +201,8 @@ func Create(path string, about About) (*Folder, error) {
 // Open reopens a folder. The caller must Close it.
 func Open(path string) (*Folder, error) { return open(path, func() error { return nil }) }
 
-// open locks a folder, calls begin, and reads it. An incomplete last line, left by a crash, is removed.
+// open locks a folder, calls begin, and reads it. An incomplete last line, left by a crash, is
+// removed.
 func open(path string, begin func() error) (*Folder, error) {
 	results := filepath.Join(path, resultsFile)
 	if err := disk.CheckOwn(results); err != nil { // locking would follow a link, or wait for a pipe

@@ -1,6 +1,6 @@
 // Package runner takes the tasks of a benchmark from their data to their scores, concurrently: it
-// prepares the data, has an agent solve the task in a run folder, finds the cause of a failure, scores
-// the answer and records it. Answers that are on disk already can be scored again.
+// prepares the data, has an agent solve the task in a run folder, finds the cause of a failure,
+// scores the answer and records it. Answers that are on disk already can be scored again.
 //
 // A run is one [Folder], from which it can always be resumed: its description (bench.json), a
 // line for each attempt at a task (results.jsonl), and the run folders of the tasks (tasks/).

@@ -52,8 +52,8 @@ type Config struct {
 	solve func(ctx context.Context, j Job) (Record, error) // of tests
 }
 
-// An Event is that a task has begun, has ended with its Record, or cannot be run for Err; and the state
-// after it.
+// An Event is that a task has begun, has ended with its Record, or cannot be run for Err; and the
+// state after it.
 type Event struct {
 	Key    Key
 	Record *Record
@@ -82,8 +82,8 @@ func (t *Totals) count(r Record) {
 }
 
 // Run runs all tasks of the folder that have no result. An error says why some still have none:
-// ctx's cause, an [*ask.BudgetError] whose flag begins with total-, a [*SickError], or an error that
-// every task would meet. The folder can always be resumed.
+// ctx's cause, an [*ask.BudgetError] whose flag begins with total-, a [*SickError], or an error
+// that every task would meet. The folder can always be resumed.
 func Run(ctx context.Context, cfg Config) error {
 	r := &run{Config: cfg}
 	if r.Budget == nil {
@@ -207,9 +207,9 @@ type Job struct {
 // Key returns the key of the job's record.
 func (j Job) Key() Key { return Key{j.ID, j.Repeat} }
 
-// model returns m with its calls charged to the run's budget, including those that score
-// the answer. When the budget is spent, Ask returns the error of [ask.Budget.Spent]; any other error
-// is a callError.
+// model returns m with its calls charged to the run's budget, including those that score the
+// answer. When the budget is spent, Ask returns the error of [ask.Budget.Spent]; any other error is
+// a callError.
 func (j Job) model(m llm.Model) llm.Model { return metered{j.meter, m} }
 
 // A meter counts what one attempt at a task uses.

@@ -37,7 +37,8 @@ type Site struct {
 }
 
 // solveTask solves one task in its run folder, within its time limit, and scores the answer.
-// Failures of the agent, the model or cells belong in the Record. An error means that there is none.
+// Failures of the agent, the model or cells belong in the Record. An error means that there is
+// none.
 func (r *run) solveTask(run context.Context, j Job) (Record, error) {
 	ctx, cancel := context.WithTimeoutCause(run, cmp.Or(r.Timeout, math.MaxInt64), ErrOverTime)
 	defer cancel()
@@ -73,7 +74,8 @@ func (r *run) solveTask(run context.Context, j Job) (Record, error) {
 		if fatal != nil {
 			return record, fatal
 		}
-		record.Cause, record.Error, record.Finished = cause, brief.Clip(brief.OneLine(err.Error()), 300), false
+		record.Cause, record.Error = cause, brief.Clip(brief.OneLine(err.Error()), 300)
+		record.Finished = false
 	}
 	record.Task, record.Repeat, record.Sandbox = j.ID, j.Repeat, r.Site.Sandbox
 	return r.score(run, record, t, calls), nil
@@ -158,7 +160,8 @@ func isValue(kind, text string) bool {
 	return (numeric || list) && json.Valid([]byte(text))
 }
 
-// withScore returns the record with a new score, if there is one, and the cause that follows from it.
+// withScore returns the record with a new score, if there is one, and the cause that follows from
+// it.
 func withScore(record Record, s bench.Score) Record {
 	if s.Value == nil {
 		record.Unscored = s.Detail
@@ -193,7 +196,8 @@ func Save(r Result, scores bench.Scores) error {
 	}
 	for _, record := range r.Records {
 		s := of[record.Key()]
-		if s.Value == nil || record.Score != nil && *record.Score == *s.Value && record.Uncounted == s.Uncounted {
+		if s.Value == nil || record.Score != nil && *record.Score == *s.Value &&
+			record.Uncounted == s.Uncounted {
 			continue
 		}
 		record.Spent = nil

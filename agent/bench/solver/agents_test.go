@@ -78,8 +78,8 @@ func summary(r runner.Record) string {
 
 var bare = solver.Options{NoTools: true}
 
-// TestAgents: each agent does what its script says. All its requests have different subjects, so that a
-// trace replays it.
+// TestAgents: each agent does what its script says. All its requests have different subjects, so
+// that a trace replays it.
 func TestAgents(t *testing.T) {
 	for _, r := range rows(t) {
 		t.Run(r.Name, func(t *testing.T) {
@@ -161,8 +161,8 @@ func TestDSStar(t *testing.T) {
 	}
 }
 
-// TestStops: a run ends with the error of its context, model, session or budget, and the notebook has
-// the work so far and says why.
+// TestStops: a run ends with the error of its context, model, session or budget, and the notebook
+// has the work so far and says why.
 func TestStops(t *testing.T) {
 	lost := errors.New("no kernel")
 	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }

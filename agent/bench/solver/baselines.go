@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -47,13 +46,12 @@ func (d *desk) withText(most int) (prompts.Context, error) {
 		return c, err
 	}
 	defer root.Close()
-	order := make([]int, len(c.Files))
-	for i := range order {
-		order[i] = i
+	var sizes []int
+	for _, f := range all[:len(c.Files)] {
+		sizes = append(sizes, int(f.Size))
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[a].Size, all[b].Size) })
-	for n, i := range order {
-		room := max(most/(len(order)-n), 100)
+	for i, room := range brief.Shares(sizes, most, most) {
+		room = max(room, 100)
 		look, err := files.LookAt(root, all[i], 2*int64(room)) // text in UTF-16 has twice the bytes
 		if err != nil {
 			c.Files[i].Kind = "it cannot be read"
@@ -62,7 +60,6 @@ func (d *desk) withText(most int) (prompts.Context, error) {
 		text := brief.Lines(look.Text, room)
 		c.Files[i].Kind, c.Files[i].Description = look.Kind, text
 		c.Files[i].Whole = look.Whole && text == look.Text
-		most -= len(text)
 	}
 	return c, nil
 }
@@ -92,7 +89,8 @@ func react(ctx context.Context, d *desk) (answer string, finished bool, err erro
 		if problem != "" {
 			return move{problem: problem, rule: "Reply with a thought and one ```python code block."}
 		}
-		return move{said: rest(text), cells: []string{cell}, told: prompts.Observation{Left: steps - c.rounds}}
+		return move{said: rest(text), cells: []string{cell},
+			told: prompts.Observation{Left: steps - c.rounds}}
 	})
 	if err == nil && !finished {
 		answer, err = c.lastWord(ctx)

@@ -78,8 +78,8 @@ type move struct {
 	finished      bool // by the agent's own rule
 }
 
-// talk asks up to most times, and carries out the replies as read reads them, which may have a problem
-// already. It ends with a move or with a cell that hands over the answer.
+// talk asks up to most times, and carries out the replies as read reads them, which may have a
+// problem already. It ends with a move or with a cell that hands over the answer.
 func (c *chat) talk(ctx context.Context, what string, most int,
 	read func(text, problem string) move) (answer string, finished bool, err error) {
 	for c.rounds < most {

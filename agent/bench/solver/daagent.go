@@ -91,11 +91,9 @@ var (
 		`(?m)^[\s*_#>]*(?:Thought|Action|Bash|Python|SQL|Terminate)[*_]*\s*[(:]`,
 	)
 	actionBegin = regexp.MustCompile(`\b(Bash|Python|SQL|Terminate)\s*\(`)
-	// arguments end at the last bracket at the end of a line; those of Python, which code follows, at
-	// the first one
-	toLastBracket = regexp.MustCompile("(?s)^(.*)\\)[ \t]*[:.`*]*[ \t]*(?:\n|$)")
-	toBracket     = regexp.MustCompile(`^([^)\n]*)\)`)
-	argumentName  = regexp.MustCompile(
+	// arguments end at the last bracket at the end of a line
+	toBracket    = regexp.MustCompile("(?s)^(.*)\\)[ \t]*[:.`*]*[ \t]*(?:\n|$)")
+	argumentName = regexp.MustCompile(
 		`(?:^|["'\x60]\s*(,))\s*(?:(file_?path|save_path|path)|(command|code|sql)|output)\s*=\s*`)
 )
 
@@ -112,14 +110,15 @@ func parseAct(text string) (a act, problem string) {
 	if m == nil {
 		return act{}, "it has no action"
 	}
-	kind, text, to := strings.ToLower(text[m[2]:m[3]]), text[m[1]:], toBracket
-	if kind != "python" {
-		to = toLastBracket
-		if next := anotherMark.FindStringIndex(text); next != nil {
-			text = text[:next[0]] // one action only
-		}
+	kind, text := strings.ToLower(text[m[2]:m[3]]), text[m[1]:]
+	var code []ask.Block // of Python, behind its arguments
+	if kind == "python" {
+		code = ask.Blocks(text)
+		text, _, _ = strings.Cut(text, "```")
+	} else if next := anotherMark.FindStringIndex(text); next != nil {
+		text = text[:next[0]] // one action only
 	}
-	given := to.FindStringSubmatch(text)
+	given := toBracket.FindStringSubmatch(text)
 	if given == nil {
 		return act{}, "the brackets or quotes of its action are not closed"
 	}
@@ -132,8 +131,8 @@ func parseAct(text string) (a act, problem string) {
 		a.file, a.output = "", ""
 	case "python":
 		a.code, a.output = "", ""
-		if blocks := ask.Blocks(text[len(given[0]):]); len(blocks) > 0 {
-			a.code = blocks[0].Code
+		if len(code) > 0 {
+			a.code = code[0].Code
 		}
 	}
 	switch {

@@ -20,8 +20,8 @@ import (
 	"dsstar/prompts"
 )
 
-// A desk is where a baseline works: it asks the model, runs cells in one session, and keeps its turns,
-// from which the notebook is drawn after each of them. It belongs to one goroutine.
+// A desk is where a baseline works: it asks the model, runs cells in one session, and keeps its
+// turns, from which the notebook is drawn after each of them. It belongs to one goroutine.
 type desk struct {
 	*ask.Asker
 	baseline
@@ -48,7 +48,8 @@ type baseline struct {
 }
 
 // Solve works within the limits of cfg, from opening the session to the last save.
-func (b baseline) Solve(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
+func (b baseline) Solve(ctx context.Context, cfg agent.Config,
+	task record.Task) (runner.Record, error) {
 	d := &desk{baseline: b, cfg: cfg, task: task}
 	d.Asker = ask.NewAsker(cfg.Settings, d.workplace, func(string) error { return nil })
 	if b.most > 0 {
@@ -121,8 +122,8 @@ func (d *desk) add(t turn) error {
 // last returns the turn that is under way.
 func (d *desk) last() *turn { return &d.turns[len(d.turns)-1] }
 
-// run runs a cell of the last turn. A session that died or was stopped in it is put back to the state
-// after the successful cells.
+// run runs a cell of the last turn. A session that died or was stopped in it is put back to the
+// state after the successful cells.
 func (d *desk) run(ctx context.Context, code string) (c cell, err error) {
 	if c.Execution, err = d.execute(ctx, code); err != nil {
 		return c, err
@@ -175,8 +176,8 @@ func (d *desk) result(took time.Duration) runner.Record {
 	return result
 }
 
-// files returns the files of the task that requests list individually, with the others after them. If
-// these are not all, the names that are most similar to the question come first.
+// files returns the files of the task that requests list individually, with the others after them.
+// If these are not all, the names that are most similar to the question come first.
 func (d *desk) files() (all []record.File, listed int) {
 	all = d.task.Files
 	if listed = min(len(all), cmp.Or(d.cfg.TopK, 100)); listed < len(all) {
@@ -193,7 +194,9 @@ func (d *desk) files() (all []record.File, listed int) {
 }
 
 // workplace describes where the agent works. System messages begin with it.
-func (d *desk) workplace() prompts.Part { return prompts.Workplace{Code: d.most > 0, Shown: d.most} }
+func (d *desk) workplace() prompts.Part {
+	return prompts.Workplace{Code: d.most > 0, Shown: d.most}
+}
 
 // context returns the task and the names of the files.
 func (d *desk) context() prompts.Context {

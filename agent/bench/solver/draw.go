@@ -29,8 +29,9 @@ type cell struct {
 // ended reports whether the cell ran to its end, or raised.
 func (c cell) ended() bool { return c.Status == notebook.OK || c.Status == notebook.Raised }
 
-// save writes the notebook. Run All runs what the agent ran, in order: cells that raised are tagged so
-// that execution continues, and cells that were stopped, or ended the kernel, are not code cells.
+// save writes the notebook. Run All runs what the agent ran, in order: cells that raised are tagged
+// so that execution continues, and cells that were stopped, or ended the kernel, are not code
+// cells.
 func (d *desk) save() error {
 	cells := []notebook.Cell{text("question", d.heading())}
 	for i, source := range d.opening {

@@ -18,7 +18,8 @@ import (
 // dsstar is this program's own loop, configured by cfg.
 type dsstar struct{ learn string }
 
-func (d dsstar) Solve(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
+func (d dsstar) Solve(ctx context.Context, cfg agent.Config,
+	task record.Task) (runner.Record, error) {
 	folder := record.Folder(cfg.Dir)
 	cfg.Observe = func(e agent.Event, t *record.Trajectory) error {
 		if e.Kind == agent.Described {

@@ -64,7 +64,8 @@ type inquiry struct {
 // carryOut runs the plan until all of its tasks are done (section 3.1.2).
 func (q *inquiry) carryOut(ctx context.Context) {
 	q.plan(ctx, nil)
-	for n := q.graph.next(); q.err == nil && n != nil && q.rounds < q.options.Steps; n = q.graph.next() {
+	for q.err == nil && q.graph.next() != nil && q.rounds < q.options.Steps {
+		n := q.graph.next()
 		q.rounds++
 		q.recommend(ctx, n)
 		q.write(ctx, n)
@@ -75,10 +76,10 @@ func (q *inquiry) carryOut(ctx context.Context) {
 	}
 }
 
-// noted asks a role, as asked does. problem says why there is no reply that can be used; a turn with
-// that title then says so.
-func noted[T any](ctx context.Context, q *inquiry, title, role, subject string, format ask.Format[T],
-	part prompts.Part) (value T, problem string) {
+// noted asks a role, as asked does. problem says why there is no reply that can be used; a turn
+// with that title then says so.
+func noted[T any](ctx context.Context, q *inquiry, title, role, subject string,
+	format ask.Format[T], part prompts.Part) (value T, problem string) {
 	if q.err == nil {
 		value, q.err = asked(ctx, q.desk, role, subject, format, q.context(), part)
 	}
@@ -224,7 +225,8 @@ func (g graph) json() string {
 }
 
 var plans = ask.Format[graph]{Parse: parseGraph,
-	Rule: "Reply with one ```json code block that holds the list of all tasks of the plan, and nothing else."}
+	Rule: "Reply with one ```json code block that holds the list of all tasks of the plan, and " +
+		"nothing else."}
 
 // parseGraph reads a plan: a list of tasks, in a code block or alone. It puts them in topological
 // order, and otherwise keeps theirs.
@@ -245,7 +247,8 @@ func parseGraph(text string) (order graph, err error) {
 			return nil, fmt.Errorf("task %s depends on itself, or on what is no task", left[0].ID)
 		}
 		n := left[i]
-		n.Instruction, n.Depends = strings.TrimSpace(n.Instruction), append([]nodeID{}, n.Depends...) // not null
+		n.Instruction = strings.TrimSpace(n.Instruction)
+		n.Depends = append([]nodeID{}, n.Depends...) // not null
 		switch {
 		case n.ID == "" || n.Instruction == "":
 			return nil, errors.New("a task of it has no task_id or no instruction")

@@ -166,8 +166,8 @@ type lesson struct {
 	Tools       []Tool       `json:"tools"`
 }
 
-// A pool is the file with the lessons of questions, by question; "": none. No other program must write
-// to it at the same time.
+// A pool is the file with the lessons of questions, by question; "": none. No other program must
+// write to it at the same time.
 type pool string
 
 var adding sync.Mutex // a pool is replaced as a whole

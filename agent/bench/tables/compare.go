@@ -41,8 +41,8 @@ var compared = []struct {
 	measure, name string
 	decimals      int
 }{
-	{"cost", "US dollars a task", 4}, {"calls", "Model calls a task", 1}, {"tokens", "Tokens a task", 0},
-	{"seconds", "Seconds a task", 1},
+	{"cost", "US dollars a task", 4}, {"calls", "Model calls a task", 1},
+	{"tokens", "Tokens a task", 0}, {"seconds", "Seconds a task", 1},
 }
 
 // A Change is a task whose score differs.
@@ -122,8 +122,8 @@ func side(r runner.Result, common map[string]bool, values []float64) Side {
 		}
 	}
 	for _, f := range compared {
-		if v := measured(r, f.measure, nil); v != nil && v.N == len(r.Items) { // else a price is not known
-			s.Figures[f.measure] = v
+		if v := measured(r, f.measure, nil); v != nil && v.N == len(r.Items) {
+			s.Figures[f.measure] = v // else a price is not known
 		}
 	}
 	s.Used = usedBy(r)

@@ -14,12 +14,13 @@ import (
 // A choice selects tasks; nil selects all.
 type choice func(runner.Item) bool
 
-// figures returns the figures of a record, which columns of published.csv name: money in US dollars.
-// It leaves out what the record does not have.
+// figures returns the figures of a record, which columns of published.csv name: money in US
+// dollars. It leaves out what the record does not have.
 func figures(r runner.Record) map[string]float64 {
 	all := map[string]float64{
-		"completion": share(r.Finished), "one round": share(r.Rounds == 1), "more rounds": share(r.Rounds > 1),
-		"calls": float64(r.Usage.Calls), "input tokens": float64(r.Usage.InputTokens),
+		"completion": share(r.Finished), "one round": share(r.Rounds == 1),
+		"more rounds": share(r.Rounds > 1),
+		"calls":       float64(r.Usage.Calls), "input tokens": float64(r.Usage.InputTokens),
 		"output tokens": float64(r.Usage.OutputTokens),
 		"tokens":        float64(r.Usage.InputTokens + r.Usage.OutputTokens), "seconds": r.Seconds.Total,
 		"rounds": float64(r.Rounds), "repairs": float64(r.DebugTries),
@@ -45,13 +46,13 @@ func share(is bool) float64 {
 	return 0
 }
 
-// Score returns the mean score of a run in per cent, with its interval, or nil if no record has one,
-// because the right answers are then not public.
+// Score returns the mean score of a run in per cent, with its interval, or nil if no record has
+// one, because the right answers are then not public.
 func Score(r runner.Result) *bench.Value { return measured(r, "score", nil) }
 
-// measured returns a figure of the chosen tasks of a run, as the mean over those all of whose records
-// have it; nil if no record has it. Shares are in per cent. Tasks and repeats without a record have no
-// score and are not complete; for other figures they do not count.
+// measured returns a figure of the chosen tasks of a run, as the mean over those all of whose
+// records have it; nil if no record has it. Shares are in per cent. Tasks and repeats without a
+// record have no score and are not complete; for other figures they do not count.
 func measured(r runner.Result, name string, chosen choice) *bench.Value {
 	switch name {
 	case "total cost":
@@ -112,8 +113,8 @@ type taskRecords struct {
 	records []runner.Record
 }
 
-// mean returns the mean of a figure over all repeats; those without a record count as 0. ok is false
-// if a record does not have the figure.
+// mean returns the mean of a figure over all repeats; those without a record count as 0. ok is
+// false if a record does not have the figure.
 func (t taskRecords) mean(name string, repeats int) (mean float64, ok bool) {
 	for _, record := range t.records {
 		v, has := figures(record)[name]

@@ -94,7 +94,8 @@ func (t Table) beside(row Row, r runner.Result) Row {
 func (t Table) apart(r runner.Result) []string {
 	var parts []string
 	if t.tasks > 0 && len(r.Items) != t.tasks {
-		parts = append(parts, fmt.Sprintf("%d tasks, and the published figures are of %d", len(r.Items), t.tasks))
+		parts = append(parts, fmt.Sprintf("%d tasks, and the published figures are of %d",
+			len(r.Items), t.tasks))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Setup)) {
 		switch value := r.Setup[name]; {
@@ -133,7 +134,8 @@ func about(r runner.Result) (notes []string) {
 		}
 	}
 	missing := r.Missing()
-	note(missing, "%d of %d tasks have no result yet, and count as wrong", missing, len(r.Items)*max(1, r.Repeat))
+	note(missing, "%d of %d tasks have no result yet, and count as wrong", missing,
+		len(r.Items)*max(1, r.Repeat))
 	note(hidden, "the right answers to %d tasks are not public: they are left out; dsstar bench submit writes "+
 		"the submission", hidden)
 	note(failed, "%d answers could not be scored, and are left out; dsstar bench score --save tries again", failed)

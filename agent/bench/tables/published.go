@@ -11,8 +11,9 @@ import (
 	"dsstar/agent/bench/runner"
 )
 
-// published are the figures of DS-STAR (arXiv 2509.21825), DABStep (2506.23719), DA-Code (2410.07331;
-// those that two copies of the paper agree on) and Data Interpreter (2402.18679). A record is
+// published are the figures of DS-STAR (arXiv 2509.21825), DABStep (2506.23719), DA-Code
+// (2410.07331; those that two copies of the paper agree on) and Data Interpreter (2402.18679). A
+// record is
 //
 //	table,NAME,TITLE,SOURCE,BENCHMARK,TASKS
 //	note,TEXT
@@ -42,7 +43,8 @@ func Papers() (all []Table) {
 	for _, f := range lines {
 		if f[0] == "table" {
 			tasks, _ := strconv.Atoi(f[5])
-			all = append(all, Table{Paper: f[1], Title: f[2], Source: f[3], bench: f[4], tasks: tasks, Used: []Used{}})
+			all = append(all, Table{Paper: f[1], Title: f[2], Source: f[3], bench: f[4], tasks: tasks,
+				Used: []Used{}})
 			continue
 		}
 		switch t := &all[len(all)-1]; f[0] {
@@ -112,7 +114,8 @@ func flagged(r runner.Result) string {
 
 // is reports whether a run belongs beside the row.
 func (r Row) is(of runner.Result) bool {
-	return strings.ReplaceAll(r.run, "PROVIDER/", "") == flagged(of) && modelName(r.Model) == modelName(of.Model)
+	return strings.ReplaceAll(r.run, "PROVIDER/", "") == flagged(of) &&
+		modelName(r.Model) == modelName(of.Model)
 }
 
 // named returns a run's name in notes. It omits the folder, which differs in a replay.

@@ -234,7 +234,8 @@ func (r *run) openSite(ctx context.Context) error {
 		return err
 	}
 	r.progress.Say("sandbox  %s", p.Sandbox())
-	r.config.Scorer.Open = r.scoringAt(r.settings, func(context.Context) (kernels.Site, error) { return p, nil })
+	r.config.Scorer.Open = r.scoringAt(r.settings,
+		func(context.Context) (kernels.Site, error) { return p, nil })
 	r.config.Site = runner.Site{
 		Sandbox: p.Sandbox(),
 		Sessions: func(folder record.Folder, data string) (agent.Open, agent.RunScript) {
