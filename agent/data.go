@@ -35,25 +35,37 @@ func lookAt(data string, all []record.File) dataState {
 	return state
 }
 
-// changed returns a file that is not as it was, or "". Files that were touched may be.
-func (s dataState) changed(data string, all []record.File) (name string, touched bool) {
-	now := lookAt(data, all)
+// everyCell is the largest number of data files that are checked after every cell. More
+// files are checked only before and after the proof.
+const everyCell = 1000
+
+// changed returns a data file that is not as it was, or that was not there, or "". New files are only
+// looked for with all. Of files that were only touched the content counts.
+func (r *run) changed(all bool) string {
+	now, touched := lookAt(r.dataPath(), r.all), false
 	every := maps.Clone(now)
-	maps.Copy(every, s)
+	maps.Copy(every, r.data)
 	for _, name := range slices.Sorted(maps.Keys(every)) {
-		was, is := s[name], now[name]
-		if touched = touched || is.Touched(was); was != is && !is.Touched(was) {
-			return name, touched
+		was, is := r.data[name], now[name]
+		if was != is && !is.Touched(was) {
+			return name
+		}
+		touched = touched || is.Touched(was)
+	}
+	if touched {
+		sums := r.sums()
+		for _, f := range r.t.Task.Files {
+			if f.Sum != "" && f.Sum != sums[f.Name] {
+				return f.Name
+			}
 		}
 	}
-	return "", touched
-}
-
-// rewritten returns a file that the model is shown whose content is not as it was, or "".
-func (r *run) rewritten() string {
-	sums := r.sums()
-	for _, f := range r.t.Task.Files {
-		if f.Sum != "" && f.Sum != sums[f.Name] {
+	if !all || len(r.all) > everyCell || r.t.Task.Others != len(r.all)-len(r.t.Task.Files) {
+		return ""
+	}
+	list, err := files.ListAll(context.Background(), r.t.Task.In(r.dataPath()), r.t.Task.Include)
+	for _, f := range list.Files {
+		if _, known := r.data[f.Name]; !known && err == nil {
 			return f.Name
 		}
 	}
@@ -65,39 +77,13 @@ func (r *run) sums() map[string]string {
 	return files.Sums(r.t.Task.In(r.dataPath()), r.t.Task.Files)
 }
 
-// added returns the first file that was not there, or "".
-func (s dataState) added(sources []files.Source, include []string) string {
-	now, err := files.ListAll(context.Background(), sources, include)
-	if err != nil {
-		return ""
-	}
-	for _, f := range now.Files {
-		if _, known := s[f.Name]; !known {
-			return f.Name
-		}
-	}
-	return ""
-}
-
-// everyCell is the largest number of data files that are checked after every cell. More
-// files are checked only before and after the proof.
-const everyCell = 1000
-
 // checkData warns once if the run's cells have changed a data file. all checks any number of
 // files.
 func (r *run) checkData(all bool) error {
-	if r.t.Task.Data == "" || r.changedFile != "" || (!all && len(r.all) > everyCell) {
+	if r.t.Task.Data == "" || r.changedFile != "" || !all && len(r.all) > everyCell {
 		return nil
 	}
-	name, touched := r.data.changed(r.dataPath(), r.all)
-	if r.changedFile = name; name == "" && touched {
-		r.changedFile = r.rewritten()
-	}
-	if all && r.changedFile == "" && len(r.all) <= everyCell &&
-		r.t.Task.Others == len(r.all)-len(r.t.Task.Files) {
-		r.changedFile = r.data.added(r.t.Task.In(r.dataPath()), r.t.Task.Include)
-	}
-	if r.changedFile == "" {
+	if r.changedFile = r.changed(all); r.changedFile == "" {
 		return nil
 	}
 	return r.Warn(fmt.Sprintf("the data file %s was changed during the run: the answer cannot be "+
