@@ -25,15 +25,24 @@ type turn struct {
 // An act is what a person does with a run.
 type act func(*testing.T, *record.Trajectory) *record.Trajectory
 
-// goes is what a turn leaves: each question's answer and what it is worth, and what Run All runs
-// behind the set-up.
+// goes is what a turn leaves: its requests and warnings, each question's answer, what it is worth
+// and the readings that matter, and what Run All runs behind the set-up.
 func goes(p *played) string {
 	var b strings.Builder
+	fmt.Fprintln(&b, strings.Join(p.model.asked, "; "))
+	for _, w := range p.Warnings {
+		fmt.Fprintln(&b, "warning:", w)
+	}
 	for k := range p.Questions {
 		part := p.Part(k)
 		fmt.Fprintf(&b, "answer %d: %q, %s\n", k+1, part.Answer(), part.Standing())
 		for _, d := range part.Doubts() {
 			fmt.Fprintf(&b, "  %s\n", d)
+		}
+		for _, r := range part.OpenReadings() {
+			for _, o := range r.Options {
+				fmt.Fprintf(&b, "    %s: %q %s\n", o.Text, o.Answer, o.Problem)
+			}
 		}
 		if part.Final != nil {
 			for _, f := range part.Final.Files {
@@ -45,16 +54,6 @@ func goes(p *played) string {
 		fmt.Fprintf(&b, "stopped: %v\n", p.err)
 	}
 	return b.String() + "\n" + strings.Join(p.Cells()[min(2, len(p.Cells())):], "\n# %%\n") + "\n\n"
-}
-
-// calls counts the requests by role.
-func (m *model) calls() string {
-	roles := map[string]int{}
-	for _, key := range m.asked {
-		role, _, _ := strings.Cut(key, " ")
-		roles[role]++
-	}
-	return strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(roles), "map["), "]")
 }
 
 // TestGolden: the runs of all recordings are as they were, also those that are killed after any
@@ -105,7 +104,7 @@ func goldenOf(t *testing.T, turns []turn, spared func(int) bool) string {
 			journal.Drop(tr.Journal, "cell", agrees) // with another answer
 		}
 		p := play(t, now.replies, append(change, r.record, func(s *stage) { s.resume, s.each = tr, true })...)
-		fmt.Fprintf(&b, "== turn %d: %s\n%s", n+1, p.model.calls(), goes(p))
+		fmt.Fprintf(&b, "== turn %d: %s", n+1, goes(p))
 		for i, m := range r.all {
 			begun := n == 0 && len(turns) > 1 // as other recordings begin, too
 			if m.notebook == nil || r.spares(i) || p.err != nil || now.whole || begun {
