@@ -12,15 +12,11 @@ import (
 
 func describeFiles(t *testing.T, data map[string]string) *played {
 	t.Helper()
-	set, err := loadPrompts()
-	if err != nil {
-		t.Fatal(err)
-	}
 	p := &played{world: &world{t: t}, model: newModel(simple)}
 	s := &stage{}
 	withData(t, data)(s)
 	config := agent.Config{
-		Settings: ask.Settings{Model: p.model, Prompts: set, ResultChars: 6000, DescriptionChars: 6000,
+		Settings: ask.Settings{Model: p.model, ResultChars: 6000, DescriptionChars: 6000,
 			ContextChars: 8000},
 		Options: describe.Options{DebugTries: 2, TopK: 1, Jobs: 2},
 		Open:    p.world.Open, MaxRounds: 6, Method: record.Method{Script: true},

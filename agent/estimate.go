@@ -6,6 +6,7 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
+	"dsstar/prompts"
 )
 
 // The rounds that questions take: DS-STAR section 5 found 3.0 on average for
@@ -16,16 +17,12 @@ const fewRounds, manyRounds = 1, 4
 // tokens per byte so far, and asks whether to go on. The notebook grows by about 600 tokens a
 // round, and a reply has about 350.
 func (r *run) estimate(ctx context.Context) error {
-	prefix, err := r.Prompts.Text(r.context())
-	if err != nil {
-		return err
-	}
 	writer := "solver"
 	if r.t.Method.Script {
 		writer = "coder"
 	}
 	price, priced := r.PriceOf(writer)
-	tokens := int(float64(len(prefix)) * r.TokensPerByte())
+	tokens := int(float64(len(prompts.Text(r.context()))) * r.TokensPerByte())
 	guess := func(rounds int) (u record.Usage, cost float64) {
 		u.Calls = callsOf(r.t.Method.Script, rounds)
 		u.InputTokens = u.Calls * (tokens + 500 + 600*rounds/2)
@@ -40,7 +37,7 @@ func (r *run) estimate(ctx context.Context) error {
 	if priced {
 		text += fmt.Sprintf("; about %s to %s", human.Dollars(from), human.Dollars(to))
 	}
-	err = r.observe(Event{Kind: Estimated, Text: text})
+	err := r.observe(Event{Kind: Estimated, Text: text})
 	if err != nil || !priced || r.cfg.AgreeToCost == nil {
 		return err
 	}

@@ -40,10 +40,7 @@ import (
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
-	"dsstar/prompts"
 )
-
-var loadPrompts = sync.OnceValues(prompts.Load)
 
 // TestMain makes property tests short, unless DSSTAR_LONG is set or -rapid.checks says how long.
 func TestMain(m *testing.M) {
@@ -781,10 +778,6 @@ type stageHand interface {
 // play runs the agent on a script, and checks at its events what has to hold in every run.
 func play(t stageHand, replies script, change ...func(*stage)) *played {
 	t.Helper()
-	set, err := loadPrompts()
-	if err != nil {
-		t.Fatal(err)
-	}
 	above := must(os.MkdirTemp("", "dsstar-test-"))
 	defer os.RemoveAll(above)
 	dir := filepath.Join(above, "run")
@@ -796,7 +789,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 		ctx: t.Context(), model: p.model, world: p.world,
 		config: agent.Config{
 			Settings: ask.Settings{
-				Model: p.model, Prompts: set, MaxTokens: 1000,
+				Model: p.model, MaxTokens: 1000,
 				ResultChars: 6000, DescriptionChars: 6000, ContextChars: 20000,
 			},
 			Options: describe.Options{DebugTries: 2, TopK: 100, Jobs: 2},

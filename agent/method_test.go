@@ -158,18 +158,10 @@ func compare(t stageHand, m int, choices []choice) *played {
 		}
 	}).noError(t)
 	equal(t, "plans", plans, judged)
-	set, err := loadPrompts()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var keys []string
 	for _, r := range want {
 		keys = append(keys, r.key)
-		text, err := set.Text(r.parts...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		equal(t, r.key, p.model.prompt(t, r.key), text)
+		equal(t, r.key, p.model.prompt(t, r.key), prompts.Text(r.parts...))
 	}
 	equal(t, "requests", p.model.asked, keys)
 	if p.Sufficient() != choices[len(judged)-1].sufficient || p.Answer() == "" || !p.Proof.Same {

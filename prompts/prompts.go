@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 	"text/template"
 )
 
@@ -215,30 +216,23 @@ type (
 	Reask struct{ Problem, Rule string }
 )
 
-// A Set is a complete, checked set of templates.
-type Set struct{ templates *template.Template }
-
-// Load parses the embedded templates.
-func Load() (*Set, error) {
-	t, err := template.New("").Funcs(template.FuncMap{"fence": fence, "line": line, "item": item,
-		"words": words, "title": title, "inc": func(i int) int { return i + 1 }}).ParseFS(files, "*.md.tmpl")
-	if err != nil {
-		return nil, fmt.Errorf("load prompts: %w", err)
-	}
-	return &Set{templates: t}, nil
-}
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{"fence": fence, "line": line,
+		"item": item, "words": words, "title": title, "inc": func(i int) int { return i + 1 }}).
+		ParseFS(files, "*.md.tmpl"))
+})
 
 // Text renders the parts, in order, as one message.
-func (s *Set) Text(parts ...Part) (string, error) {
+func Text(parts ...Part) string {
 	var texts []string
 	for _, p := range parts {
 		var b strings.Builder
-		if err := s.templates.ExecuteTemplate(&b, templateOf(p)+".md.tmpl", p); err != nil {
-			return "", fmt.Errorf("prompt %s: %w", templateOf(p), err)
+		if err := templates().ExecuteTemplate(&b, templateOf(p)+".md.tmpl", p); err != nil {
+			panic(err) // part and template are of this package
 		}
 		texts = append(texts, strings.TrimSpace(b.String()))
 	}
-	return strings.Join(texts, "\n\n"), nil
+	return strings.Join(texts, "\n\n")
 }
 
 // title returns the line above a file's description. It contains names from the data, so it must be

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,21 +51,6 @@ func filled(zero Part, set func(field string, leaf reflect.Value)) Part {
 	return v.Interface().(Part)
 }
 
-var loadSet = sync.OnceValues(Load)
-
-func text(t testing.TB, parts ...Part) string {
-	t.Helper()
-	set, err := loadSet()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := set.Text(parts...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
 // marked returns a part with a mark in every field, and the marks. Conditions are true if on
 // accepts them.
 func marked(zero Part, on func(field string) bool) (Part, []string) {
@@ -94,7 +78,7 @@ func TestGolden(t *testing.T) {
 		t.Run(templateOf(zero), func(t *testing.T) {
 			golden, seen := "", map[string]bool{}
 			add := func(title string, part Part) {
-				s := text(t, part)
+				s := Text(part)
 				if title != "empty" && (strings.Contains(s, "\n\n\n") || strings.Contains(s, " \n")) {
 					t.Errorf("%s: needless white space:\n%s", title, s)
 				}

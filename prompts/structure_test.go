@@ -99,7 +99,7 @@ func checkStructure(t *testing.T, zero Part, s string) {
 				leaf.SetString(written)
 			}
 		})
-		outlines[i], _ = outline(text(t, part, Second{}), question)
+		outlines[i], _ = outline(Text(part, Second{}), question)
 	}
 	if d := cmp.Diff(outlines[0], outlines[1]); d != "" {
 		t.Errorf("%q changes the structure of %s:\n%s", s, templateOf(zero), d)
@@ -127,7 +127,7 @@ func TestNamesInFences(t *testing.T) {
 	for _, zero := range parts {
 		for _, yes := range []bool{true, false} { // of conditions
 			part, marks := marked(zero, func(string) bool { return yes })
-			_, outside := outline(text(t, part), false)
+			_, outside := outline(Text(part), false)
 			for _, mark := range marks {
 				field, isText := strings.CutPrefix(strings.TrimSuffix(mark, "»"), "«")
 				if isText && strings.Contains(outside, mark) && !slices.Contains(ours, field) {

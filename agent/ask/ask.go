@@ -102,17 +102,10 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T,
 // askFor makes the request of some parts.
 func askFor[T any](ctx context.Context, a *Asker, r Request, parts []prompts.Part,
 	format Format[T]) (kept, error) {
-	system, err := a.Prompts.Text(a.system())
-	if err != nil {
-		return kept{}, err
-	}
-	text, err := a.Prompts.Text(parts...)
-	if err != nil {
-		return kept{}, err
-	}
 	request := llm.Request{Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: []any{parts},
 		MaxTokens: a.MaxTokens,
-		Messages:  []llm.Message{{Role: "system", Text: system}, {Role: "user", Text: text}}}
+		Messages: []llm.Message{{Role: "system", Text: prompts.Text(a.system())},
+			{Role: "user", Text: prompts.Text(parts...)}}}
 	if r.Images != nil {
 		request.Images = r.Images()
 	}

@@ -16,12 +16,11 @@ import (
 	"dsstar/prompts"
 )
 
-// Settings say how a model is asked. Model and Prompts are required.
+// Settings say how a model is asked. Model is required.
 type Settings struct {
-	Model   llm.Model
-	Prompts *prompts.Set
-	Limits  Limits
-	Price   func(role string) (llm.Price, bool) // nil: no price is known
+	Model  llm.Model
+	Limits Limits
+	Price  func(role string) (llm.Price, bool) // nil: no price is known
 
 	MaxTokens        int // of one reply; 0: the model's own limit
 	Context          int // tokens that the model's context holds; 0: enough for the sizes below
@@ -245,10 +244,7 @@ func askTwice[T any](ctx context.Context, c *Caller, request llm.Request,
 	}
 	_, problem := format.Read(reply)
 	if problem != nil {
-		again, err := c.Prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
-		if err != nil {
-			return kept{}, err
-		}
+		again := prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
 		if !reply.Schema {
 			request = request.InText()
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent/llm"
-	"dsstar/prompts"
 )
 
 // A chatty model replies in turn, by the schema or in text.
@@ -29,17 +28,13 @@ func (m *chatty) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
 
 // TestForm: a request has the form in words or the schema, and keeps to it when it is asked again.
 func TestForm(t *testing.T) {
-	set, err := prompts.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
 	form := Judgements(1, 0, nil, false)
 	for _, m := range []*chatty{
 		{bySchema: true, replies: []string{`{"verdict": "maybe"}`,
 			`{"verdict": "unfinished", "reason": "x", "wrong_step": null, "code": null}`}},
 		{replies: []string{"Verdict: maybe", "Verdict: unfinished\nReason: x"}},
 	} {
-		caller := NewCaller(Settings{Model: m, Prompts: set})
+		caller := NewCaller(Settings{Model: m})
 		request := llm.Request{Role: "judge",
 			Messages: []llm.Message{{Role: "system", Text: "a"}, {Role: "user", Text: "b"}}}
 		got, err := Model(t.Context(), caller, request, form)

@@ -18,7 +18,6 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/human"
-	"dsstar/prompts"
 )
 
 // answer runs a new job.
@@ -57,10 +56,7 @@ func (a *app) answer(ctx context.Context, j job) (err error) {
 // carryOut runs the loop in a run folder, with kernel and trace, and prints the result.
 func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *saver,
 	run func(context.Context, agent.Config) (*record.Trajectory, error)) error {
-	config, err := a.config(j)
-	if err != nil {
-		return err
-	}
+	config := a.config(j)
 	work := folder
 	if j.stands != "" {
 		work, config.Home = folder.Unfinished(), string(folder)
@@ -108,28 +104,23 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 }
 
 // config returns the part of a run's configuration that does not depend on its folder.
-func (a *app) config(j job) (agent.Config, error) {
-	config, err := agentConfig(j.settings)
-	if err != nil {
-		return config, err
-	}
+func (a *app) config(j job) agent.Config {
+	config := agentConfig(j.settings)
 	config.Model, config.Stream = j.model, j.progress.Stream
 	config.Mask = mask.New(a.key())
 	config.Cache, config.AgreeToCost = j.cache, a.affordRounds(j)
 	config.ChooseReading, config.Insist = a.chooseReading(j), a.insist(j)
 	config.Learn = j.settings.Learn
 	config.Corrections = j.memory.Corrections(fileNames(j.task))
-	return config, nil
+	return config
 }
 
 // agentConfig returns the part of a run's configuration that comes from the settings.
-func agentConfig(s *configs.Settings) (agent.Config, error) {
-	words, err := prompts.Load()
+func agentConfig(s *configs.Settings) agent.Config {
 	return agent.Config{
 		Settings: ask.Settings{
-			Prompts: words,
-			Limits:  ask.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
-			Price:   prices(s), MaxTokens: s.MaxOutputTokens, Context: s.Context,
+			Limits: ask.Limits{Calls: s.MaxCalls, Cost: s.MaxCost, Time: s.MaxTime},
+			Price:  prices(s), MaxTokens: s.MaxOutputTokens, Context: s.Context,
 			ResultChars: s.ResultChars, DescriptionChars: s.DescriptionChars, ContextChars: s.ContextChars,
 		},
 		Options: describe.Options{
@@ -140,7 +131,7 @@ func agentConfig(s *configs.Settings) (agent.Config, error) {
 			MaxFiles:    s.MaxFiles, TopK: s.TopK, Jobs: jobs(s.Jobs), DebugTries: s.DebugTries,
 		},
 		Method: method(s.Method), MaxRounds: s.MaxRounds,
-	}, err
+	}
 }
 
 // saveEvery is the minimum interval between saves while files are described: with thousands of

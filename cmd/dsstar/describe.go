@@ -122,10 +122,7 @@ func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, err
 	if err := j.setUpAlone(ctx, a); err != nil {
 		return nil, err
 	}
-	config, err := a.config(*j)
-	if err != nil {
-		return nil, err
-	}
+	config := a.config(*j)
 	for _, w := range j.settings.Warnings {
 		j.progress.Warn("%s", w)
 	}

@@ -112,7 +112,7 @@ func (r *run) score(ctx context.Context, record Record, t bench.Task, m llm.Mode
 	}
 	answer := answerOf(record, t, r.Folder.Path)
 	scorer := r.Scorer
-	scorer.Judge, scorer.Charts = Judge(m, r.Agent.Prompts), true
+	scorer.Judge, scorer.Charts = Judge(m), true
 	score, err := scorer.Score(ctx, t, &answer)
 	if err != nil {
 		score.Detail = brief.Clip(brief.OneLine(err.Error()), 300)
@@ -209,13 +209,10 @@ func Save(r Result, scores bench.Scores) error {
 }
 
 // Judge returns a judge that asks a model whether two answers mean the same.
-func Judge(m llm.Model, words *prompts.Set) bench.Judge {
-	caller := ask.NewCaller(ask.Settings{Model: m, Prompts: words})
+func Judge(m llm.Model) bench.Judge {
+	caller := ask.NewCaller(ask.Settings{Model: m})
 	return func(ctx context.Context, answer, gold string) (bool, error) {
-		text, err := words.Text(prompts.Grader{Gold: gold, Answer: answer})
-		if err != nil {
-			return false, err
-		}
+		text := prompts.Text(prompts.Grader{Gold: gold, Answer: answer})
 		same, err := ask.Model(ctx, caller, llm.Request{Role: "judge", Subject: "the answer",
 			RestsOn: []any{answer, gold}, Messages: []llm.Message{{Role: "user", Text: text}}}, ask.YesNo)
 		if _, refused := errors.AsType[*llm.CredentialError](err); refused {

@@ -70,11 +70,8 @@ func (d *desk) withText(most int) (prompts.Context, error) {
 // the answer when no step is left. Reasoning models get a prompt of four stages.
 func react(ctx context.Context, d *desk) (answer string, finished bool, err error) {
 	steps := d.options.Steps
-	c, err := d.newChat("react", "Begin.", 0, prompts.React{Steps: steps,
+	c := d.newChat("react", "Begin.", 0, prompts.React{Steps: steps,
 		Reasoning: d.options.Reasoning})
-	if err != nil {
-		return "", false, err
-	}
 	answer, finished, err = c.talk(ctx, "Step", steps, func(text, problem string) move {
 		var code []string
 		for _, b := range ask.Blocks(text) {
@@ -100,11 +97,7 @@ func react(ctx context.Context, d *desk) (answer string, finished bool, err erro
 
 // lastWord asks for the answer when no step is left.
 func (c *chat) lastWord(ctx context.Context) (string, error) {
-	last, err := c.Prompts.Text(prompts.Answer{})
-	if err != nil {
-		return "", err
-	}
-	c.last().shown += "\n\n" + last
+	c.last().shown += "\n\n" + prompts.Text(prompts.Answer{})
 	text, problem, err := c.ask(ctx, "the answer")
 	if errors.Is(err, llm.ErrContextLength) {
 		return "", nil
@@ -135,10 +128,7 @@ var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" 
 // failure. Python runs in one session; the library's default executor starts a process for
 // each block.
 func autoGen(ctx context.Context, d *desk) (answer string, ended bool, err error) {
-	c, err := d.newChat("assistant", "Begin.", 0, prompts.AutoGen{})
-	if err != nil {
-		return "", false, err
-	}
+	c := d.newChat("assistant", "Begin.", 0, prompts.AutoGen{})
 	last := "" // the last message that says more than TERMINATE
 	steps := d.options.Steps
 	_, ended, err = c.talk(ctx, "Message", steps+1, func(text, problem string) move {

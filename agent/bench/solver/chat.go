@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,9 +23,9 @@ type chat struct {
 }
 
 // newChat returns a chat whose system message has the task and the role's own part.
-func (d *desk) newChat(role, first string, window int, own prompts.Part) (*chat, error) {
-	system, err := d.Prompts.Text(d.workplace(), d.context(), own)
-	return &chat{desk: d, role: role, system: system, first: first, window: window}, err
+func (d *desk) newChat(role, first string, window int, own prompts.Part) *chat {
+	system := prompts.Text(d.workplace(), d.context(), own)
+	return &chat{desk: d, role: role, system: system, first: first, window: window}
 }
 
 // ask sends the next message and returns the reply without the model's thoughts. problem
@@ -92,9 +91,9 @@ func (c *chat) talk(ctx context.Context, what string, most int,
 		m := read(text, problem)
 		if m.problem != "" {
 			m.said = text
-			m.shown, err = c.Prompts.Text(prompts.Reask{Problem: m.problem, Rule: m.rule})
+			m.shown = prompts.Text(prompts.Reask{Problem: m.problem, Rule: m.rule})
 		}
-		err = cmp.Or(err, c.add(turn{title: title, reply: text, said: m.said, shown: m.shown}))
+		err = c.add(turn{title: title, reply: text, said: m.said, shown: m.shown})
 		if err == nil && m.cells != nil {
 			answer, finished, err = c.carryOut(ctx, m)
 		}
@@ -125,8 +124,8 @@ func (c *chat) carryOut(ctx context.Context, m move) (answer string, finished bo
 		}
 	}
 	m.told.Output = strings.Join(output, "\n")
-	c.last().shown, err = c.Prompts.Text(m.told)
-	return "", false, err
+	c.last().shown = prompts.Text(m.told)
+	return "", false, nil
 }
 
 // rest returns a text without its code blocks.

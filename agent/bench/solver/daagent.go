@@ -27,11 +27,8 @@ const (
 // characters, and the run ends after the fourth reply without an action, or when an action is
 // repeated twice.
 func daAgent(ctx context.Context, d *desk) (string, bool, error) {
-	c, err := d.newChat("da-agent", "Observation: you are in the folder now.", d.options.Memory,
+	c := d.newChat("da-agent", "Observation: you are in the folder now.", d.options.Memory,
 		prompts.DAAgent{Steps: d.options.Steps, Seconds: actionSeconds})
-	if err != nil {
-		return "", false, err
-	}
 	var last act
 	unread, repeated := 0, 0
 	return c.talk(ctx, "Step", d.options.Steps, func(text, problem string) move {

@@ -24,15 +24,12 @@ import (
 	"dsstar/agent/record"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
-	"dsstar/prompts"
 )
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args) // returns unless this is a sandbox process
 	goleak.VerifyTestMain(m)
 }
-
-var loadPrompts = sync.OnceValues(prompts.Load)
 
 // A script has the model's replies by role, in order. "cut:" begins a truncated reply; "fail:"
 // and "long:" are errors of the model.
@@ -211,10 +208,6 @@ type play struct {
 // newPlay returns a task with two files, "a" of one line and "b" of many.
 func newPlay(t testing.TB, replies script) *play {
 	t.Helper()
-	words, err := loadPrompts()
-	if err != nil {
-		t.Fatal(err)
-	}
 	data, dir := t.TempDir(), t.TempDir()
 	long := strings.Repeat("one line of many\n", 1000)
 	for name, text := range map[string]string{"a.txt": "the fee is 7\n", "b.txt": long} {
@@ -226,7 +219,7 @@ func newPlay(t testing.TB, replies script) *play {
 	p.task = record.Task{Question: "What is the fee?", Guidelines: "A number.", Data: data,
 		Files: []record.File{{Name: "a.txt", Size: 13}, {Name: "b.txt", Size: int64(len(long))}}}
 	p.cfg = agent.Config{
-		Settings: ask.Settings{Model: p.model, Prompts: words, ContextChars: 4000,
+		Settings: ask.Settings{Model: p.model, ContextChars: 4000,
 			DescriptionChars: 1000, ResultChars: 1000},
 		Options: describe.Options{DebugTries: 3, TopK: 100, Jobs: 1},
 		Dir:     dir, MaxRounds: 20,

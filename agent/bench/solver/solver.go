@@ -1,8 +1,8 @@
 // Package solver contains the agents that benchmarks compare: dsstar itself and the methods that
 // the papers measure it against. Each works as published, with its published defaults, over the
 // same sessions, sandbox, model layer and limits. [All] lists them. dsstar uses all of its
-// configuration. The others use Model, Open, Prompts, Dir, Limits, Price, Stream, Sandbox,
-// MaxTokens, TopK and DescriptionChars; model-only also Context and ContextChars.
+// configuration. The others use Model, Open, Dir, Limits, Price, Stream, Sandbox, MaxTokens, TopK
+// and DescriptionChars; model-only also Context and ContextChars.
 //
 // Each agent leaves a notebook in its run folder. Its code cells are what the agent ran, in
 // order, with their outputs; its metadata names the agent. Two runs of a baseline that do the same

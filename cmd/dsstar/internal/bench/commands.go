@@ -36,7 +36,7 @@ type App struct {
 	Settings       func(*pflag.FlagSet) (*configs.Settings, error)
 	CheckBudget    func(*configs.Settings) error
 	CheckMethod    func(*configs.Settings) error
-	AgentConfig    func(*configs.Settings) (agent.Config, error)
+	AgentConfig    func(*configs.Settings) agent.Config
 	Key            func() record.Key
 	Model          func(*configs.Settings, func(llm.Retry)) (llm.Model, error)
 	ModelLine      func(*configs.Settings) string

@@ -65,10 +65,7 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	}
 	maps.Copy(about.Setup, set)
 	about.Published = publishedBy(r.flags.agent)
-	agents, err := r.AgentConfig(r.settings)
-	if err != nil {
-		return err
-	}
+	agents := r.AgentConfig(r.settings)
 	agents.Key, agents.Jobs = r.Key(), max(1, r.settings.Jobs)
 	if agents.Price, err = r.openModels(about); err != nil {
 		return err

@@ -21,7 +21,6 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/pyenv"
-	"dsstar/prompts"
 )
 
 // suiteFlags select the benchmark and its tasks.
@@ -345,10 +344,6 @@ func (a *App) scoringJudge(s *configs.Settings) (bench.Judge, error) {
 	if s.Model == "" {
 		return nil, nil
 	}
-	words, err := prompts.Load()
-	if err != nil {
-		return nil, err
-	}
 	m, err := a.Model(s, func(llm.Retry) {})
-	return runner.Judge(m, words), err
+	return runner.Judge(m), err
 }
