@@ -13,7 +13,6 @@ import (
 func TestFamilyReads(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	p := start(t, dir)
 	write := func(name, header, row string) string {
 		path := filepath.Join(dir, name)
 		text := header
@@ -26,7 +25,7 @@ func TestFamilyReads(t *testing.T) {
 		return path
 	}
 	const header, row = "day,town,price,note\n", "2024-03-N,Rome N,N.5,done\n"
-	first := p.profile(t, write("first.csv", header, row))
+	first := profiled(t, dir, write("first.csv", header, row))
 	for _, c := range []struct {
 		name, header, row string
 		says              []string
@@ -41,7 +40,7 @@ func TestFamilyReads(t *testing.T) {
 		{"form", header, "N.03.2024,Rome N,N.5,done\n", []string{"%d.%m.%Y"}},
 		{"values", header, row + "2024-03-N,Rome N,N.5,Done\n", []string{"Done"}},
 	} {
-		member := p.profile(t, write(c.name+".csv", c.header, c.row))
+		member := profiled(t, dir, write(c.name+".csv", c.header, c.row))
 		if member.Structure != first.Structure {
 			t.Errorf("%s: another family", c.name)
 			continue

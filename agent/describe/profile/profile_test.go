@@ -1,12 +1,10 @@
 package profile_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,62 +13,22 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 var update = flag.Bool("update", false, "write testdata/profiles.golden anew")
 
-// serve makes the profile of each file that a line of stdin names.
-const serve = `
-for line in sys.stdin:
-    print(sys.modules["dsstar_profile.profile"].text(json.loads(line), 60), flush=True)
-`
-
-// python is one process that makes profiles.
-type python struct {
-	*net.UnixConn
-	out *bufio.Reader
-}
-
-// start starts a process that makes profiles of files of a folder, after it has run some code.
-func start(t testing.TB, dir string, before ...string) python {
+// profiled is the profile of a file by its path, which may be relative to a folder.
+func profiled(t testing.TB, dir, path string) (found profile.Profile) {
 	t.Helper()
-	c := connect(t, dir, strings.Join(before, "\n")+serve)
-	p := python{c, bufio.NewReader(c)}
-	t.Cleanup(func() {
-		if err := c.CloseWrite(); err != nil {
-			t.Error(err)
-		}
-		ended(t, p.out)
-	})
-	return p
-}
-
-func (p python) profile(t testing.TB, path string) profile.Profile {
-	t.Helper()
-	var found profile.Profile
-	if err := json.Unmarshal([]byte(p.line(t, path)), &found); err != nil {
+	const code = `print(sys.modules["dsstar_profile.profile"].text(%s, 60))`
+	out := run(t, dir, fmt.Sprintf(code, brief.Python(path)))
+	if err := json.Unmarshal([]byte(out), &found); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return found
-}
-
-// line is what the script prints of a file.
-func (p python) line(t testing.TB, path string) string {
-	t.Helper()
-	name, err := json.Marshal(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fmt.Fprintf(p, "%s\n", name); err != nil {
-		t.Fatal(err)
-	}
-	line, err := p.out.ReadString('\n')
-	if err != nil {
-		t.Fatalf("%s: no profile: %v", path, err)
-	}
-	return line
 }
 
 // TestBounds makes profiles of files that are meant to take too much time or memory. Each has a
@@ -209,14 +167,13 @@ func FuzzProfile(f *testing.F) {
 		f.Add([]byte(seed), uint8(n))
 	}
 	dir := f.TempDir()
-	worker := start(f, dir)
 	f.Fuzz(func(t *testing.T, data []byte, ending uint8) {
 		path := filepath.Join(dir, "file"+endings[int(ending)%len(endings)])
 		if err := os.WriteFile(path, data, 0o644); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		found := worker.profile(t, path)
+		found := profiled(t, dir, path)
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("a small file took %v", took)
 		}
@@ -231,7 +188,6 @@ func FuzzProfile(f *testing.F) {
 func TestLogs(t *testing.T) {
 	t.Parallel()
 	dir, _ := made(t, "logs.py")
-	p := start(t, dir)
 	for name, asks := range map[string]bool{"at-work.sqlite": false, "copied.sqlite": true,
 		"closed.sqlite": true, "idle.sqlite": false, "plain.sqlite": false, "store.duckdb": false} {
 		if err := os.MkdirAll(filepath.Join(dir, "data"), 0o755); err != nil {
@@ -241,7 +197,7 @@ func TestLogs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{name, "data/" + name} {
-			is := p.profile(t, path)
+			is := profiled(t, dir, path)
 			if len(is.Tables) != 1 || is.Tables[0].Count != "100 rows" {
 				t.Errorf("%s: tables are %v, %s", path, is.Tables, is.Problem)
 			}
@@ -250,7 +206,7 @@ func TestLogs(t *testing.T) {
 			}
 		}
 	}
-	if is := p.profile(t, "cut.sqlite"); len(is.Tables) > 0 || !strings.Contains(is.Problem, "cut off") {
+	if is := profiled(t, dir, "cut.sqlite"); len(is.Tables) > 0 || !strings.Contains(is.Problem, "cut off") {
 		t.Errorf("a change that was cut off: tables are %v, %s", is.Tables, is.Problem)
 	}
 }

@@ -64,40 +64,23 @@ func startWarm(python string) error {
 	return err
 }
 
-// connect runs code in a folder, in a child of the warm Python.
-func connect(t testing.TB, dir, code string) *net.UnixConn {
+// run returns what code has printed in a folder, in a child of the warm Python. It must not fail.
+func run(t testing.TB, dir, code string) string {
 	t.Helper()
 	python := pyenvtest.Python(t)
 	warm.once.Do(func() { warm.err = startWarm(python) })
 	if warm.err != nil {
 		t.Fatal(warm.err)
 	}
-	to := &net.UnixAddr{Name: filepath.Join(warm.folder, "socket"), Net: "unix"}
-	c, err := net.DialUnix("unix", nil, to)
+	to, err := net.Dial("unix", filepath.Join(warm.folder, "socket"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() })
-	asked, err := json.Marshal([]string{dir, code})
-	if err == nil {
-		_, err = c.Write(append(asked, '\n'))
+	defer to.Close()
+	var all []byte
+	if err = json.NewEncoder(to).Encode([]string{dir, code}); err == nil {
+		all, err = io.ReadAll(to)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// run returns what code has printed in a folder, which must not fail.
-func run(t testing.TB, dir, code string) string {
-	t.Helper()
-	return ended(t, connect(t, dir, code))
-}
-
-// ended returns the rest of what code prints.
-func ended(t testing.TB, out io.Reader) string {
-	t.Helper()
-	all, err := io.ReadAll(out)
 	said, status, _ := strings.Cut(string(all), "\x00")
 	if err != nil || status != "0" {
 		t.Fatalf("exit code %s, %v:\n%s", status, err, said)

@@ -25,13 +25,12 @@ func near(question string) profile.Ranker {
 func tell(t *testing.T, cases []told) {
 	t.Helper()
 	dir := t.TempDir()
-	p := start(t, dir)
 	for _, c := range cases {
 		path := filepath.Join(dir, c.name)
 		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		text := p.profile(t, path).Text(c.question, c.chars, near(c.question))
+		text := profiled(t, dir, path).Text(c.question, c.chars, near(c.question))
 		if len(text) > c.chars+100 {
 			t.Errorf("%s: %d bytes, more than %d", c.name, len(text), c.chars)
 		}

@@ -1,7 +1,7 @@
 """Serves the connections to a socket, warm.py PROGRAM SOCKET, until stdin ends. The first line of a
 connection is JSON, a folder and code. The code runs in that folder, in a child of this process, in
-which PROGRAM is loaded with what its readers import, and has the rest of the connection as its
-stdin. What the code prints comes back, then a NUL and the exit code."""
+which PROGRAM is loaded with what its readers import. What the code prints comes back, then a NUL and
+the exit code."""
 
 import contextlib
 import importlib
