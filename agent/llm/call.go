@@ -67,8 +67,11 @@ func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io
 func repeats(ctx context.Context, err error) (h http.Header, again bool) {
 	h, again = http.Header{}, passes(err)
 	if refused, ok := errors.AsType[*StatusError](err); ok && refused.after != "" {
-		wait, date := time.ParseDuration(refused.after + "s")
-		if wait > 0 || date != nil { // the library reads dates
+		wait, _ := time.ParseDuration(refused.after + "s")
+		if date, err := http.ParseTime(refused.after); err == nil {
+			wait = time.Until(date)
+		}
+		if wait > 0 {
 			h.Set("Retry-After", refused.after)
 		}
 		deadline, ends := ctx.Deadline()

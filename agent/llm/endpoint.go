@@ -107,7 +107,6 @@ func (e Endpoint) options(query url.Values) []option.RequestOption {
 		option.WithBaseURL(e.BaseURL),
 		option.WithHTTPClient(&once),
 		option.WithMaxRetries(e.Retries),
-		option.WithMaxRetryDelay(maxWait),
 		option.WithHeader("User-Agent", "dsstar"),
 	}
 	if e.Key != "" {

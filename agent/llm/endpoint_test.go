@@ -166,11 +166,16 @@ func TestCancel(t *testing.T) {
 	}{
 		"before the answer": {llmtest.Response{Stall: true}, 5, context.DeadlineExceeded},
 		"in the stream":     {llmtest.Response{Text: "one two three four", CutAfter: 1, Stall: true}, 5, context.DeadlineExceeded},
-		"in a wait":         {after("Sat, 01 Jan 2000 00:01:00 GMT"), 5, context.DeadlineExceeded},
+		"in a wait":         {after("60"), 5, context.Canceled},
 		"before a wait":     {after("60"), 0, nil},
+		"before a date":     {after("Sat, 01 Jan 2000 00:01:00 GMT"), 0, nil},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			if c.want == context.Canceled {
+				ctx, cancel = context.WithCancel(t.Context())
+				time.AfterFunc(5*time.Second, cancel)
+			}
 			defer cancel()
 			start := time.Now()
 			_, err := open(t, endpoint(llmtest.NewPiped(t, llmtest.Each(c.response)))).Ask(ctx, question)
