@@ -238,7 +238,8 @@ func TestReactRecord(t *testing.T) {
 	}
 }
 
-// TestForgets: while the request is too long, the oldest exchange is dropped.
+// TestForgets: while the request is too long, the oldest exchange is dropped. A single request that is
+// too long is not made again.
 func TestForgets(t *testing.T) {
 	p := run(t, "react", solver.Options{}, script{"react": {py(`print("first")`),
 		py(`print("second")`), "long:", py("answer(7)")}})
@@ -246,6 +247,10 @@ func TestForgets(t *testing.T) {
 	contains(t, "the request", last, "What is the fee?", "second")
 	if strings.Contains(last, `print("first")`) {
 		t.Error("nothing was forgotten")
+	}
+	alone := newPlay(t, script{"model-only": {"long:", "Answer: 7"}})
+	if alone.solve(t, t.Context(), "model-only", solver.Options{}); alone.err == nil {
+		t.Error("it was made again")
 	}
 }
 

@@ -20,7 +20,11 @@ import (
 // how much they sent; here the limit is that of all descriptions together.
 func modelOnly(ctx context.Context, d *desk) (string, bool, error) {
 	d.rounds = 1
-	known, err := d.withText(d.Sizes().Context)
+	most := d.cfg.ContextChars
+	if d.cfg.Context > 0 {
+		most = min(most, 2*d.cfg.Context) // at three bytes a token, leaves a third for the rest
+	}
+	known, err := d.withText(most)
 	if err != nil {
 		return "", false, err
 	}

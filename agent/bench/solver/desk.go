@@ -51,6 +51,8 @@ type baseline struct {
 func (b baseline) Solve(ctx context.Context, cfg agent.Config,
 	task record.Task) (runner.Record, error) {
 	d := &desk{baseline: b, cfg: cfg, task: task}
+	// what a baseline shows does not become less
+	cfg.ResultChars, cfg.ContextChars, cfg.DescriptionChars = 0, 0, 0
 	d.Asker = ask.NewAsker(cfg.Settings, d.workplace, func(string) error { return nil })
 	if b.most > 0 {
 		d.opening = record.New(task, record.Question{}).Cells()

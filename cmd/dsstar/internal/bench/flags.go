@@ -1,10 +1,10 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -170,16 +170,13 @@ func (a *App) readIDs(arg string) ([]string, error) {
 
 // check refuses invalid flags.
 func (b *runFlags) check(a *App, s *configs.Settings) error {
-	if _, ok := solver.Find(b.agent); !ok {
-		return usage.New(fmt.Sprintf("--agent: unknown agent %q; there are %s", b.agent,
-			strings.Join(agentNames(), ", ")), usage.Again("--agent", "dsstar"))
-	}
-	known := runner.Causes()
-	if i := slices.IndexFunc(b.retry, func(c string) bool { return !slices.Contains(known, c) }); i >= 0 {
-		return usage.New(fmt.Sprintf("--retry: unknown cause %q; the causes are %s", b.retry[i],
-			strings.Join(known, ", ")), usage.Again("--retry", known[0]))
+	err := cmp.Or(oneOf("--agent", b.agent, agentNames()...), checkCompat(b.compat))
+	for _, cause := range b.retry {
+		err = cmp.Or(err, oneOf("--retry", cause, runner.Causes()...))
 	}
 	switch {
+	case err != nil:
+		return err
 	case b.jobs < 1:
 		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs),
 			usage.Again("--jobs", "1"))
@@ -204,13 +201,7 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 			return err
 		}
 	}
-	if _, err := checkCompat(b.compat); err != nil {
-		return err
-	}
-	if err := a.CheckBudget(s); err != nil {
-		return err
-	}
-	return a.CheckMethod(s)
+	return cmp.Or(a.CheckBudget(s), a.CheckMethod(s))
 }
 
 // options returns the agents' options that are flags but not settings.

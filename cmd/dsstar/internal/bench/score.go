@@ -63,20 +63,16 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	if s.tasks == "" {
 		return nil, usage.New("--tasks is not given: "+b.Layout, usage.Again("--tasks", "PATH"))
 	}
-	setting := bench.Setting{Oracle: s.setting == "oracle"}
-	if s.setting != "oracle" && s.setting != "retrieval" {
-		return nil, usage.New(fmt.Sprintf("--data-setting is retrieval or oracle, not %q", s.setting),
-			usage.Again("--data-setting", "oracle"))
+	if err := oneOf("--data-setting", s.setting, "retrieval", "oracle"); err != nil {
+		return nil, err
 	}
-	switch s.split {
-	case "", "all", "easy", "medium", "hard":
-	case "test":
-		setting.Split = "all"
-	case "dev":
+	err = oneOf("--split", cmp.Or(s.split, "all"), "dev", "test", "all", "easy", "medium", "hard")
+	if err != nil {
+		return nil, err
+	}
+	setting := bench.Setting{Oracle: s.setting == "oracle"}
+	if s.split == "dev" {
 		setting.Split = "dev"
-	default:
-		return nil, usage.New(fmt.Sprintf("--split is dev, test, all, easy, medium or hard, not %q",
-			s.split), usage.Again("--split", "dev"))
 	}
 	suite, err := b.Open(s.tasks, setting)
 	if missing, ok := errors.AsType[*bench.MissingError](err); ok {
@@ -108,12 +104,18 @@ func compatFlag(f *pflag.FlagSet, compat *string) {
 		"score like the public code (upstream), or without its faults (fixed)")
 }
 
-func checkCompat(compat string) (bench.Compat, error) {
-	if c := bench.Compat(compat); c == bench.Upstream || c == bench.Fixed {
-		return c, nil
+func checkCompat(compat string) error {
+	return oneOf("--compat", compat, string(bench.Upstream), string(bench.Fixed))
+}
+
+// oneOf refuses a value of a flag that is not among those that are known.
+func oneOf(flag, value string, known ...string) error {
+	if slices.Contains(known, value) {
+		return nil
 	}
-	return "", usage.New(fmt.Sprintf("--compat is upstream or fixed, not %q", compat),
-		usage.Shell("dsstar bench score --compat fixed OUT"))
+	last := len(known) - 1
+	return usage.New(fmt.Sprintf("%s is %s or %s, not %q", flag, strings.Join(known[:last], ", "),
+		known[last], value), usage.Again(flag, known[0]))
 }
 
 // readRun reads the folder of a run.
@@ -168,8 +170,7 @@ func (a *App) scoreCommand() *cobra.Command {
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		ofRun, ofFile := len(args) == 1 && answers == "", len(args) == 0 && answers != ""
-		c, err := checkCompat(compat)
-		if err != nil {
+		if err := checkCompat(compat); err != nil {
 			return err
 		}
 		s, err := a.Settings(settings)
@@ -189,17 +190,16 @@ func (a *App) scoreCommand() *cobra.Command {
 				usage.Shell("dsstar bench score OUT"),
 				usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
 		}
-		scorer, done, err := a.scorer(s, c)
+		scorer, done, err := a.scorer(s, bench.Compat(compat))
 		if err != nil {
 			return err
 		}
 		defer done()
-		var scores bench.Scores
+		score := scoreFile
 		if ofRun {
-			scores, err = scoreRun(cmd.Context(), scorer, &suite, args[0], save)
-		} else {
-			scores, err = scoreFile(cmd.Context(), scorer, &suite, answers)
+			answers, score = args[0], scoreRun
 		}
+		scores, err := score(cmd.Context(), scorer, &suite, answers, save)
 		if errors.Is(err, bench.ErrNoJudge) {
 			return usage.New(err.Error(), usage.Again("--model", "PROVIDER/MODEL"))
 		}
@@ -219,16 +219,13 @@ func (a *App) scoreCommand() *cobra.Command {
 }
 
 // scoreFile scores the answers in a file of the benchmark's own format.
-func scoreFile(ctx context.Context, scorer bench.Scorer, flags *suiteFlags,
-	file string) (none bench.Scores, _ error) {
+func scoreFile(ctx context.Context, scorer bench.Scorer, flags *suiteFlags, file string,
+	_ bool) (none bench.Scores, _ error) {
 	suite, err := flags.open("score")
 	if err != nil {
 		return none, err
 	}
 	answers, err := bench.ReadAnswers(file)
-	if _, ok := errors.AsType[*bench.MissingError](err); ok {
-		return none, usage.New(err.Error(), usage.Shell("ls %s", file))
-	}
 	if err != nil {
 		return none, usage.New(err.Error(), usage.Shell("head -c 300 %s", file))
 	}
@@ -248,8 +245,7 @@ func scoreRun(ctx context.Context, scorer bench.Scorer, flags *suiteFlags, out s
 	}
 	if was := r.Setup["compat"]; save && was != string(scorer.Compat) {
 		return none, usage.New(fmt.Sprintf("%s is scored by %s; its tables cannot mix scorings", r.Path,
-			was),
-			usage.Shell("dsstar bench score --save --compat "+was+" %s", r.Path))
+			was), usage.Shell("dsstar bench score --save --compat "+was+" %s", r.Path))
 	}
 	suite, err := suiteOf(r, flags)
 	if err != nil {
