@@ -26,6 +26,7 @@ func TestAsk(t *testing.T) {
 	contains(t, p.model.prompt(t, "second the answer to question 2"), "Which of 1 count.", "- some: 2")
 	nb := readNotebook(t, p.Trajectory)
 	contains(t, nb.Cells[cellOf(t, nb, "question-2")].Source, "# Question 2: What now?", "12")
+	contains(t, p.Script(), "# %% Question 1, Step 1: ", "# %% Question 2, Answer: What now?")
 	if err := record.New(record.Task{}, record.Question{Rounds: make([]record.Round, 1)}).Ask("??", ""); err == nil {
 		t.Error("a question was asked before the first was answered")
 	}

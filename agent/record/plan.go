@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -75,8 +76,14 @@ func (t *Trajectory) OwnCells() []string { return codes(t.titled(t.Method.Script
 
 // AskedCells returns the cells of all questions.
 func (t *Trajectory) AskedCells() (cells []Titled) {
-	for _, q := range t.Questions {
-		cells = append(cells, q.titled(t.Method.Script)...)
+	for k, q := range t.Questions {
+		own := q.titled(t.Method.Script)
+		for i := range own {
+			if len(t.Questions) > 1 {
+				own[i].Title = fmt.Sprintf("Question %d, %s", k+1, own[i].Title)
+			}
+		}
+		cells = append(cells, own...)
 	}
 	return cells
 }

@@ -418,7 +418,7 @@ func (q *Question) titled(scripts bool) (cells []Titled) {
 		cells = append(cells, Titled{Title: fmt.Sprintf("Step %d: %s", n+1, r.Step), Code: a.Code})
 	}
 	if last, ok := q.FinalCell(); ok {
-		cells = append(cells, Titled{Title: "Answer", Code: last.Code})
+		cells = append(cells, Titled{Title: "Answer: " + q.Text, Code: last.Code})
 	}
 	return cells
 }
