@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/journal"
 	"dsstar/agent/llm"
+	"dsstar/agent/mask"
 	"dsstar/prompts"
 )
 
@@ -24,10 +26,11 @@ type Request struct {
 	Images func() []llm.Image
 }
 
-// An Asker makes the requests of a run's roles, each once, and keeps them within the model's
-// context.
+// An Asker makes model calls within the limits, and counts them: the requests of a run's roles, each
+// once. It keeps them within the model's context. It may be used by several goroutines at once.
 type Asker struct {
-	*Caller
+	Settings
+	*Budget
 	Journal *journal.Journal // has the replies; nil: each request is made
 	system  func() prompts.Part
 	warn    func(text string) error
@@ -36,7 +39,10 @@ type Asker struct {
 	sizes Sizes
 	most  Sizes          // for what the model is still to be asked
 	times map[string]int // requests since the beginning, by their grounds
-	about int            // the question, from 1; 0: none yet
+	spent Spent
+	asked int // bytes of all requests
+	busy  Stopwatch
+	about int // the question, from 1; 0: none yet
 }
 
 // Begin has what a run asks about a question, by its number from 1, counted from the beginning: a
@@ -61,12 +67,19 @@ func (a *Asker) count(ground string) int {
 	return a.times[ground]
 }
 
-// NewAsker returns an asker. Every request begins with system; warn is told when
+// NewAsker returns an asker. Every request begins with system, if that is set; warn is told when
 // less is shown from then on.
 func NewAsker(s Settings, system func() prompts.Part, warn func(text string) error) *Asker {
+	if s.Mask == nil {
+		s.Mask = mask.New(nil)
+	}
 	sizes := firstSizes(s)
-	return &Asker{Caller: NewCaller(s), system: system, warn: warn, sizes: sizes, most: sizes,
-		times: map[string]int{}}
+	a := &Asker{Settings: s, Budget: &Budget{Limits: s.Limits, Price: s.Price}, system: system,
+		warn: warn, sizes: sizes, most: sizes, times: map[string]int{}}
+	if s.Price != nil {
+		a.spent.Cost = new(float64)
+	}
+	return a
 }
 
 // Role returns the reply to a request, which rests on its role and parts. A reply that cannot be
@@ -92,10 +105,17 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T,
 				continue
 			}
 		}
+		if err == nil && reply.Fault != "" {
+			err = &Error{Role: r.Role, Subject: r.Subject, Problem: reply.Fault, Reply: reply.Text}
+		}
 		if err != nil {
 			return *new(T), err
 		}
-		return readKept(reply, r.Role, r.Subject, format)
+		value, err := format.Read(llm.Reply{Text: reply.Text, Finish: reply.Finish})
+		if isPart(err) {
+			err = nil
+		}
+		return value, err
 	}
 }
 
@@ -103,13 +123,15 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T,
 func askFor[T any](ctx context.Context, a *Asker, r Request, parts []prompts.Part,
 	format Format[T]) (kept, error) {
 	request := llm.Request{Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: []any{parts},
-		MaxTokens: a.MaxTokens,
-		Messages: []llm.Message{{Role: "system", Text: prompts.Text(a.system())},
-			{Role: "user", Text: prompts.Text(parts...)}}}
+		MaxTokens: a.MaxTokens, Messages: []llm.Message{{Role: "user", Text: prompts.Text(parts...)}}}
+	if a.system != nil {
+		system := llm.Message{Role: "system", Text: prompts.Text(a.system())}
+		request.Messages = slices.Insert(request.Messages, 0, system)
+	}
 	if r.Images != nil {
 		request.Images = r.Images()
 	}
-	return askTwice(ctx, a.Caller, request, format)
+	return askTwice(ctx, a, request, format)
 }
 
 // ForgetUnread has the request made again whose reply could not be read.

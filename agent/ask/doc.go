@@ -2,8 +2,7 @@
 // and cost, sends a reply that cannot be read back once with the rule, and shows less of earlier
 // questions, files and outputs when a request is longer than the model's context.
 //
-// A [Caller] makes single calls, with [Model]. An [Asker] makes the requests of a run's roles,
-// with [Role]. A [Budget] holds the calls of either to [Limits].
+// An [Asker] makes the requests of a run's roles, with [Role]. A [Budget] holds its calls to [Limits].
 //
 // A [Format] reads replies, also as weak models write them: it reads what is clear, and makes an
 // error of the rest. A new kind of reply is a struct, such as [Ruling]: its tags make the JSON

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent/llm"
+	"dsstar/prompts"
 )
 
 // A chatty model replies in turn, by the schema or in text.
@@ -34,10 +35,9 @@ func TestForm(t *testing.T) {
 			`{"verdict": "unfinished", "reason": "x", "wrong_step": null, "code": null}`}},
 		{replies: []string{"Verdict: maybe", "Verdict: unfinished\nReason: x"}},
 	} {
-		caller := NewCaller(Settings{Model: m})
-		request := llm.Request{Role: "judge",
-			Messages: []llm.Message{{Role: "system", Text: "a"}, {Role: "user", Text: "b"}}}
-		got, err := Model(t.Context(), caller, request, form)
+		asker := NewAsker(Settings{Model: m}, func() prompts.Part { return prompts.Workplace{} }, nil)
+		request := Request{Role: "judge", Words: func() []prompts.Part { return []prompts.Part{prompts.Answer{}} }}
+		got, err := Role(t.Context(), asker, request, form)
 		if err != nil || !got.Unfinished || len(m.asked) != 2 {
 			t.Fatalf("%+v, %v, %d calls", got, err, len(m.asked))
 		}

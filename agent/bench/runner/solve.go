@@ -210,11 +210,12 @@ func Save(r Result, scores bench.Scores) error {
 
 // Judge returns a judge that asks a model whether two answers mean the same.
 func Judge(m llm.Model) bench.Judge {
-	caller := ask.NewCaller(ask.Settings{Model: m})
+	asker := ask.NewAsker(ask.Settings{Model: m}, nil, nil)
 	return func(ctx context.Context, answer, gold string) (bool, error) {
-		text := prompts.Text(prompts.Grader{Gold: gold, Answer: answer})
-		same, err := ask.Model(ctx, caller, llm.Request{Role: "judge", Subject: "the answer",
-			RestsOn: []any{answer, gold}, Messages: []llm.Message{{Role: "user", Text: text}}}, ask.YesNo)
+		same, err := ask.Role(ctx, asker, ask.Request{Role: "judge", Subject: "the answer",
+			Words: func() []prompts.Part {
+				return []prompts.Part{prompts.Grader{Gold: gold, Answer: answer}}
+			}}, ask.YesNo)
 		if _, refused := errors.AsType[*llm.CredentialError](err); refused {
 			err = &bench.StopError{Err: err}
 		}

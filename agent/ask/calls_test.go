@@ -23,12 +23,12 @@ func (m *counting) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: "yes", Model: "m1", Usage: llm.Usage{InputTokens: 10}}, nil
 }
 
-// TestCaller: calls at the same time do not go beyond the limit together, and are
+// TestCalls: calls at the same time do not go beyond the limit together, and are
 // counted by role.
-func TestCaller(t *testing.T) {
+func TestCalls(t *testing.T) {
 	m := &counting{}
-	c := ask.NewCaller(ask.Settings{Model: m, Limits: ask.Limits{Calls: 7},
-		Price: func(string) (llm.Price, bool) { return llm.Price{Input: 1e6, Output: 0}, true }})
+	c := ask.NewAsker(ask.Settings{Model: m, Limits: ask.Limits{Calls: 7},
+		Price: func(string) (llm.Price, bool) { return llm.Price{Input: 1e6, Output: 0}, true }}, nil, nil)
 	var refused atomic.Int64
 	var all sync.WaitGroup
 	for n := range 20 {
@@ -52,7 +52,7 @@ func TestCaller(t *testing.T) {
 // TestGroundIsMasked: nobody can try values of what is masked on the ground of a request.
 func TestGroundIsMasked(t *testing.T) {
 	m := &counting{}
-	c := ask.NewCaller(ask.Settings{Model: m})
+	c := ask.NewAsker(ask.Settings{Model: m}, nil, nil)
 	const secret = "AKIAIOSFODNN7EXAMPLE"
 	text := "key " + secret + " \"quoted\""
 	if _, err := c.Call(t.Context(), llm.Request{RestsOn: []any{text}, Messages: []llm.Message{{Text: text}}}); err != nil {
