@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -80,8 +79,6 @@ var toolNames = ask.Format[[]string]{
 	},
 }
 
-var pythonName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 // parseTool reads the schema and the code of a tool. It returns nil if the reply is "none".
 func parseTool(text string) (*Tool, error) {
 	t := &Tool{}
@@ -100,10 +97,8 @@ func parseTool(text string) (*Tool, error) {
 	switch {
 	case t.Schema == nil || t.Code == "":
 		return nil, errors.New("it has not both a json and a python code block")
-	case json.Unmarshal(t.Schema, t) != nil || !pythonName.MatchString(t.Name) || t.Description == "":
+	case json.Unmarshal(t.Schema, t) != nil || t.Name == "" || t.Description == "":
 		return nil, errors.New("its JSON is no schema with name and description")
-	case !regexp.MustCompile(`(?m)^(?:async )?(?:def|class) ` + t.Name + `\b`).MatchString(t.Code):
-		return nil, fmt.Errorf("its code does not define %s", t.Name)
 	}
 	return t, nil
 }

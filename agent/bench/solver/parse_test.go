@@ -70,21 +70,6 @@ func TestParseAnything(t *testing.T) {
 	})
 }
 
-func TestLiteral(t *testing.T) {
-	for text, want := range map[string]string{
-		"ls":          `"ls"`,
-		"a\nb":        "r'''\na\nb\n'''",
-		"a\n'''":      `"a\n'''"`,
-		"a\nb\\":      `"a\nb\\"`,
-		"a\r\nb":      `"a\r\nb"`,
-		"a\nprint'x'": `"a\nprint'x'"`,
-	} {
-		if got := literal(text); got != want {
-			t.Errorf("literal(%q) = %s", text, got)
-		}
-	}
-}
-
 func TestParseAnswer(t *testing.T) {
 	for text, want := range map[string]string{
 		"Answer: 7":                           "7",
