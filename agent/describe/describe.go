@@ -32,7 +32,7 @@ func (r *Describer) Describe(ctx context.Context) error {
 		}
 		defer session.close()
 		describe := r.profileFiles
-		if !r.method.Profiles() {
+		if !r.t.Method.Profiles() {
 			describe = r.describeByModel
 		}
 		if err := describe(ctx, session, left); err != nil {
@@ -83,9 +83,9 @@ func (r *Describer) Choose() error {
 	return r.warn(warnings)
 }
 
-// keepOnly leaves the files of the indexes, in the order of the task, and of the others their names:
-// what nobody has seen is no part of how the answer was found, and with thousands of files it would be
-// most of the notebook.
+// keepOnly leaves the files of the indexes, in the order of the task, and of the others their
+// names: what nobody has seen is no part of how the answer was found, and with thousands of files
+// it would be most of the notebook.
 func (r *Describer) keepOnly(kept []int) {
 	slices.Sort(kept)
 	all, described := r.t.Task.Files, r.t.Descriptions
@@ -133,7 +133,7 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 		case d.Error != "":
 		case f.Size == 0:
 			d.Text = "The file is empty: it has 0 bytes."
-		case r.method.NoAnalyzer:
+		case r.t.Method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
 			if known, err := r.takeKept(root, i); err != nil {
@@ -150,8 +150,8 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 	return left, r.warnOfLinks(leading)
 }
 
-// warnOfLinks tells of links that are not followed, and how to allow it. No flag is advised for what
-// is private: a stranger's links may be there for that.
+// warnOfLinks tells of links that are not followed, and how to allow it. No flag is advised for
+// what is private: a stranger's links may be there for that.
 func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 	if len(leading) == 0 {
 		return nil

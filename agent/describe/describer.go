@@ -55,7 +55,6 @@ type Describer struct {
 	Options
 	journal Journal
 	t       *record.Trajectory
-	method  record.Method
 	open    func(ctx context.Context, dir string) (Session, error)
 	data    string         // the data folder; "": there is none
 	kernel  *ask.Stopwatch // of the sessions
@@ -73,7 +72,7 @@ type Describer struct {
 func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask.Stopwatch,
 	journal Journal,
 	open func(ctx context.Context, dir string) (Session, error)) *Describer {
-	return &Describer{Asker: a, Options: o, journal: journal, t: t, method: t.Method, open: open,
+	return &Describer{Asker: a, Options: o, journal: journal, t: t, open: open,
 		data: data, kernel: kernel, profiles: map[string]*profile.Profile{}, kept: map[string]string{}}
 }
 

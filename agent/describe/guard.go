@@ -37,7 +37,9 @@ func (e *MaskError) Error() string {
 // names, and what looks like credentials in the files, which are all that cells can open. It warns
 // of each line that has one. The error may be a [*MaskError].
 func (r *Describer) Guard(ctx context.Context, all []record.File) error {
-	r.t.Task.Mask = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Columns, r.t.Task.Mask))))
+	patterns := slices.Concat(r.Columns, r.t.Task.Mask)
+	slices.Sort(patterns)
+	r.t.Task.Mask = slices.Compact(patterns)
 	if len(r.t.Task.Mask) > 0 {
 		if err := r.maskColumns(ctx, all); err != nil {
 			return err

@@ -32,8 +32,8 @@ func (r *Describer) profileSeconds() int {
 	return max(1, min(cell*3/5, max(usual, cell/5)))
 }
 
-// profileFiles has a program look into the files. Each cell takes so many that progress is told, and
-// comes to one at least.
+// profileFiles has a program look into the files. Each cell takes so many that progress is told,
+// and comes to one at least.
 func (r *Describer) profileFiles(ctx context.Context, session *scratch, left []int) error {
 	const most = 500
 	seconds, mark := r.profileSeconds(), rand.Text()
@@ -156,8 +156,8 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 	return d
 }
 
-// The parts of what is shown of the files: of tables near the question, of lines about files that are
-// far from it, of documents, of one document unless it is a code book, and of columns that match.
+// The parts of what is shown of the files: of tables near the question, of lines about files that
+// are far from it, of documents, of one document unless it is a code book, and of matches.
 const nearShare, farShare, documentsShare, documentShare, relationsShare = 12, 20, 3, 5, 60
 
 // leastChars is how much of a table near the question is told at least if it has so much to tell,
@@ -205,9 +205,9 @@ func (r *Describer) word() {
 	r.t.Relations = brief.Lines(profile.Relate(names, r.profiles), show.Context/relationsShare)
 }
 
-// share gives files their texts, the nearest to the question first: the nearest table has twice what
-// falls to each of those after it, which get what it does not need. A file that there is no room for
-// has a line while there is room for lines. It returns the others.
+// share gives files their texts, the nearest to the question first: the nearest table has twice
+// what falls to each of those after it, which get what it does not need. A file that there is no
+// room for has a line while there is room for lines. It returns the others.
 func (r *Describer) share(all []int) (near []int) {
 	const most = 8 // tables that the room is divided among
 	show := r.Sizes()

@@ -23,7 +23,7 @@ func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, relations, left
 	for n, d := range r.t.Descriptions {
 		lead, member := first[d.Like]
 		switch {
-		case r.method.Profiles() && (texts[n] == "" || member && texts[lead] == ""):
+		case r.t.Method.Profiles() && (texts[n] == "" || member && texts[lead] == ""):
 			names = append(names, d.File) // what a member has beyond the other says nothing alone
 		case member:
 			beside[lead] += r.dataPython(n) + ": " + texts[n] + "\n"
@@ -47,13 +47,13 @@ func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, relations, left
 func (r *Describer) texts(show ask.Sizes) []string {
 	texts, lengths := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
 	for n, d := range r.t.Descriptions {
-		if texts[n] = d.Text; d.Text == "" && d.Error != "" && !r.method.NoAnalyzer {
+		if texts[n] = d.Text; d.Text == "" && d.Error != "" && !r.t.Method.NoAnalyzer {
 			texts[n] = "No description: " + d.Error
 		}
 		lengths[n] = min(len(texts[n]), show.Description)
 	}
 	most := show.Description
-	if !r.method.Profiles() { // a script is told how much to print
+	if !r.t.Method.Profiles() { // a script is told how much to print
 		most = min(most, 2*r.descriptionChars(show))
 	}
 	for n, share := range brief.Shares(lengths, show.Context, most) {

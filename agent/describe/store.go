@@ -66,7 +66,7 @@ func keptProfile(at string) (p profile.Profile, ok bool) {
 
 // takeKept gives file i the description that its profile is, if that is kept.
 func (r *Describer) takeKept(root *files.Folder, i int) (known bool, err error) {
-	if !r.method.Profiles() {
+	if !r.t.Method.Profiles() {
 		return false, nil
 	}
 	f := r.t.Task.Files[i]

@@ -27,7 +27,8 @@ var formats = []format{
 	{endings: []string{".shp"}, added: []string{".xml"},
 		instead: []string{".shx", ".dbf", ".prj", ".cpg", ".qpj", ".qix", ".sbn", ".sbx"}},
 	{endings: []string{".dbf"}, instead: []string{".cpg"}},
-	{endings: []string{".tif", ".tiff"}, added: []string{".aux.xml", ".ovr"}, instead: []string{".tfw"}},
+	{endings: []string{".tif", ".tiff"},
+		added: []string{".aux.xml", ".ovr"}, instead: []string{".tfw"}},
 	{endings: []string{".bil", ".bip", ".bsq", ".flt", ".img", ".dat", ".raw"},
 		added: []string{".hdr"}, instead: []string{".hdr"}}, // a text that says how numbers are written
 }

@@ -29,9 +29,8 @@ type File struct {
 // the same sum as far as both are known.
 func (f File) Same(other File) bool {
 	sum := f.Sum == other.Sum || f.Sum == "" || other.Sum == ""
-	return f.Size == other.Size && sum && slices.EqualFunc(f.With, other.With, func(a, b Companion) bool {
-		return a.Name == b.Name && a.Size == b.Size
-	})
+	alike := func(a, b Companion) bool { return a.Name == b.Name && a.Size == b.Size }
+	return f.Size == other.Size && sum && slices.EqualFunc(f.With, other.With, alike)
 }
 
 // Weight says in words how large the file and its companions are.

@@ -1,6 +1,6 @@
 // Package profile says what is in a data file, as a program sees it. [Script] is Python that
-// prints the profiles of files as JSON documents; [Profile.Text] is what a request shows of one, and
-// [Relate] tells which columns of several files hold the same values.
+// prints the profiles of files as JSON documents; [Profile.Text] is what a request shows of one,
+// and [Relate] tells which columns of several files hold the same values.
 package profile
 
 import (
