@@ -98,7 +98,7 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T,
 			if sizes != within(sizes, a.most) { // those of a run that goes on
 				return kept{}, llm.ErrContextLength
 			}
-			return askFor(ctx, a, r, parts, format)
+			return askTwice(ctx, a, a.request(r, parts), format)
 		})
 		if errors.Is(err, llm.ErrContextLength) {
 			if err = a.shorter(sizes, r, parts, on, err); err == nil {
@@ -119,9 +119,8 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T,
 	}
 }
 
-// askFor makes the request of some parts.
-func askFor[T any](ctx context.Context, a *Asker, r Request, parts []prompts.Part,
-	format Format[T]) (kept, error) {
+// request puts a request of some parts into words.
+func (a *Asker) request(r Request, parts []prompts.Part) llm.Request {
 	request := llm.Request{Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: []any{parts},
 		MaxTokens: a.MaxTokens, Messages: []llm.Message{{Role: "user", Text: prompts.Text(parts...)}}}
 	if a.system != nil {
@@ -131,7 +130,7 @@ func askFor[T any](ctx context.Context, a *Asker, r Request, parts []prompts.Par
 	if r.Images != nil {
 		request.Images = r.Images()
 	}
-	return askTwice(ctx, a, request, format)
+	return request
 }
 
 // ForgetUnread has the request made again whose reply could not be read.

@@ -44,9 +44,6 @@ var choices = map[string][]any{
 	"ruling":  {"same", "first", "second", "reading", "undecided"},
 }
 
-// raw is a text as it is.
-type raw string
-
 // What may stand in a line before a choice, and behind it.
 const (
 	before = `(?im)^` + marks + `(?:(?:so|thus|overall),?\s+)?(?:(?:it|(?:the|this)\s+plan)\s+is\s+)?(?:the\s+)?`

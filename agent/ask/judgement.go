@@ -25,12 +25,12 @@ type Judgement struct {
 
 type judgement struct {
 	Readings []reading `json:"readings" jsonschema:"what question and files leave open; may be empty"`
-	Verdict  raw       `json:"verdict"`
+	Verdict  string    `json:"verdict"`
 	Reason   string    `json:"reason" jsonschema:"one or two sentences"`
 	Wrong    int       `json:"wrong_step,omitempty" jsonschema:"the number of the wrong step; null: none is wrong"`
 	Code     string    `json:"code,omitempty" jsonschema:"the last Python cell, if sufficient or inconclusive"`
-	Takes    raw       `json:"takes" jsonschema:"of each reading in order the number of the option that the cells take, such as 1, 2"`
-	Decided  raw       `json:"decided" jsonschema:"the numbers of the readings that the words quoted for them decide, such as 1, 3, or none"`
+	Takes    string    `json:"takes" jsonschema:"of each reading in order the number of the option that the cells take, such as 1, 2"`
+	Decided  string    `json:"decided" jsonschema:"the numbers of the readings that the words quoted for them decide, such as 1, 3, or none"`
 	Branches []Branch  `json:"branches" jsonschema:"if sufficient or inconclusive, one for each branch asked for; else empty"`
 }
 
@@ -64,7 +64,7 @@ func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgeme
 			j.Code, err = form.Code, noCode
 			j.Branches, _ = branchesOf(form.Branches, asked, steps)
 			if form.Takes+form.Decided != "" {
-				j.Takes, j.Decided = numbersIn(string(form.Takes)), numbersIn(string(form.Decided))
+				j.Takes, j.Decided = numbersIn(form.Takes), numbersIn(form.Decided)
 			}
 		case j.Wrong > 0:
 			j.Unfinished = false
@@ -93,7 +93,7 @@ var (
 
 // verdict returns the verdict. Words that point both ways are an error: a verdict is never guessed.
 func (form judgement) verdict() (v record.Verdict, err error) {
-	value, rest, err := chosenIn("verdict", string(form.Verdict))
+	value, rest, err := chosenIn("verdict", form.Verdict)
 	v = record.Verdict{Reason: cmp.Or(form.Reason, rest), Unfinished: value == "unfinished",
 		Inconclusive: value == "inconclusive"}
 	v.Sufficient = v.Inconclusive || value == "sufficient"

@@ -115,13 +115,11 @@ func (s *shape) into(form reflect.Value, own []entry, parts [][]entry) (noCode e
 		texts := texts(own, name)
 		text := strings.TrimSpace(strings.Join(texts, "\n"))
 		switch to := value.Addr().Interface().(type) {
-		case *raw:
-			*to = cmp.Or(*to, raw(text))
 		case *string:
 			if name == "code" {
 				*to, noCode = codeOf(*to, own)
-			} else {
-				*to = paragraph(cmp.Or(*to, text))
+			} else if *to = cmp.Or(*to, text); choices[name] == nil {
+				*to = paragraph(*to)
 			}
 		case *int:
 			*to = max(0, cmp.Or(*to, append(numbersIn(text), 0)[0]))
