@@ -14,7 +14,7 @@ import (
 const fewRounds, manyRounds = 1, 4
 
 // estimate reports what the rounds may cost, from the length of the shared prefix and the
-// tokens per byte so far, and asks whether to go on. The notebook grows by about 600 tokens a
+// a token for four bytes, and asks whether to go on. The notebook grows by about 600 tokens a
 // round, and a reply has about 350.
 func (r *run) estimate(ctx context.Context) error {
 	writer := "solver"
@@ -22,7 +22,7 @@ func (r *run) estimate(ctx context.Context) error {
 		writer = "coder"
 	}
 	price, priced := r.PriceOf(writer)
-	tokens := int(float64(len(prompts.Text(r.context()))) * r.TokensPerByte())
+	tokens := len(prompts.Text(r.context())) / 4
 	guess := func(rounds int) (u record.Usage, cost float64) {
 		u.Calls = callsOf(r.t.Method.Script, rounds)
 		u.InputTokens = u.Calls * (tokens + 500 + 600*rounds/2)

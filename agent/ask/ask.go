@@ -40,7 +40,6 @@ type Asker struct {
 	most  Sizes          // for what the model is still to be asked
 	times map[string]int // requests since the beginning, by their grounds
 	spent Spent
-	asked int // bytes of all requests
 	busy  Stopwatch
 	about int // the question, from 1; 0: none yet
 }

@@ -151,22 +151,9 @@ func (a *Asker) pay(request llm.Request, reply llm.Reply) {
 	} else if a.spent.Cost != nil {
 		a.spent.Cost = new(*a.spent.Cost + cost)
 	}
-	for _, m := range request.Messages {
-		a.asked += len(m.Text)
-	}
 	if len(request.Texts) == 0 && reply.Model != "" && !slices.Contains(a.spent.Models, reply.Model) {
 		a.spent.Models = append(a.spent.Models, reply.Model)
 	}
-}
-
-// TokensPerByte returns the average number of input tokens per byte of the requests so far.
-func (a *Asker) TokensPerByte() float64 {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.asked > 20_000 && !a.spent.Usage.Estimated {
-		return float64(a.spent.Usage.InputTokens) / float64(a.asked)
-	}
-	return 0.25
 }
 
 // A kept reply is what is recorded of it.
