@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,10 +22,7 @@ import (
 // TestGoldenReal: recordings are the same with real kernels, also of runs that are killed.
 func TestGoldenReal(t *testing.T) {
 	pyenvtest.Long(t)
-	k := realKernels{spec: must(checkpoint.Spec(kernel.PythonSpec(pyenvtest.Python(t)), t.TempDir()))}
-	k.answer, k.python = filepath.Join(t.TempDir(), "answer"), pyenvtest.Python(t)
-	k.prelude = "import builtins\nbuiltins.agreed = lambda: open(" + brief.Python(k.answer) + ").read()\n" +
-		"builtins.write = lambda name, text: open(name, 'w').write(text)\n"
+	k := newRealKernels(t)
 	all := map[string][]turn{"back, with repairs": {{replies: troubled[1].replies}}}
 	for _, name := range []string{"three steps", "an open reading", "a step edited", "follow-ups"} {
 		all[name] = recordings[name]
@@ -45,6 +43,30 @@ func TestGoldenReal(t *testing.T) {
 // asTexts makes the numbers that code binds texts, as they are in the sessions of a [world].
 func asTexts(code string) string {
 	return regexp.MustCompile(`(?m)^(\w+) = (\d+)$`).ReplaceAllString(code, `$1 = "$2"`)
+}
+
+// TestNothingStaleReal is TestNothingStale with real kernels, in a few worlds.
+func TestNothingStaleReal(t *testing.T) {
+	pyenvtest.Long(t)
+	checks := flag.Lookup("rapid.checks").Value.String()
+	defer flag.Set("rapid.checks", checks)
+	if err := flag.Set("rapid.checks", "3"); err != nil {
+		t.Fatal(err)
+	}
+	k := newRealKernels(t)
+	nothingStale(t, func(s *stage) {
+		s.task.Data, s.task.Files = "", nil
+		s.config.Open, s.config.RunScript = k.open, k.run
+	})
+}
+
+func newRealKernels(t *testing.T) realKernels {
+	k := realKernels{spec: must(checkpoint.Spec(kernel.PythonSpec(pyenvtest.Python(t)), t.TempDir()))}
+	k.answer, k.python = filepath.Join(t.TempDir(), "answer"), pyenvtest.Python(t)
+	k.prelude = "import builtins, os, types\nbuiltins.agreed = lambda: open(" + brief.Python(k.answer) + ").read()\n" +
+		"builtins.write = builtins.save = lambda name, value: open(name, 'w').write(str(value))\n" +
+		"builtins.out, builtins.die = types.SimpleNamespace(csv='out.csv'), lambda: os._exit(1)\n"
+	return k
 }
 
 // realKernels run cells in Python that knows what the cells of recordings call.
