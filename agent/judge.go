@@ -77,7 +77,7 @@ func (r *standard) verdict(ctx context.Context, subject string) (said ask.Judgem
 
 func (r *standard) judgeWords(seen sight) []prompts.Part {
 	parts := r.shared()
-	withoutMemory(parts)
+	withoutMemory(parts) // as of the arbiter
 	var names []string
 	for _, name := range seen.Pictures {
 		names = append(names, brief.OneLine(name))
