@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"dsstar/agent"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -77,49 +76,6 @@ func TestReshown(t *testing.T) {
 		p := goOn(t, follow, shown).noError(t)
 		if !p.Verified() || !p.Part(0).Verified() || len(p.Warnings) > 0 || p.Questions[0].Rounds[0].Attempts[0].Execution.Stdout() != "1\n" {
 			t.Errorf("%q, %q, warnings %q", p.Part(0).Doubts(), p.Doubts(), p.Warnings)
-		}
-	}
-}
-
-// TestOverwritten: a later question that writes the file of an answer is told of, as long as it does.
-func TestOverwritten(t *testing.T) {
-	tr := next(t, play(t, saved, asksFile).noError(t).Trajectory)
-	p := goOn(t, onward.with(script{"cell": "b = 2\nsave(out.csv, b)\nprint(b)"}), tr).noError(t)
-	p.warned(t, "out.csv")
-	goOn(t, more, must(edited(t, p.Trajectory, source("step-2-1", "out.csv", "other.csv")))).noError(t).warned(t, "")
-}
-
-// TestNotes: a note has the questions judged and derived again from where it stands on, and a note
-// that is removed all of them. What was chosen with that is open again.
-func TestNotes(t *testing.T) {
-	follow := script{"step": "On.", "cell": "b = 5\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()",
-		"branches": branches("z = 2\nz")}
-	tr := play(t, simple.with(follow).with(script{"solver round 1": reads(isOpen), "last": "print(x)"})).noError(t).Trajectory
-	must(0, agent.Choose(tr, 0, 0, 0))
-	tr = goOn(t, follow, tr).noError(t).Trajectory
-	if err := tr.Ask("And now?", ""); err != nil || !tr.Part(0).Verified() {
-		t.Fatal(err, tr.Part(0).Doubts())
-	}
-	tr = goOn(t, follow, tr).noError(t).Trajectory
-	for _, c := range []struct {
-		name      string
-		edit      func(reporter, *notebook.Notebook)
-		judged    int
-		standings string
-	}{
-		{"above all", insert("question", note("Mind.")), 2, "verified, verified"},
-		{"below the first", insert("answer", note("Mind.")), 2, "verified, verified"},
-		{"below the last", insert("answer-2", note("Mind.")), 1, "verified, verified"},
-		{"removed", remove("note-1"), 1, "depends on a reading, depends on a reading"},
-		{"a remark", insert("answer", notebook.Cell{ID: "own", Type: notebook.Markdown, Source: "Mind."}), 0,
-			"verified, verified"},
-	} {
-		p := goOn(t, follow, must(edited(t, tr, c.edit))).noError(t)
-		if n := p.model.count("judge"); n != c.judged || p.model.count("second") != n {
-			t.Errorf("%s: asked %q", c.name, p.model.asked)
-		}
-		if got := p.Part(0).Standing() + ", " + p.Standing(); got != c.standings {
-			t.Errorf("%s: %s; %q, %q", c.name, got, p.Part(0).Doubts(), p.Doubts())
 		}
 	}
 }

@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,8 +39,12 @@ func goes(p *played) string {
 			fmt.Fprintf(&b, "  %s\n", d)
 		}
 		for _, r := range part.OpenReadings() {
-			for _, o := range r.Options {
-				fmt.Fprintf(&b, "    %s: %q %s\n", o.Text, o.Answer, o.Problem)
+			for n, o := range r.Options {
+				if n != r.Chosen || o.Problem != "" {
+					fmt.Fprintf(&b, "    or %s: %q %s\n", o.Text, o.Answer, o.Problem)
+				} else {
+					fmt.Fprintf(&b, "    %s\n", o.Text)
+				}
 			}
 		}
 		if part.Final != nil {
@@ -60,11 +63,7 @@ func goes(p *played) string {
 // event and resumed. -update writes what they are now.
 func TestGolden(t *testing.T) {
 	once(t)
-	all := maps.Clone(recordings)
-	for _, c := range troubled {
-		all[c.name] = []turn{{replies: c.replies}}
-	}
-	for name, turns := range all {
+	for name, turns := range allRecordings() {
 		t.Run(name, func(t *testing.T) {
 			file := recordingOf(name)
 			got := goldenOf(t, turns, spared)

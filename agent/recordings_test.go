@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"dsstar/agent"
 	"dsstar/agent/journal"
@@ -16,12 +17,7 @@ import (
 )
 
 func question(text, form string) act {
-	return func(t *testing.T, tr *record.Trajectory) *record.Trajectory {
-		if err := tr.Ask(text, form); err != nil {
-			t.Fatal(err)
-		}
-		return tr
-	}
+	return changed(func(tr *record.Trajectory) { must(0, tr.Ask(text, form)) })
 }
 
 func edit(changes ...func(reporter, *notebook.Notebook)) act {
@@ -32,10 +28,7 @@ func edit(changes ...func(reporter, *notebook.Notebook)) act {
 
 // chooses takes an option of reading i of question k.
 func chooses(k, i, option int) act {
-	return func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
-		must(0, agent.Choose(tr, k, i, option))
-		return tr
-	}
+	return changed(func(tr *record.Trajectory) { must(0, agent.Choose(tr, k, i, option)) })
 }
 
 // choosing has a person choose an option of each reading that matters.
@@ -45,11 +38,17 @@ func choosing(option int) func(*stage) {
 	}
 }
 
-func dropped(t *testing.T, tr *record.Trajectory) *record.Trajectory {
-	if err := tr.Drop(2); err != nil {
-		t.Fatal(err)
+// changed changes a record.
+func changed(change func(*record.Trajectory)) act {
+	return func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
+		change(tr)
+		return tr
 	}
-	return tr
+}
+
+// dropped has a person drop a step.
+func dropped(step int) act {
+	return changed(func(tr *record.Trajectory) { must(0, tr.Drop(step)) })
 }
 
 // then does all of these, one after the other.
@@ -68,12 +67,29 @@ func apart(takes, branch string) script {
 }
 
 // journaled is a run whose cells have given something else, which is a part of a text.
-func journaled(tr *record.Trajectory, was, is string) *record.Trajectory {
+func journaled(was, is string) act {
 	in := func(text string) string { return strings.Trim(string(must(json.Marshal(text))), `"`) }
-	data := strings.ReplaceAll(string(must(json.Marshal(tr.Journal))), in(was), in(is))
-	tr.Journal = &journal.Journal{}
-	must(0, json.Unmarshal([]byte(data), tr.Journal))
-	return tr
+	return changed(func(tr *record.Trajectory) {
+		data := strings.ReplaceAll(string(must(json.Marshal(tr.Journal))), in(was), in(is))
+		tr.Journal = &journal.Journal{}
+		must(0, json.Unmarshal([]byte(data), tr.Journal))
+	})
+}
+
+// prints is a run whose script has run so in plain Python.
+func prints(x notebook.Execution, err error) func(*stage) {
+	return func(s *stage) {
+		s.config.RunScript = func(_ context.Context, dir string, _ time.Duration) (notebook.Execution, error) {
+			return marked(dir, x), err
+		}
+	}
+}
+
+// readsAgain is a judge that names the readings again, with the option taken of the first.
+func readsAgain(taken int, more string) script {
+	first := strings.TrimSuffix(reads(isOpen), "Step: Count.\n\n```python\nx = 1\nprint(x)\n```")
+	return open.with(script{"branches": branches("z = 3\nz", "z = 3\nz"),
+		"judge round 2": strings.Replace(first, "Taken: 1", fmt.Sprint("Taken: ", taken), 1) + more + judged})
 }
 
 // judges is a judge that finds a step wrong; insists has a person say what is to become of its cell.
@@ -113,9 +129,11 @@ var (
 	// a second derivation gives another answer
 	undecided = three.with(script{"second": "w = 1\nw", "arbiter": "Ruling: undecided\nReason: who knows"})
 
-	better = source("round-2", "Two.", "Two, but better.")
-	hers   = source("step-2", "\"2\"", "\"mine\"")
-	remark = notebook.Cell{ID: "own", Type: notebook.Markdown, Source: "Mine."}
+	better  = source("round-2", "Two.", "Two, but better.")
+	shout   = source("final", "print(z)", "z += \"!\"\nprint(z)")
+	doubled = source("step-1", "x = 1", "x = 2")
+	hers    = source("step-2", "\"2\"", "\"mine\"")
+	remark  = notebook.Cell{ID: "own", Type: notebook.Markdown, Source: "Mine."}
 
 	// a follow-up that builds on the answer x, and one that loads all anew
 	onward = simple.with(script{"cell": "b = x\nb += \"2\"\nprint(b)", "last": "print(b)",
@@ -199,7 +217,8 @@ var recordings = map[string][]turn{
 		replies: savedTwice("a.csv")}},
 	"a file that no question names": {{replies: savedTwice("my own.csv"), change: asking("How many?", "")}},
 	"a file that a follow-up overwrites": {{replies: saved, change: asksFile},
-		{does: next, replies: onward.with(script{"cell": "b = 2\nsave(out.csv, b)\nprint(b)"})}},
+		{does: next, replies: onward.with(script{"cell": "b = 2\nsave(out.csv, b)\nprint(b)"})},
+		{does: edit(source("step-2-1", "out.csv", "other.csv")), replies: more}},
 
 	"a spent budget, and on": {{replies: three, change: func(s *stage) { s.config.Limits.Calls = 3 }},
 		{replies: three}},
@@ -250,11 +269,9 @@ var recordings = map[string][]turn{
 	"a function that is wrong": {{change: recalled("tool = 1"), replies: another.with(script{
 		"cell": "x = tool\nprint(x)", "arbiter two answers": wrongStep + "1"})}},
 	"a stranger's run, followed": {{replies: simple}, {does: next, replies: onward}, {replies: more, whole: true,
-		does: func(_ *testing.T, tr *record.Trajectory) *record.Trajectory { tr.Disown(); return tr }}},
+		does: changed((*record.Trajectory).Disown)}},
 	"an earlier cell that gives another output": {{replies: simple}, {replies: onward.with(script{"last round 1": "print(x)"}), whole: true,
-		does: then(next, func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
-			return journaled(tr, `"1\n`, `"9\n`)
-		})}, {replies: onward}},
+		does: then(next, journaled(`"1\n`, `"9\n`))}, {replies: onward}},
 	"a choice of an earlier question": {{replies: open}, {does: next, replies: onward},
 		{does: chooses(0, 0, 1), replies: onward}},
 
@@ -264,7 +281,7 @@ var recordings = map[string][]turn{
 		{does: edit(insert("step-2", mine), remove("final")),
 			replies: three.with(script{"verdict": yes})}},
 	"another last cell": {{replies: three},
-		{does: edit(source("final", "print(z)", "z += \"!\"\nprint(z)")), replies: more}},
+		{does: edit(shout), replies: more}},
 	"a step removed": {{replies: three}, {does: edit(remove("round-3", "step-3", "verdict-3")),
 		replies: more}},
 	"another order": {{replies: three}, {replies: more.with(script{"last": "print(z)"}),
@@ -292,10 +309,9 @@ var recordings = map[string][]turn{
 		replies: more.with(script{"cell": `raise KeyError("k")`, "debugger": `raise KeyError("k")`})},
 		{replies: more, whole: true}},
 	"a step before a last cell of a person's own fails": {{replies: three}, {replies: more, does: then(
-		edit(source("final", "print(z)", "# mine\nprint(z)")), func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
+		edit(source("final", "print(z)", "# mine\nprint(z)")), changed(func(tr *record.Trajectory) {
 			tr.Start.Given[1].Attempts[0].Code = "nothing_like_it" // does not run a second time
-			return tr
-		})}},
+		}))}},
 	"other data for a last cell of a person's own": {{replies: three},
 		{does: edit(source("final", "print(z)", "# mine\nprint(z)")), replies: more},
 		{change: func(s *stage) { s.task.Files[0].Size = 7 }, replies: more}},
@@ -328,14 +344,14 @@ var recordings = map[string][]turn{
 		{does: edit(source("step-1", "1", "7")), replies: more}},
 	"cells of two questions edited": {{replies: three}, {does: next, replies: onward.with(script{
 		"cell": "v = z\nv += \"4\"\nprint(v)", "last": "print(v)"})},
-		{replies: more, does: edit(source("step-1", "1", "7"), source("final", "print(z)", "z += \"!\"\nprint(z)"))},
+		{replies: more, does: edit(source("step-1", "1", "7"), shout)},
 		{replies: more, does: edit(source("step-2", "y = x", "y = x\nz = y"), source("final", "z += \"!\"\nprint(z)", "print(y)"),
 			remove("round-3", "step-3"))},
 		{replies: more, does: edit(source("step-1", "x = 7", "nothing_like_it"))}},
 	"a note": {{replies: simple}, {does: edit(insert("step-1", note("Only the paid ones."))),
 		replies: simple.with(script{"verdict round 2": no, "cell round 3": "x = 4\nprint(x)"})}},
 	"a remark": {{replies: simple}, {does: edit(insert("step-1", remark)), replies: simple}},
-	"dropped steps": {{replies: three}, {does: dropped, replies: three.with(script{
+	"dropped steps": {{replies: three}, {does: dropped(2), replies: three.with(script{
 		"cell round 5": "z = x\nz += \"9\"\nprint(z)", "verdict round 4": no, "verdict round 5": yes})}},
 	"rejected last cells": {{replies: simple.with(script{"debugger": "print(x)"}), whole: true,
 		change: (&critic{answers: map[string]agent.Decision{"the answer, try 1": rejected("no"),
@@ -352,6 +368,9 @@ var recordings = map[string][]turn{
 		"the answer, try 2": accepted(`raise KeyError("mine")`),
 		"the answer, try 3": accepted(`raise KeyError("mine too")`)}}).join}},
 	"a form that a person has accepted": {{whole: true, replies: unfit, change: (&critic{}).join}},
+	"a slip in a person's cell": {{replies: simple, change: (&critic{answers: map[string]agent.Decision{
+		"round 1, try 1":        {Choice: agent.Accept, Text: "Mine.", Code: `raise SyntaxError("slip")`},
+		"round 1, try 1, again": accepted("x = 7\nprint(x)")}}).join}},
 	"rejected steps": {{replies: simple, change: func(s *stage) {
 		s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) { return rejected("no"), nil }
 	}}},
@@ -363,4 +382,42 @@ var recordings = map[string][]turn{
 				"round 1, try 1": {Choice: agent.Accept, Text: "Mine.", Code: "x = 5\nprint(x)"},
 				"round 2, try 2": rejected("no")}}).join(s)
 		}}},
+
+	"a cell that runs once": {{whole: true, replies: simple.with(script{"cell": "x = 1\nonce()"})}},
+	"a script with another answer": {{whole: true,
+		replies: simple.with(script{"cell": "x = tick()", "last": "y = x\nprint(tick())"})}},
+	"a script that prints more": {{replies: simple, change: prints(ran(notebook.OK, "more\n  1 \n", "a warning"), nil)}},
+	"a script that fails in plain Python": {{replies: simple,
+		change: prints(ran(notebook.Raised, "1\n", "Traceback\n  ...\nSyntaxError: magic\n"), nil)}},
+	"a script that prints otherwise": {{replies: simple, change: prints(ran(notebook.OK, "11\n", ""), nil)}},
+	"a script that does not end":     {{replies: simple, change: prints(ran(notebook.TimedOut, "1\n", ""), nil)}},
+	"a script that cannot be run": {{whole: true, replies: simple,
+		change: prints(notebook.Execution{}, errors.New("no program"))}, {replies: script{}}},
+	"no readings wanted": {{replies: open, change: func(s *stage) { s.config.Method.NoReadings = true }}},
+	"finished":           {{replies: simple}, {replies: script{}}},
+	"no journal": {{replies: simple}, {replies: simple, does: changed(func(tr *record.Trajectory) { tr.Journal = nil })},
+		{replies: simple, does: changed(func(tr *record.Trajectory) { tr.Journal = nil; tr.Disown() })}},
+
+	// a follow-up leaves the question before it as it was
+	"a review followed, with data elsewhere": {{replies: simple, change: (&critic{answers: map[string]agent.Decision{
+		"round 1, try 1": accepted("x = 7\nprint(x)")}}).join}, {replies: onward,
+		does: then(next, changed(func(tr *record.Trajectory) { tr.Task.Data = "/tmp/../data" }))}},
+	"followed with fewer rounds": {{replies: three}, {does: next, change: func(s *stage) { s.config.MaxRounds = 1 },
+		replies: onward.with(script{"cell": "v = z\nprint(v)", "last": "print(v)"})}},
+	"a time in a step, followed": {
+		{whole: true, replies: three.with(script{"cell round 1": "x = 1\nt = tick()\nprint(t)"})},
+		{whole: true, does: next, replies: onward.with(script{"cell": "v = z\nprint(v)", "last": "print(v)"})}},
+	"functions that only a follow-up uses": {{replies: simple, change: recalled("tool = 1")},
+		{does: next, replies: onward.with(script{"cell": "b = tool\nprint(b)"})}},
+	"a last cell of a person's own removed": {{replies: three}, {replies: more, does: edit(shout)},
+		{does: edit(remove("final")), replies: more.with(script{"finalizer": "print(z)"})}},
+	"a step dropped below a last cell of a person's own": {{replies: three}, {replies: more, does: edit(shout)},
+		{does: dropped(3), replies: more}},
+
+	// what the judge reads anew after an edit
+	"another option after an edit": {{replies: open}, {does: edit(doubled), replies: readsAgain(2, "")}},
+	"another point after an edit": {{replies: open}, {does: edit(doubled), replies: readsAgain(1,
+		"Reading: Whether it counts.\nOption 1: yes\nOption 2: no\nTaken: 2\n"+isOpen+"\n\n")}},
+	"no point after an edit": {{replies: open}, {does: edit(doubled),
+		replies: open.with(script{"branches": branches("z = 3\nz"), "judge round 2": judged})}},
 }

@@ -148,12 +148,3 @@ func goOnAfter(t *testing.T, whole *played, replies script, m moment, change ...
 	}
 	return got
 }
-
-// TestResumeFinished: there is nothing to do for a run that is finished.
-func TestResumeFinished(t *testing.T) {
-	whole := play(t, simple).noError(t)
-	got := goOn(t, script{}, whole.Trajectory).noError(t)
-	if len(got.model.asked) > 0 || len(got.world.sessions) > 0 || !got.Verified() {
-		t.Errorf("asked %q, %d sessions", got.model.asked, len(got.world.sessions))
-	}
-}

@@ -3,7 +3,6 @@ package agent_test
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -61,70 +60,6 @@ func TestSecondSeesNothing(t *testing.T) {
 		}
 	}
 	contains(t, again.model.prompt(t, "second the answer"), "Mind the gap.")
-}
-
-// TestWordsAndFiles: an answer of values and a file is the same if all of it is, and is shown by
-// its words.
-func TestWordsAndFiles(t *testing.T) {
-	for _, c := range []struct{ question, first, file, second, other, standing string }{
-		{"Save it as out.csv. How many?", "5, out.csv", "x,1", "out.csv, 5", "x,1", "verified"},
-		{"Save it as out.csv. How many?", "5, out.csv", "x,1", "5", "x,1.0", "verified"},
-		{"Save it as out.csv. How many?", "5, out.csv", "x,1", "3, out.csv", "x,1", "not verified"},
-		{"Save it as out.csv. How many?", "5, out.csv", "x,1", "5, out.csv", "x,2", "not verified"},
-		{"How many?", "5 (other.csv)", "x,1", "3 (other.csv)", "x,1", "not verified"},
-		{"How many of what you saved as out.csv?", "5", "x,1", "3", "x,1", "not verified"},
-		{"How many of what you saved as out.csv?", "5", "x,1", "5", "x,1", "verified"},
-	} {
-		name := "out.csv"
-		if strings.Contains(c.first, "other.csv") {
-			name = "other.csv"
-		}
-		for _, role := range []string{"second", "branches"} {
-			replies := script{"cell": "x = \"" + c.file + "\"\nsave(" + name + ", x)\nprint(x)",
-				"last": "y = x\nprint(\"" + c.first + "\")", "arbiter": "Ruling: undecided"}
-			other := "z = \"" + c.other + "\"\nsave(" + name + ", z)\na = \"" + c.second + "\"\na"
-			replies[role] = other
-			if role == "branches" {
-				replies[role], replies["verdict"] = branches(other), yes+"\nTakes: 1"
-				replies["second"] = "z = \"" + c.file + "\"\nsave(" + name + ", z)\na = \"" + c.first + "\"\na"
-				replies["solver round 1"] = strings.Replace(reads(isOpen), "x = 1\n", replies["cell"]+"\n", 1)
-			}
-			p := play(t, simple.with(replies), func(s *stage) { s.task.Question = c.question }).noError(t)
-			want := c.standing
-			if role == "branches" {
-				want = strings.Replace(want, "not verified", "depends on a reading", 1)
-			}
-			if p.Standing() != want || p.Answer() != c.first {
-				t.Errorf("%s, %q, %s %q with %q: answer %q, %s: %q", c.question, c.first, role, c.second, c.other,
-					p.Answer(), p.Standing(), p.Doubts())
-			}
-			if role == "second" && p.Second.Answer != c.second {
-				t.Errorf("%q is the second's answer, not its words %q", p.Second.Answer, c.second)
-			}
-		}
-	}
-}
-
-// TestToldFiles: what only the session can say of a file decides, and an arbiter cannot overrule
-// it.
-func TestToldFiles(t *testing.T) {
-	for _, c := range []struct{ name, first, second, ruling, standing string }{
-		{"out.png", `a|{"bars": [{"at": "N", "value": 1}]}`, `b|{"bars": [{"at": "N", "value": 1}]}`, "", "verified"},
-		{"out.png", `a|{"bars": [{"at": "N", "value": 1}]}`, `b|{"bars": [{"at": "N", "value": 2}]}`, "same", "not verified"},
-		{"out.png", "a|{}", "a|{}", "same", "not verified"},
-		{"out.png", "a", "b", "same", "verified"},
-		{"out.xlsx", `a|[{"s": "N", "n": 1}, {"s": "S", "n": 2}]`, `b|[{"s": "S", "n": 2}, {"s": "N", "n": 1}]`, "", "verified"},
-		{"out.xlsx", `a|[{"n": 1}]`, `b|[{"n": 2}]`, "same", "not verified"},
-		{"out.html", "a1", "a2", "same", "verified"},
-	} {
-		cell := func(content string) string { return "z = " + strconv.Quote(content) + "\nsave(" + c.name + ", z)\n" }
-		p := play(t, simple.with(script{"cell": cell(c.first) + "x = 1\nprint(x)", "last": "x\nprint(\"" + c.name + "\")",
-			"second": cell(c.second) + "a = \"" + c.name + "\"\na", "arbiter": "Ruling: same\nReason: so it is"}),
-			func(s *stage) { s.task.Question = "Save it as " + c.name + "." }).noError(t)
-		if p.Standing() != c.standing || (p.model.count("arbiter") > 0) != (c.ruling != "") {
-			t.Errorf("%s, %q and %q: %s: %q; asked %q", c.name, c.first, c.second, p.Standing(), p.Doubts(), p.model.asked)
-		}
-	}
 }
 
 // refuses has the session of the second derivation fail to open.
