@@ -13,9 +13,9 @@ import (
 // easy ones and 5.6 for hard ones, with smaller steps.
 const fewRounds, manyRounds = 1, 4
 
-// estimate reports what the rounds may cost, from the length of the shared prefix and the
-// a token for four bytes, and asks whether to go on. The notebook grows by about 600 tokens a
-// round, and a reply has about 350.
+// estimate reports what the rounds may cost, from the length of the shared prefix, at four bytes a
+// token, and asks whether to go on. The notebook grows by about 600 tokens a round, and a reply has
+// about 350.
 func (r *run) estimate(ctx context.Context) error {
 	writer := "solver"
 	if r.t.Method.Script {
