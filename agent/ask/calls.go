@@ -58,9 +58,6 @@ func (a *Asker) Spent() Spent {
 func (a *Asker) Continue(before Spent) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.Settings.Price == nil {
-		before.Cost = nil // what goes on from here has no price
-	}
 	a.spent = before
 }
 

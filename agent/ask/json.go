@@ -15,18 +15,31 @@ var (
 	jsonEscape  = lazy.Regexp(`(?s)\\.|"`)
 )
 
-// fromJSON sets the fields of a form by the JSON object in a text, and reports whether there is
-// one.
+// startOf returns where the first JSON object of a text begins, outside of other code; -1 if there is
+// none.
+func startOf(text string) int {
+	begin := 0
+	for _, p := range pieces(text) {
+		m := objectStart().FindStringSubmatchIndex(p.text)
+		if m != nil && (!p.isCode || p.Language == "json" || p.Language == "" && p.Code[0] == '{') {
+			return begin + m[2]
+		}
+		begin += len(p.text)
+	}
+	return -1
+}
+
+// fromJSON sets the fields of a form by the JSON object in a text, and reports whether there is one.
 func fromJSON(text string, form any) (is bool, err error) {
-	m := objectStart().FindStringSubmatchIndex(text)
-	if m == nil {
+	at := startOf(text)
+	if at < 0 {
 		return false, nil
 	}
-	object := repaired(text[m[2]:])
+	object := repaired(text[at:])
 	decoder := json.NewDecoder(strings.NewReader(object))
 	err = decoder.Decode(form)
 	switch {
-	case reflect.ValueOf(form).Elem().IsZero() && strings.Trim(text[:m[2]], "`~json \t\n") != "":
+	case reflect.ValueOf(form).Elem().IsZero() && strings.Trim(text[:at], "`~json \t\n") != "":
 		return false, nil
 	case err != nil:
 		return false, errors.New("its JSON cannot be read")
