@@ -121,24 +121,22 @@ func (r *workspace) filesGiven(ctx context.Context, answer string) (all []compar
 	if folder != nil {
 		defer folder.Close()
 	}
-	for _, name := range formOf(r.t.Task).files {
-		f := compare.File{Name: name}
-		if folder != nil {
-			if written, err := fileOf(ctx, r.session, folder, name); err == nil {
-				f = written
-			}
-		}
-		all = append(all, f)
-	}
+	asked := formOf(r.t.Task).files
 	named := strings.FieldsFunc(answer, func(c rune) bool { return strings.ContainsRune("\n,;", c) })
-	for _, name := range append(named, namedFile().FindAllString(answer, maxWritten)...) {
+	for _, name := range slices.Concat(asked, named, namedFile().FindAllString(answer, maxWritten)) {
 		name = strings.TrimPrefix(strings.Trim(name, " \t\"'[]"), "./")
 		is := func(f compare.File) bool { return f.Name == name }
-		if folder == nil || slices.ContainsFunc(all, is) || !filepath.IsLocal(name) {
+		if slices.ContainsFunc(all, is) || !filepath.IsLocal(name) {
 			continue
 		}
-		if f, err := fileOf(ctx, r.session, folder, name); err == nil {
+		f, err := compare.File{}, fs.ErrNotExist
+		if folder != nil {
+			f, err = fileOf(ctx, r.session, folder, name)
+		}
+		if err == nil {
 			all = append(all, f)
+		} else if slices.Contains(asked, name) {
+			all = append(all, compare.File{Name: name})
 		}
 	}
 	return all
