@@ -7,8 +7,11 @@ HIDES = re.compile(r"(?m)\b(exec|eval|globals|locals|vars|get_ipython|system)\(|
                    r"\.py[\"']|^\s*(!|%[^m])")
 CHANGES = re.compile(r"pop\w*|setdefault|append|extend|insert|update|remove|discard|add|clear|sort|"
                      r"reverse|execute\w*")
-OPENS = re.compile(r"open|connect|loadtxt|genfromtxt|fromfile|imread|read_\w+|scan_\w+|[ir]?glob|"
-                   r"iterdir|listdir|scandir|walk|\w*Path|\w*File")
+OPENS = re.compile(r"open|connect|loadtxt|genfromtxt|fromfile|imread|read_(?!sql)\w+|scan_\w+|"
+                   r"[ir]?glob|iterdir|listdir|scandir|walk|\w*Path|\w*File")
+SAVES = re.compile(r"to_(csv|excel|feather|file|hdf|html|json|latex|markdown|netcdf|orc|parquet|"
+                   r"pickle|sql|stata|xml|zarr)|save\w*|dump|[wW]rite\w*|imwrite|copy2|copyfile|"
+                   r"copytree|move|urlretrieve|touch|symlink_to")
 IN_QUERY = re.compile(r"(?i)(?:\b(?:from|join|update|into|table|view)\s+"
                       r"(?:if\s+(?:not\s+)?exists\s+)?[\"`\[]?|@)([^\W\d]\w*)")
 FROM_FILE = re.compile(r"(?i)\b(from|join)\s+'")
@@ -115,10 +118,10 @@ class Flow:
         name, texts = name_of(node.func), [t for n in ast.walk(node) if (t := text_of(n))]
         modes = node.args[1:2] + [k.value for k in node.keywords if k.arg == "mode"]
         written = name == "open" and any(re.search("[wxa+]", text_of(m)) for m in modes)
-        if written or WRITES.match(name) or name in ("urlretrieve", "touch", "symlink_to"):
+        if written or SAVES.fullmatch(name) or root_of(node.func) == "shutil":
             self.gives[A_FILE] = False
-        elif (OPENS.fullmatch(name) and node.args or name == "load" and texts) and not of_data(texts):
-            self.reads.add(A_FILE)
+        elif OPENS.fullmatch(name) and node.args or name == "load" and texts:
+            self.reads |= set() if of_data(texts) else {A_FILE}
 
     def run(self, body, own, local, top=False):
         """Statements, before which own names are bound; local ones are those of a function."""
@@ -136,7 +139,7 @@ class Flow:
                 inner |= bound(nodes)
                 inner -= {g for n in nodes if isinstance(n, ast.Global) for g in n.names}
             self.reads |= reads - own - local
-            for name in changes - local - self.modules:
+            for name in changes - local - self.modules - HARMLESS:
                 self.gives.setdefault(name, False)
             for block in blocks:
                 self.run(block, own | binds | inner, inner)

@@ -105,6 +105,8 @@ func TestApart(t *testing.T) {
 				"for p in glob.glob('data/*.csv'):\n    n = len(open(f'data/{p}').read())\nprint(n)"}, []int{0}},
 		{[]string{"r = con.sql(\"select * from t join 'data/a.csv'\").df()\nprint(r)",
 			"r = con.sql(\"select * from t join 'data/b.csv'\").df()\nprint(r)"}, []int{0}},
+		{[]string{"x = t.copy()\ny = pd.to_numeric(t.a)\nprint(f(int(y), str(x)))",
+			"con = sqlite3.connect('file:data/a.db?mode=ro')\nprint(int(pd.read_sql('select * from s', con).n.sum()))"}, []int{0}},
 		{[]string{"a = 1", "b = a", "c = b"}, []int{}},
 		{[]string{"a = 1", "a = 2", "c = a"}, []int{0}},
 		{[]string{"a = 1", "b = 2", "c = a"}, []int{1}},
