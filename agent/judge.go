@@ -83,9 +83,9 @@ func (r *standard) judgeWords(seen sight) []prompts.Part {
 		names = append(names, brief.OneLine(name))
 	}
 	branches := r.judged()
-	request := prompts.Judgement{Written: seen.Written, Pictures: strings.Join(names, "\n"),
-		Points: r.weighable(branches), Guidelines: r.t.Task.Guidelines != "", Hand: r.byPerson(), Reread: r.rereads()}
-	request.Branches = len(branches) > 0
+	request := prompts.Judgement{Written: seen.Written, Follows: r.t.Earlier() > 0,
+		Pictures: strings.Join(names, "\n"), Points: r.weighable(branches), Branches: len(branches) > 0,
+		Guidelines: r.t.Task.Guidelines != "", Hand: r.byPerson(), Reread: r.rereads()}
 	return append(parts, request)
 }
 

@@ -165,7 +165,9 @@ type (
 	// Judgement asks for a verdict and, if the plan suffices, the last cell and those of branches
 	// that take the other options.
 	Judgement struct {
-		Written    string // files that the cells have written
+		Written string // files that the cells have written
+		// Follows: other questions were answered before, whose cells may have written some.
+		Follows    bool   `json:",omitempty"`
 		Pictures   string // names of those that go with the request, if the model takes any
 		Points     []WeighedPoint
 		Branches   bool // some points have other options
