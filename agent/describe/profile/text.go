@@ -108,8 +108,11 @@ func (p Profile) Text(question string, chars int, rank Ranker) string {
 		d.add("\nother tables: " + joined(others, ", ", chars/4))
 	}
 	d.fill(chars)
-	for _, t := range tellers {
-		t.tellOnce()
+	for _, t := range tellers { // the columns have their names in order, if each is told of
+		untold := func(piece int) bool { return d.pieces[piece] == "" }
+		if !t.whole && t.LeftOut == 0 && !slices.ContainsFunc(t.tell, untold) {
+			d.pieces[t.names] = ""
+		}
 	}
 	if p.Document != "" {
 		p.document(&d, chars, rank)
@@ -192,14 +195,6 @@ func (t *teller) column(c Column, near bool) {
 	case !c.Grouped && near:
 		say(inBrief, cmp.Or(c.Brief, c.Line))
 		say(inLines, c.Line)
-	}
-}
-
-// tellOnce takes out the names of the columns where what is told of each has them in order.
-func (t *teller) tellOnce() {
-	untold := func(piece int) bool { return t.pieces[piece] == "" }
-	if !t.whole && t.LeftOut == 0 && !slices.ContainsFunc(t.tell, untold) {
-		t.pieces[t.names] = ""
 	}
 }
 

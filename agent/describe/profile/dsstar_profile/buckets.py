@@ -12,7 +12,7 @@ from typing import Any
 
 from dsstar_profile import arrow, grids
 from dsstar_profile.values import show
-from dsstar_profile.found import Deadline, Found
+from dsstar_profile.found import Deadline, Found, address
 from dsstar_profile.grids import Table
 
 ENDING = ".bucket.json"
@@ -31,14 +31,10 @@ COUNTED = 200  # files of a group whose rows are counted
 def bucket(path: str, deadline: Deadline) -> Found:
     import pyarrow.fs as fs
 
-    with open(path, encoding="utf-8") as f:
-        about = json.load(f)
-    if not about["variable"].startswith("DSSTAR_DB_") or about["variable"] not in os.environ:
-        raise KeyError(f"{about['variable']} is not set: it has the address of the bucket")
-    name = json.dumps(os.path.basename(path)[: -len(ENDING)])
-    scheme, _, root = os.environ[about["variable"]].partition("://")
+    name, at = address(path, ENDING, "bucket")
+    scheme, _, root = at.partition("://")
     store = {"s3": _s3, "gs": _gs, "az": _az}[scheme](fs)
-    return _read(fs, fs.SubTreeFileSystem(root.strip("/"), store), name, deadline)
+    return _read(fs, fs.SubTreeFileSystem(root.strip("/"), store), json.dumps(name), deadline)
 
 
 def _server(variable: str) -> tuple[str, str]:

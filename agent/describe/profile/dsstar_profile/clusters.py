@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
-import os
 import socket
 from typing import Any
 from urllib.parse import urlsplit
 
 from dsstar_profile.values import show
 from dsstar_profile.databases import plain
-from dsstar_profile.found import Deadline, Found
+from dsstar_profile.found import Deadline, Found, address
 from dsstar_profile.grids import Table
 
 ENDING = ".cluster.json"
@@ -22,15 +20,10 @@ CONNECT = 10  # seconds
 
 
 def cluster(path: str, deadline: Deadline) -> Found:
-    with open(path, encoding="utf-8") as f:
-        about = json.load(f)
-    if not about["variable"].startswith("DSSTAR_DB_") or about["variable"] not in os.environ:
-        raise KeyError(f"{about['variable']} is not set: it has the address of the cluster")
-    address = os.environ[about["variable"]]
-    at = urlsplit(address)
+    kind, to = address(path, ENDING, "cluster")
+    at = urlsplit(to)
     socket.create_connection((at.hostname, at.port), timeout=CONNECT).close()
-    kind = os.path.basename(path)[: -len(ENDING)]
-    return {"spark": spark, "dask": dask, "ray": ray}[kind](address, deadline)
+    return {"spark": spark, "dask": dask, "ray": ray}[kind](to, deadline)
 
 
 def spark(address: str, deadline: Deadline) -> Found:

@@ -8,13 +8,12 @@ import contextlib
 import decimal
 import json
 import math
-import os
 from collections.abc import Iterator
 from typing import Any
 
 from dsstar_profile import grids
 from dsstar_profile.values import show
-from dsstar_profile.found import Deadline, Found, exact
+from dsstar_profile.found import Deadline, Found, address, exact
 from dsstar_profile.grids import Table
 from dsstar_profile.hints import python
 
@@ -40,14 +39,10 @@ PLAIN = set(
 
 
 def database(path: str, deadline: Deadline) -> Found:
-    with open(path, encoding="utf-8") as f:
-        about = json.load(f)
-    name = os.path.basename(path)[: -len(ENDING)]
     import sqlalchemy as sa
 
-    if not about["variable"].startswith("DSSTAR_DB_") or about["variable"] not in os.environ:
-        raise KeyError(f"{about['variable']} is not set: it has the address of the database")
-    engine = sa.create_engine(os.environ[about["variable"]], poolclass=sa.NullPool)
+    name, at = address(path, ENDING, "database")
+    engine = sa.create_engine(at, poolclass=sa.NullPool)
     with contextlib.closing(_connect(engine, deadline)) as con:
         return _read(sa, con, name, deadline)
 
@@ -212,6 +207,15 @@ def _plain(kind: str) -> bool:
     return kind.lower().split("(")[0].strip().replace(" ", "_") in PLAIN
 
 
+def _rows(con: Any, query: str | None) -> list:
+    """What a query of the catalog gives; nothing if there is none, or this server knows no such."""
+    try:
+        return con.exec_driver_sql(query).fetchall() if query else []
+    except Exception:
+        con.rollback()  # else the next ones would fail
+        return []
+
+
 def _types(con: Any, dialect: str) -> dict:
     """The types of columns as the server names them, by schema and table."""
     query = {
@@ -224,31 +228,23 @@ def _types(con: Any, dialect: str) -> dict:
         "information_schema.columns",
     }.get("mysql" if dialect == "mariadb" else dialect)
     found: dict = {}
-    if query:
-        try:
-            for schema, table, column, kind in con.exec_driver_sql(query):
-                found.setdefault((schema, table), {})[column] = kind
-        except Exception:
-            con.rollback()
+    for schema, table, column, kind in _rows(con, query):
+        found.setdefault((schema, table), {})[column] = kind
     return found
 
 
 def _partitions(con: Any) -> dict[tuple[str, str], tuple[str, str]]:
     """The tables that are partitions of PostgreSQL, each with the table that it is a part of."""
-    try:
-        found = {
-            (schema, part): (above, whole)
-            for schema, part, above, whole in con.exec_driver_sql(
-                "SELECT pn.nspname, p.relname, wn.nspname, w.relname FROM pg_inherits i "
-                "JOIN pg_class p ON p.oid = i.inhrelid JOIN pg_namespace pn ON pn.oid = "
-                "p.relnamespace "
-                "JOIN pg_class w ON w.oid = i.inhparent JOIN pg_namespace wn ON wn.oid = "
-                "w.relnamespace WHERE p.relispartition AND p.relkind IN ('r', 'p', 'f')"
-            )
-        }
-    except Exception:
-        con.rollback()
-        return {}
+    found = {
+        (schema, part): (above, whole)
+        for schema, part, above, whole in _rows(
+            con,
+            "SELECT pn.nspname, p.relname, wn.nspname, w.relname FROM pg_inherits i "
+            "JOIN pg_class p ON p.oid = i.inhrelid JOIN pg_namespace pn ON pn.oid = p.relnamespace "
+            "JOIN pg_class w ON w.oid = i.inhparent JOIN pg_namespace wn ON wn.oid = "
+            "w.relnamespace WHERE p.relispartition AND p.relkind IN ('r', 'p', 'f')",
+        )
+    }
     for part in found:  # a partition may have partitions
         while found[part] in found:
             found[part] = found[found[part]]
@@ -263,27 +259,19 @@ def _estimates(con: Any, dialect: str) -> dict:
         "mysql": "SELECT table_schema, table_name, table_rows FROM information_schema.tables "
         "WHERE table_rows IS NOT NULL",
     }.get("mysql" if dialect == "mariadb" else dialect)
-    if not query:
-        return {}
-    try:
-        return {(s, t): int(n) for s, t, n in con.exec_driver_sql(query)}
-    except Exception:
-        con.rollback()
-        return {}
+    return {(s, t): int(n) for s, t, n in _rows(con, query)}
 
 
 def _statistics(con: Any) -> dict:
     """What PostgreSQL's planner knows of columns, by schema and table: from its own sample."""
     found: dict = {}
-    try:
-        for schema, table, column, gone, distinct, ends, frequent in con.exec_driver_sql(
-            "SELECT schemaname, tablename, attname, null_frac, n_distinct, histogram_bounds::text, "
-            "most_common_vals::text FROM pg_stats WHERE schemaname NOT IN ('pg_catalog', "
-            "'information_schema')"
-        ):
-            found.setdefault((schema, table), {})[column] = (gone, distinct, ends, frequent)
-    except Exception:
-        con.rollback()
+    for schema, table, column, *known in _rows(
+        con,
+        "SELECT schemaname, tablename, attname, null_frac, n_distinct, histogram_bounds::text, "
+        "most_common_vals::text FROM pg_stats WHERE schemaname NOT IN ('pg_catalog', "
+        "'information_schema')",
+    ):
+        found.setdefault((schema, table), {})[column] = tuple(known)
     return found
 
 

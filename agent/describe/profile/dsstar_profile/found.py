@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import decimal
+import json
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -46,6 +48,15 @@ class Deadline:
 
     def left(self) -> float:
         return max(0.0, self.end - time.monotonic())
+
+
+def address(path: str, ending: str, what: str) -> tuple[str, str]:
+    """The name of the data that a file stands for, and their address."""
+    with open(path, encoding="utf-8") as f:
+        variable = json.load(f)["variable"]
+    if not variable.startswith("DSSTAR_DB_") or variable not in os.environ:
+        raise KeyError(f"{variable} is not set: it has the address of the {what}")
+    return os.path.basename(path)[: -len(ending)], os.environ[variable]
 
 
 def clean(text: str) -> str:
