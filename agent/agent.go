@@ -18,13 +18,14 @@ import (
 	"dsstar/prompts"
 )
 
-// run is one run. Its method says how a question is answered; the rest is what all methods share:
-// requests words the task, workspaces run the cells, and the recorder reports events.
+// run is one run. Its method says how a question is answered. Workspaces run the cells, and the recorder
+// reports events.
 type run struct {
 	*recorder
-	*requests
 	cfg      Config
 	method   method
+	files    *describe.Describer
+	shown    shown
 	work     *workspace     // of the accepted cells and the branches
 	apart    *workspace     // of the second derivation
 	ending   sync.WaitGroup // of sessions of which nothing else depends on their end
@@ -38,7 +39,7 @@ type run struct {
 	changedFile string // a data file that is no longer as data has it
 }
 
-// A method is a way from the described files to the last cell: [standard] or [paper].
+// A method is a way from the described files to the last cell: that of a run itself, or [paper].
 type method interface {
 	// system begins every request.
 	system() prompts.Part
@@ -94,13 +95,12 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	}
 	rec := &recorder{t: t, observer: cfg.Observe, began: time.Now(), retraced: t.Journal.Asked()}
 	r := &run{recorder: rec, cfg: cfg}
-	r.requests = &requests{recorder: rec, run: r}
 	r.work = &workspace{run: r, purpose: Work, folder: cfg.Dir}
 	r.apart = &workspace{run: r, purpose: Second}
 	if t.Method.Script {
 		r.method = &paper{r}
 	} else {
-		r.method = &standard{r}
+		r.method = r
 	}
 	rec.Asker = ask.NewAsker(cfg.Settings, r.method.system, rec.Warn)
 	rec.Asker.Journal = t.Journal
@@ -189,7 +189,7 @@ func (r *run) pass(ctx context.Context) error {
 		}
 		r.Begin(r.t.Earlier() + 1)
 		r.t.HaveFunctions(true)
-		r.made, r.approved, r.left = false, false, nil
+		r.shown, r.approved, r.left = shown{}, false, nil
 		r.limit()
 		err := r.method.answer(ctx)
 		if _, stuck := errors.AsType[*record.EditError](err); stuck {
@@ -208,7 +208,7 @@ func (r *run) pass(ctx context.Context) error {
 		if err := (&prover{run: r}).prove(ctx); err != nil {
 			return err
 		}
-		if err := (&standard{r}).learnFrom(ctx); err != nil || !r.t.Next() {
+		if err := r.learnFrom(ctx); err != nil || !r.t.Next() {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ type given struct {
 }
 
 // runBranch runs a branch's cell.
-func (r *standard) runBranch(ctx context.Context, b branch) (gave given, err error) {
+func (r *run) runBranch(ctx context.Context, b branch) (gave given, err error) {
 	b.gave = &gave
 	t := task{branch: b.name, text: b.text, code: b.code, work: b.work, attempts: &gave.attempts,
 		chain: func(string) record.Chain { return b.base },
@@ -60,7 +60,7 @@ func (r *standard) runBranch(ctx context.Context, b branch) (gave given, err err
 }
 
 // branchFault examines a branch's cell: it must give an answer that comes from computed values.
-func (r *standard) branchFault(ctx context.Context, b branch, a record.Attempt, watched string) (string, error) {
+func (r *run) branchFault(ctx context.Context, b branch, a record.Attempt, watched string) (string, error) {
 	if answerOf(a) == "" {
 		return "the cell gave no answer; its last line must be the expression `answer`", nil
 	}

@@ -149,7 +149,7 @@ func problemOf(a record.Attempt) string {
 }
 
 // reportOn returns what was wrong with an attempt, for the debugger.
-func (r *requests) reportOn(a record.Attempt) string {
+func (r *run) reportOn(a record.Attempt) string {
 	if a.NotRun() {
 		return "The cell was not run. A person who reviewed it wants another one.\n" + a.Execution.Reason
 	}

@@ -24,7 +24,7 @@ type source struct {
 // sources returns what may settle a point: the words of the asker and of other people, and
 // documents among the files. What a program or a model says of the files settles nothing, nor do
 // values.
-func (r *standard) sources() []source {
+func (r *run) sources() []source {
 	all := []source{{place: record.FromQuestion, text: r.t.Task.Question},
 		{place: record.FromForm, text: r.t.Task.Guidelines}}
 	for _, note := range r.t.Notes {
@@ -53,7 +53,7 @@ var documentBegins = lazy.Regexp(`(?m)^(?:the beginning of the |parts of the )?t
 
 // ground replaces the evidence of readings by the sentences that it quotes, with their places. A
 // point whose evidence stands nowhere is open.
-func (r *standard) ground(readings []record.Reading) {
+func (r *run) ground(readings []record.Reading) {
 	sources := r.sources()
 	for i := range readings {
 		reading := &readings[i]

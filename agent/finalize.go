@@ -15,7 +15,7 @@ import (
 // finalize has the last cell written, which prints the answer in the form that the
 // guidelines ask for (DS-STAR section 4, finalizer). It is no error if no cell prints an
 // answer: then the trajectory has none.
-func (r *standard) finalize(ctx context.Context) error {
+func (r *run) finalize(ctx context.Context) error {
 	verdict, first := record.Verdict{Reason: r.missing()}, ""
 	request := prompts.Finalizer{Guidelines: r.t.Task.Guidelines != "", Missing: verdict.Reason}
 	if r.t.Sufficient() { // the last cell may have come with the verdict
@@ -64,7 +64,7 @@ func (r *run) carryOutLast(ctx context.Context, t task) (problem string, err err
 }
 
 // doubted returns the first answer that was not fit, or nil.
-func (r *standard) doubted() *record.Attempt {
+func (r *run) doubted() *record.Attempt {
 	for i, a := range r.t.Final.Attempts {
 		_, raised := a.Execution.Error()
 		if reason := a.Execution.Reason; a.Execution.Status == notebook.Raised && !raised &&
@@ -78,7 +78,7 @@ func (r *standard) doubted() *record.Attempt {
 // examineLast examines the last cell after a verdict: it must print, the output must come from
 // computed values, and it must be fit. What is not fit is sent back once; after that a doubtful
 // answer is better than none. A person may type in what they know, and accept what is not fit.
-func (r *standard) examineLast(v record.Verdict) examiner {
+func (r *run) examineLast(v record.Verdict) examiner {
 	earlier := r.t.Chain("").Cells()
 	return func(ctx context.Context, a record.Attempt, watched string) (problem string, err error) {
 		if problem, err = mustPrint(ctx, a, watched); problem != "" {
@@ -106,19 +106,19 @@ func (r *standard) examineLast(v record.Verdict) examiner {
 }
 
 // keepDoubted takes a doubtful answer if no better cell has run.
-func (r *standard) keepDoubted(a record.Attempt) error {
+func (r *run) keepDoubted(a record.Attempt) error {
 	a.Execution.Status, a.Execution.Reason = notebook.OK, ""
 	final := r.t.Final
 	final.Attempts, final.ByHand = append(final.Attempts, a), false
 	return r.observe(Event{Kind: Ran, Try: len(final.Attempts), Execution: &a.Execution})
 }
 
-func (r *standard) finalStep() string {
+func (r *run) finalStep() string {
 	return r.stepOf(record.Verdict{Inconclusive: r.t.Inconclusive()})
 }
 
 // stepOf words the task of the last cell after a verdict.
-func (r *standard) stepOf(v record.Verdict) string {
+func (r *run) stepOf(v record.Verdict) string {
 	step := lastStep
 	if v.Inconclusive {
 		step = "Print that there is no answer to the question, and nothing else: in the words of the " +

@@ -334,7 +334,7 @@ var noValue = lazy.Regexp(`(?:^|[\[:=($€£]\s*)[-+]?(?:nan|NaN|inf|Infinity|No
 
 // unfit returns what is wrong with the answer that a last cell has printed, or with its sentences, or
 // "": the form is not kept, it is no answer, or the sentences have other figures.
-func (r *standard) unfit(ctx context.Context, v record.Verdict, a record.Attempt) (string, error) {
+func (r *run) unfit(ctx context.Context, v record.Verdict, a record.Attempt) (string, error) {
 	answer, words := strings.TrimSpace(a.Execution.Stdout()), r.t.Task.Guidelines
 	if v.Inconclusive {
 		if compare.IsNone(answer) || saidIn(words, answer) {

@@ -49,7 +49,7 @@ func (r *run) insists(ctx context.Context, wrong int, reason string) (step int, 
 }
 
 // byPerson returns the steps whose cells a person wrote or changed.
-func (r *standard) byPerson() (all []prompts.HandStep) {
+func (r *run) byPerson() (all []prompts.HandStep) {
 	for n, round := range r.t.Accepted() {
 		if round.ByHand {
 			all = append(all, prompts.HandStep{Number: n + 1, Was: round.Was})
@@ -60,13 +60,13 @@ func (r *standard) byPerson() (all []prompts.HandStep) {
 
 // rereads reports whether the next verdict names the readings anew, since a person has changed the
 // cells that took them.
-func (r *standard) rereads() bool {
+func (r *run) rereads() bool {
 	return r.asLeft() && r.t.Start.Steps && !r.t.Method.NoReadings
 }
 
 // judged returns the options whose cells are asked for with a verdict: not of readings that come
 // with it.
-func (r *standard) judged() []optionOf {
+func (r *run) judged() []optionOf {
 	if r.rereads() {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (r *standard) judged() []optionOf {
 }
 
 // weighed returns how many readings a verdict speaks of: none if it names them itself.
-func (r *standard) weighed() int {
+func (r *run) weighed() int {
 	if r.rereads() {
 		return 0
 	}
@@ -82,7 +82,7 @@ func (r *standard) weighed() int {
 }
 
 // weighable returns the readings with the options whose cells are asked for.
-func (r *standard) weighable(asked []optionOf) (all []prompts.WeighedPoint) {
+func (r *run) weighable(asked []optionOf) (all []prompts.WeighedPoint) {
 	for i, open := range r.points(asked) {
 		reading, point := r.t.Readings[i], prompts.WeighedPoint{OpenPoint: open}
 		if reading.Problem == "" {
@@ -99,7 +99,7 @@ func (r *standard) weighable(asked []optionOf) (all []prompts.WeighedPoint) {
 // weigh applies what a sufficient verdict says of the readings. Words of the question settle a point
 // only if the judge also finds that they decide it. Words of a document settle it unless the judge
 // has been asked and finds that they do not.
-func (r *standard) weigh(said ask.Judgement) {
+func (r *run) weigh(said ask.Judgement) {
 	if !said.Sufficient {
 		return
 	}
@@ -115,7 +115,7 @@ func (r *standard) weigh(said ask.Judgement) {
 }
 
 // readAnew takes the readings that came with a verdict. What a person has chosen stays.
-func (r *standard) readAnew(said []record.Reading) {
+func (r *run) readAnew(said []record.Reading) {
 	if len(said) == 0 {
 		return
 	}
@@ -131,7 +131,7 @@ func (r *standard) readAnew(said []record.Reading) {
 
 // inherit adds what earlier questions leave open to the readings, for the judge to rule in or out.
 // An answer that builds on such a question depends on its readings anyway.
-func (r *standard) inherit(ctx context.Context) error {
+func (r *run) inherit(ctx context.Context) error {
 	hasReadings := func(q *record.Question) bool { return len(q.Readings) > 0 }
 	if !slices.ContainsFunc(r.t.Questions[:r.t.Earlier()], hasReadings) {
 		return nil
@@ -160,7 +160,7 @@ func (r *standard) inherit(ctx context.Context) error {
 }
 
 // ruleOut drops the inherited readings of which a verdict says that they are none of this question.
-func (r *standard) ruleOut(said ask.Judgement) {
+func (r *run) ruleOut(said ask.Judgement) {
 	if !said.Sufficient || len(said.Takes) != len(r.t.Readings) {
 		return
 	}

@@ -16,7 +16,7 @@ import (
 // judge lets the judge decide whether the plan suffices. One reply holds the verdict, the step that
 // is wrong if one is, and the last cell of a plan that suffices. A reply that cannot be read counts
 // as unfinished, which drops nothing.
-func (r *standard) judge(ctx context.Context) error {
+func (r *run) judge(ctx context.Context) error {
 	if r.t.Start != nil {
 		r.ground(r.t.Readings) // files and notes can be other ones than before
 	}
@@ -42,7 +42,7 @@ func (r *standard) judge(ctx context.Context) error {
 
 // verdict asks for a verdict, again if a person says that their cell is meant as it is. step is that of
 // a person's cell which stays although the verdict is against it; 0: there is none.
-func (r *standard) verdict(ctx context.Context, subject string) (said ask.Judgement, step int, err error) {
+func (r *run) verdict(ctx context.Context, subject string) (said ask.Judgement, step int, err error) {
 	for meant := true; meant; subject += ", as it is meant" {
 		if err := r.inherit(ctx); err != nil {
 			return said, 0, err
@@ -75,7 +75,7 @@ func (r *standard) verdict(ctx context.Context, subject string) (said ask.Judgem
 	return said, step, nil
 }
 
-func (r *standard) judgeWords(seen sight) []prompts.Part {
+func (r *run) judgeWords(seen sight) []prompts.Part {
 	parts := r.shared()
 	withoutMemory(parts) // as of the arbiter
 	var names []string
@@ -97,7 +97,7 @@ type sight struct {
 }
 
 // see returns what the accepted cells have left to see.
-func (r *standard) see(ctx context.Context) (sight, error) {
+func (r *run) see(ctx context.Context) (sight, error) {
 	return look(ctx, r.work, "sight", r.chain(""), formOf(r.t.Task).files, func(context.Context) (sight, error) {
 		s := sight{Written: r.work.written()}
 		for _, p := range r.pictures() {

@@ -28,7 +28,7 @@ const (
 
 // learnFrom asks what a verified answer leaves for other questions, and admits the functions that
 // give the values of the run in a fresh process.
-func (r *standard) learnFrom(ctx context.Context) error {
+func (r *run) learnFrom(ctx context.Context) error {
 	if !r.cfg.Learn || !r.t.Verified() || len(r.t.Later) > 0 || r.t.Learned != nil || r.t.Reused() {
 		return nil
 	}
@@ -80,7 +80,7 @@ var leaves = ask.Format[*lesson.Lesson]{
 }
 
 // fault returns why a function is not admitted, or "".
-func (r *standard) fault(ctx context.Context, so *record.Learned, tool lesson.Tool) (string, error) {
+func (r *run) fault(ctx context.Context, so *record.Learned, tool lesson.Tool) (string, error) {
 	known, imports := so.Tools, so.Imports
 	if r.t.Recalled != nil {
 		known, imports = slices.Concat(r.t.Recalled.Tools, known), slices.Concat(r.t.Recalled.Imports, imports)
@@ -103,7 +103,7 @@ var valuePattern = lazy.Regexp(`-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'[^']*'|"[^"]*"`)
 
 // unseenValue returns which value of the cases the run has not printed, in words, or "". Values of
 // the model's own would prove nothing.
-func (r *standard) unseenValue(test string) string {
+func (r *run) unseenValue(test string) string {
 	printed := r.printed() + r.t.Answer()
 	for line := range strings.Lines(test) {
 		at := strings.LastIndex(line, "==")

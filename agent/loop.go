@@ -9,14 +9,11 @@ import (
 	"dsstar/prompts"
 )
 
-// standard is dsstar's own method: one cell per step in a live session, which goes back with the
-// plan.
-type standard struct{ *run }
-
-// answer runs rounds until the plan suffices, has the answer printed, computes it under the
+// answer is dsstar's own method: one cell per step in a live session, which goes back with the plan.
+// It runs rounds until the plan suffices, has the answer printed, computes it under the
 // readings that are open, and derives it again. A mistake that comes to light then reopens the
 // rounds, and so does a person who means another reading.
-func (r *standard) answer(ctx context.Context) error {
+func (r *run) answer(ctx context.Context) error {
 	defer r.leaveApart()
 	if err := r.begin(ctx); err != nil {
 		return err
@@ -59,7 +56,7 @@ func (r *run) leaveApart() {
 
 // round is one turn of the loop: a step and its cell, then a verdict (after Algorithm 1, lines 13
 // to 28).
-func (r *standard) round(ctx context.Context) error {
+func (r *run) round(ctx context.Context) error {
 	code, err := r.propose(ctx)
 	if err != nil {
 		return err
@@ -72,7 +69,7 @@ func (r *standard) round(ctx context.Context) error {
 
 // implement has the cell of the round's step written, unless it is, and repaired until it runs
 // (Algorithm 1, lines 26 and 27). If no attempt runs, the step is dropped.
-func (r *standard) implement(ctx context.Context, code string) (done bool, err error) {
+func (r *run) implement(ctx context.Context, code string) (done bool, err error) {
 	round := r.t.Last()
 	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, code: code,
 		work: r.work, chain: r.chain, attempts: &round.Attempts,
@@ -86,13 +83,13 @@ func (r *standard) implement(ctx context.Context, code string) (done bool, err e
 	return false, r.drop(problem)
 }
 
-func (r *standard) codeWords() []prompts.Part {
+func (r *run) codeWords() []prompts.Part {
 	round := r.t.Last()
 	return append(r.shared(), prompts.Coder{Number: round.Place, Step: round.Step, First: round.Place == 1})
 }
 
 // repairWords words the request to repair a cell (Listing 56).
-func (r *standard) repairWords(step int, text string, failed record.Attempt, report string) []prompts.Part {
+func (r *run) repairWords(step int, text string, failed record.Attempt, report string) []prompts.Part {
 	return append(r.shared(), prompts.Debugger{Number: step, Step: text, Code: failed.Code, Error: report})
 }
 

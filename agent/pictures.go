@@ -20,7 +20,7 @@ const (
 
 // pictures returns what the judge looks at: the pictures that the question asks for, then those that
 // the accepted cells of this question show, the last first.
-func (r *standard) pictures() (all []llm.Image) {
+func (r *run) pictures() (all []llm.Image) {
 	if folder := r.work.filesWritten(); folder != nil {
 		defer folder.Close()
 		for _, name := range formOf(r.t.Task).files {

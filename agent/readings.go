@@ -16,7 +16,7 @@ import (
 // computeReadings computes the answer under each option that is not taken, and then what that leaves
 // in doubt. The cells of the options run as branches. They came with the verdict; one request asks
 // for those that did not.
-func (r *standard) computeReadings(ctx context.Context) error {
+func (r *run) computeReadings(ctx context.Context) error {
 	for range 2 {
 		r.combine()
 		if err := r.proposeBranches(ctx); err != nil {
@@ -37,7 +37,7 @@ func (r *standard) computeReadings(ctx context.Context) error {
 
 // combine adds a reading that takes another option at every open point, if none of these changes
 // anything alone.
-func (r *standard) combine() {
+func (r *run) combine() {
 	if len(r.others()) > 0 {
 		return
 	}
@@ -62,7 +62,7 @@ func (r *standard) combine() {
 
 // proposeBranches asks for the cells of the pending options that have none. Those of settled points
 // alone are not worth a request.
-func (r *standard) proposeBranches(ctx context.Context) error {
+func (r *run) proposeBranches(ctx context.Context) error {
 	asked, doubts := r.unwritten(), ""
 	if len(r.unsure()) > 0 {
 		doubts = ", what is in doubt"
@@ -91,13 +91,13 @@ func (r *standard) proposeBranches(ctx context.Context) error {
 }
 
 // doubt reopens a point if the option that should show what the cells take has no answer.
-func (r *standard) doubt(p optionOf) {
+func (r *run) doubt(p optionOf) {
 	reading := &r.t.Readings[p.reading]
 	reading.Settled = reading.Settled && p.option != reading.Chosen
 }
 
 // proposed takes the cells of branches, for options that have none.
-func (r *standard) proposed(cells []ask.Branch) {
+func (r *run) proposed(cells []ask.Branch) {
 	for _, p := range r.unwritten() {
 		for _, c := range cells {
 			if c.Point == p.reading+1 && c.Option == p.option+1 {
@@ -111,19 +111,19 @@ func (r *standard) proposed(cells []ask.Branch) {
 }
 
 // unwritten returns the pending options that have no cell.
-func (r *standard) unwritten() []optionOf {
+func (r *run) unwritten() []optionOf {
 	return slices.DeleteFunc(r.pending(), func(p optionOf) bool {
 		return r.option(p).Proposed != ""
 	})
 }
 
-func (r *standard) option(p optionOf) *record.Option {
+func (r *run) option(p optionOf) *record.Option {
 	return &r.t.Readings[p.reading].Options[p.option]
 }
 
 // pending returns the options that are to be computed: those not taken, and then those in doubt. That
 // the data hold no answer may hang on a reading, too.
-func (r *standard) pending() []optionOf {
+func (r *run) pending() []optionOf {
 	if all := r.others(); len(all) > 0 {
 		return all
 	}
@@ -131,7 +131,7 @@ func (r *standard) pending() []optionOf {
 }
 
 // others returns the options not taken that are to be computed.
-func (r *standard) others() []optionOf {
+func (r *run) others() []optionOf {
 	return r.uncomputed(func(reading record.Reading, option int) bool {
 		return reading.Together == nil && option != reading.Chosen
 	})
@@ -140,7 +140,7 @@ func (r *standard) others() []optionOf {
 // unsure returns the options that are computed once the others are: all other options together, and
 // the one that is taken where another gives the same answer and the judge has not found which one
 // the cells take.
-func (r *standard) unsure() []optionOf {
+func (r *run) unsure() []optionOf {
 	if len(r.t.OpenReadings()) > 0 {
 		return nil // the answer depends on a reading anyway
 	}
@@ -155,7 +155,7 @@ func (r *standard) unsure() []optionOf {
 
 // uncomputed returns the options without an answer, of readings that nobody has chosen, which are
 // asked for.
-func (r *standard) uncomputed(asked func(record.Reading, int) bool) (all []optionOf) {
+func (r *run) uncomputed(asked func(record.Reading, int) bool) (all []optionOf) {
 	for i, reading := range r.t.Readings {
 		for n, o := range reading.Options {
 			if !reading.ByUser && o.Answer == "" && o.Problem == "" && asked(reading, n) {
@@ -175,7 +175,7 @@ func branchesOf(asked []optionOf) (all []ask.Branch) {
 }
 
 // computeOption runs the cell of an option's branch.
-func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Option) error {
+func (r *run) computeOption(ctx context.Context, p optionOf, o *record.Option) error {
 	kind := lineage.Branch
 	if p.option == r.t.Readings[p.reading].Chosen {
 		kind = lineage.Second // it is to compute what the cells compute, but from the data
@@ -201,7 +201,7 @@ func (r *standard) computeOption(ctx context.Context, p optionOf, o *record.Opti
 	return nil
 }
 
-func (r *standard) branchWords() []prompts.Part {
+func (r *run) branchWords() []prompts.Part {
 	last, _ := r.t.FinalCell()
 	request := prompts.Branches{Code: last.Code, Points: r.points(r.unwritten())}
 	for _, p := range r.unwritten() {
@@ -215,7 +215,7 @@ func (r *standard) branchWords() []prompts.Part {
 
 // points returns the readings with the options that the cells take, and the others whose cells are
 // asked for.
-func (r *standard) points(asked []optionOf) (all []prompts.OpenPoint) {
+func (r *run) points(asked []optionOf) (all []prompts.OpenPoint) {
 	for i, point := range r.taken() {
 		all = append(all, prompts.OpenPoint{Number: i + 1, Text: point.Text, Taken: point.Taken})
 	}
@@ -227,7 +227,7 @@ func (r *standard) points(asked []optionOf) (all []prompts.OpenPoint) {
 }
 
 // taken returns the readings with the options that the cells take.
-func (r *standard) taken() (all []prompts.Point) {
+func (r *run) taken() (all []prompts.Point) {
 	for _, reading := range r.t.Readings {
 		point := prompts.Point{Text: reading.Point, Taken: "not said"}
 		if reading.Problem == "" {
@@ -240,7 +240,7 @@ func (r *standard) taken() (all []prompts.Point) {
 
 // chooseReadings asks a person which option of each open reading that changes the answer is meant,
 // and reports whether the answer is another one then.
-func (r *standard) chooseReadings(ctx context.Context) (changed bool, err error) {
+func (r *run) chooseReadings(ctx context.Context) (changed bool, err error) {
 	for i, reading := range r.t.Readings {
 		if !reading.Open() || !reading.Matters() || reading.Problem != "" {
 			continue

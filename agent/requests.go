@@ -7,7 +7,6 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
-	"dsstar/agent/describe"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
@@ -15,48 +14,42 @@ import (
 	"dsstar/prompts"
 )
 
-// A requests words what the roles of every method are told.
-type requests struct {
-	*recorder
-	run   *run
-	files *describe.Describer
-
-	made      bool // the context of all files is
-	madeFor   ask.Sizes
-	madeWords prompts.Context
+// A shown is the context of all files, as it was made for some sizes; nil words: it is not made yet.
+type shown struct {
+	sizes ask.Sizes
+	words *prompts.Context
 }
 
 // question returns the task.
-func (r *requests) question() prompts.Question {
+func (r *run) question() prompts.Question {
 	return prompts.Question{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines}
 }
 
 // context returns the files that the model is shown, and the variables. It is the same throughout a
 // question, unless less is shown.
-func (r *requests) context() prompts.Context {
+func (r *run) context() prompts.Context {
 	show := r.Sizes()
-	if r.made && show == r.madeFor {
-		return r.madeWords
+	if r.shown.words == nil || show != r.shown.sizes {
+		c := prompts.Context{NoFiles: r.t.Task.Data == ""}
+		c.Files, c.Relations, c.LeftOut = r.files.Files(show)
+		c.Variables, c.OtherVariables = r.shownVariables(show)
+		c.Facts, c.Functions = shownMemory(r.t.Recalled)
+		r.shown = shown{show, &c}
 	}
-	c := prompts.Context{NoFiles: r.t.Task.Data == ""}
-	c.Files, c.Relations, c.LeftOut = r.files.Files(show)
-	c.Variables, c.OtherVariables = r.shownVariables(show)
-	c.Facts, c.Functions = shownMemory(r.t.Recalled)
-	r.madeWords, r.madeFor, r.made = c, show, true
-	return c
+	return *r.shown.words
 }
 
 // subject names the requests of the current round.
-func (r *requests) subject() string { return fmt.Sprintf("round %d", r.number()) }
+func (r *run) subject() string { return fmt.Sprintf("round %d", r.number()) }
 
 // nextSubject names those that begin the next one.
-func (r *requests) nextSubject() string { return fmt.Sprintf("round %d", r.t.RoundsTaken()+1) }
+func (r *run) nextSubject() string { return fmt.Sprintf("round %d", r.t.RoundsTaken()+1) }
 
 // answerSubject is the subject of the requests for the last cell.
-func (r *requests) answerSubject() string { return "the answer" + r.ofQuestion() }
+func (r *run) answerSubject() string { return "the answer" + r.ofQuestion() }
 
 // ofQuestion tells the subjects of a follow-up's requests from those of the question before.
-func (r *requests) ofQuestion() string {
+func (r *run) ofQuestion() string {
 	if k := r.t.Earlier(); k > 0 {
 		return fmt.Sprintf(" to question %d", k+1)
 	}
@@ -66,7 +59,7 @@ func (r *requests) ofQuestion() string {
 const lastStep = "Print the answer to the question and nothing else."
 
 // inForm adds the form of the answer to the last step.
-func (r *requests) inForm(step string) string {
+func (r *run) inForm(step string) string {
 	if r.t.Task.Guidelines == "" {
 		return step
 	}
@@ -74,7 +67,7 @@ func (r *requests) inForm(step string) string {
 }
 
 // shared returns what requests about the plan begin with.
-func (r *standard) shared() []prompts.Part {
+func (r *run) shared() []prompts.Part {
 	parts := []prompts.Part{r.context()}
 	if r.t.Earlier() > 0 {
 		parts = append(parts, r.answered())
@@ -87,7 +80,7 @@ func (r *standard) shared() []prompts.Part {
 }
 
 // withNotes adds what the user has written for the agent.
-func (r *standard) withNotes(parts []prompts.Part) []prompts.Part {
+func (r *run) withNotes(parts []prompts.Part) []prompts.Part {
 	if len(r.t.Notes) == 0 {
 		return parts
 	}
@@ -96,7 +89,7 @@ func (r *standard) withNotes(parts []prompts.Part) []prompts.Part {
 
 // answered returns the earlier questions, with half as much of their outputs, and the oldest
 // shortened until all take no more than the sizes say.
-func (r *standard) answered() prompts.Earlier {
+func (r *run) answered() prompts.Earlier {
 	var earlier prompts.Earlier
 	for k := range r.t.Earlier() {
 		part := r.t.Part(k)
@@ -183,7 +176,7 @@ func worth(part *record.Trajectory, most int) string {
 }
 
 // steps returns the steps of a plan with their accepted cells.
-func (r *standard) steps(t *record.Trajectory) []prompts.Step {
+func (r *run) steps(t *record.Trajectory) []prompts.Step {
 	show := r.Sizes()
 	var steps []prompts.Step
 	var lengths []int
@@ -202,7 +195,7 @@ func (r *standard) steps(t *record.Trajectory) []prompts.Step {
 
 // missing returns what the last verdict found missing, or "". A step that a person rejected
 // has no verdict.
-func (r *standard) missing() string {
+func (r *run) missing() string {
 	for _, round := range slices.Backward(r.t.Rounds) {
 		if v := round.Verdict; v != nil && !v.Sufficient && !round.Rejected() {
 			return v.Reason
@@ -217,7 +210,7 @@ func (r *standard) missing() string {
 // dropped returns the steps that are no longer in the plan, with the verdicts that dropped
 // them. Those of the last round have their results, which the planner must see (Algorithm 1,
 // line 24: r_k).
-func (r *standard) dropped() []prompts.Dropped {
+func (r *run) dropped() []prompts.Dropped {
 	var dropped []prompts.Dropped
 	last := r.t.Last()
 	for _, lap := range r.t.Laps() {
@@ -235,9 +228,9 @@ func (r *standard) dropped() []prompts.Dropped {
 	return dropped
 }
 
-func (r *standard) system() prompts.Part {
+func (r *run) system() prompts.Part {
 	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == ""}
-	if r.made {
+	if r.shown.words != nil {
 		known := r.context()
 		s.Variables = len(known.Variables) > 0 || known.OtherVariables != ""
 	}

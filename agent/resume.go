@@ -59,7 +59,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 
 // begin runs the cells again with which a person has left the question, has those written anew whose
 // words were changed, and has the plan judged.
-func (r *standard) begin(ctx context.Context) error {
+func (r *run) begin(ctx context.Context) error {
 	if err := r.runAgain(ctx, r.rewrite); err != nil || !r.unjudged() {
 		return err
 	}
@@ -93,7 +93,7 @@ func (r *run) asLeft() bool { return r.t.Last() != nil && r.t.Last().Given }
 
 // rewrite has the cell of a changed step written in a round of its own. If none can be, the cells
 // after it cannot run either.
-func (r *standard) rewrite(ctx context.Context, next record.Round) (goes bool, err error) {
+func (r *run) rewrite(ctx context.Context, next record.Round) (goes bool, err error) {
 	if err := r.beginRound(next.Rewrite); err != nil {
 		return false, err
 	}

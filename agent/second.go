@@ -21,7 +21,7 @@ const maxRulings = 2
 
 // deriveAgain answers the question a second time from scratch, in a session apart, and settles a
 // difference. It reports whether the plan has changed, so that the rounds go on.
-func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
+func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 	if r.t.Method.NoSecond || r.t.Answer() == "" {
 		return false, nil
 	}
@@ -60,7 +60,7 @@ func (r *standard) deriveAgain(ctx context.Context) (changed bool, err error) {
 
 // explained reports whether an answer is that of another option of an open reading: then the two
 // derivations differ by a reading that is reported anyway.
-func (r *standard) explained(answer compare.Answer) bool {
+func (r *run) explained(answer compare.Answer) bool {
 	for _, reading := range r.t.OpenReadings() {
 		for _, o := range reading.Options {
 			if compare.Answers(answer, optionAnswer(o), asked(r.t)).Sameness == compare.Same {
@@ -74,7 +74,7 @@ func (r *standard) explained(answer compare.Answer) bool {
 const secondTask = "Answer the question independently of the notebook"
 
 // derive asks for the cell of the second derivation and runs it.
-func (r *standard) derive(ctx context.Context) error {
+func (r *run) derive(ctx context.Context) error {
 	s := r.t.Second
 	s.Reason = ""
 	code, err := ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.sinceRuling(),
@@ -112,7 +112,7 @@ func (r *standard) derive(ctx context.Context) error {
 
 // together reports whether the second derivation runs in the first's session, as there can be no
 // other.
-func (r *standard) together(ctx context.Context, b branch) (bool, error) {
+func (r *run) together(ctx context.Context, b branch) (bool, error) {
 	if together, _ := journal.Known[bool](r.t.Journal, "together", r.work.own); together {
 		return true, nil
 	}
@@ -127,7 +127,7 @@ func (r *standard) together(ctx context.Context, b branch) (bool, error) {
 }
 
 // sinceRuling tells requests after a ruling or a choice, which changed a derivation, from those before.
-func (r *standard) sinceRuling() string {
+func (r *run) sinceRuling() string {
 	n := 0
 	if r.t.Second != nil {
 		n = len(r.t.Second.Rejected)
@@ -146,7 +146,7 @@ func (r *standard) sinceRuling() string {
 // unseen is what requests of the second derivation begin with: question, files, earlier questions
 // and a person's notes, but no step, cell or output of the first, and nothing of the memory, which
 // may be wrong.
-func (r *standard) unseen() []prompts.Part {
+func (r *run) unseen() []prompts.Part {
 	parts := []prompts.Part{r.context()}
 	withoutMemory(parts)
 	if r.t.Earlier() > 0 {
@@ -159,7 +159,7 @@ func (r *standard) unseen() []prompts.Part {
 
 // arbitrate has one request decide between two derivations that differ, and carries the ruling out.
 // That they mean the same counts only where a program cannot exclude it.
-func (r *standard) arbitrate(ctx context.Context, s *record.Second,
+func (r *run) arbitrate(ctx context.Context, s *record.Second,
 	found compare.Finding) (changed bool, err error) {
 	if len(s.Rejected) >= maxRulings {
 		s.Ruling, s.Reason = record.RuledUndecided, "the derivations still differ after two corrections"
@@ -217,7 +217,7 @@ var aWord = lazy.Regexp(`\pN+(?:[.,'’]\pN+)*|[\pL\pN_-]+`)
 
 // withoutAnswer returns the reason of a ruling without the words of the first answer that stand
 // neither in the question nor in its form: whoever derives the answer anew is not to know them.
-func (r *standard) withoutAnswer(reason string) string {
+func (r *run) withoutAnswer(reason string) string {
 	bare := func(word string) string {
 		return strings.ToLower(strings.NewReplacer(",", "", "'", "", "’", "").Replace(word))
 	}
@@ -247,7 +247,7 @@ func readingOf(ruling ask.Ruling, s *record.Second) record.Reading {
 
 // takeBack takes the answer back, for a reason, so that the rounds go on. The steps from wrong on
 // are dropped; 0: none is.
-func (r *standard) takeBack(reason string, wrong int) error {
+func (r *run) takeBack(reason string, wrong int) error {
 	second := r.t.Second // does not rest on the cells that change
 	r.t.Unsettle()
 	r.t.Final, r.t.Second = nil, second
@@ -255,7 +255,7 @@ func (r *standard) takeBack(reason string, wrong int) error {
 	return r.route(wrong, reason)
 }
 
-func (r *standard) arbiterWords(found compare.Finding) []prompts.Part {
+func (r *run) arbiterWords(found compare.Finding) []prompts.Part {
 	parts := r.shared()
 	withoutMemory(parts) // the notebook has the source of the functions that it uses
 	last, _ := r.t.FinalCell()

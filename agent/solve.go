@@ -12,7 +12,7 @@ import (
 
 // solve asks for the next step and its cell, and before the first step for the readings. If the
 // reply cannot be read, the error is a *[ask.Error].
-func (r *standard) solve(ctx context.Context) (ask.Solution, error) {
+func (r *run) solve(ctx context.Context) (ask.Solution, error) {
 	return ask.Role(ctx, r.Asker, ask.Request{Role: "solver", Subject: r.nextSubject(), Besides: r.t.Anew(),
 		Words: r.solveWords}, ask.Solutions(r.asksReadings()))
 }
@@ -20,16 +20,16 @@ func (r *standard) solve(ctx context.Context) (ask.Solution, error) {
 // asksReadings reports whether the next reply names the readings: that before the first step of a
 // question does, also of a new plan, as the judge may have ruled out what the old one took. What a
 // person has chosen stays.
-func (r *standard) asksReadings() bool {
+func (r *run) asksReadings() bool {
 	chosen := slices.ContainsFunc(r.t.Readings, func(x record.Reading) bool { return x.ByUser })
 	return !r.t.Method.NoReadings &&
 		(r.begins() || len(r.t.Plan()) == 0 && !chosen)
 }
 
 // begins reports whether nothing was done for the question yet, by a person or the run.
-func (r *standard) begins() bool { return r.t.Start == nil && len(r.t.Rounds) == 0 }
+func (r *run) begins() bool { return r.t.Start == nil && len(r.t.Rounds) == 0 }
 
-func (r *standard) solveWords() []prompts.Part {
+func (r *run) solveWords() []prompts.Part {
 	next := prompts.Solver{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0,
 		First: r.begins(), Readings: r.asksReadings()}
 	if !next.Readings {
@@ -49,7 +49,7 @@ func (r *standard) solveWords() []prompts.Part {
 }
 
 // propose begins a round with the next step, and returns its cell.
-func (r *standard) propose(ctx context.Context) (code string, err error) {
+func (r *run) propose(ctx context.Context) (code string, err error) {
 	first := r.asksReadings()
 	next, err := r.solve(ctx)
 	if err != nil {

@@ -158,12 +158,12 @@ func (r *run) takeLeave(ctx context.Context) error {
 
 // shownVariables returns the variables that the model is shown, with descriptions for those
 // nearest to the question while there is room, and the names of the others.
-func (r *requests) shownVariables(show ask.Sizes) (told []prompts.Variable, others string) {
+func (r *run) shownVariables(show ask.Sizes) (told []prompts.Variable, others string) {
 	var texts []string
 	var described []record.Variable
 	var rest strings.Builder
 	all := r.t.Variables
-	if r.run.work.host == nil {
+	if r.work.host == nil {
 		all = r.t.Loaded("") // the session of a run that goes on elsewhere has no others
 	}
 	for _, v := range all {
