@@ -6,11 +6,7 @@ import (
 	"strings"
 )
 
-var (
-	errNoCode    = errors.New("it has no code block")
-	errNotClosed = errors.New("its code block is not closed")
-	errSeveral   = errors.New("it has several code blocks, and none is the whole")
-)
+var errNoCode = errors.New("it has no code block")
 
 // Code is the code of the reply's Python block, or if there is none, of a block without a language.
 var Code = Format[string]{
@@ -47,15 +43,12 @@ func codeOf(inJSON string, entries []entry) (string, error) {
 	if len(all) == 0 {
 		return "", errNoCode
 	}
-	if len(blocks) > 1 && !blocks[len(blocks)-1].closed {
-		return "", errNotClosed
-	}
 	whole := slices.MaxFunc(all, func(a, b string) int { return len(a) - len(b) })
 	goesOn := slices.ContainsFunc(all[slices.Index(all, whole):], func(code string) bool {
 		return !strings.Contains(whole, code)
 	})
 	if goesOn || 2*len(whole) <= len(strings.Join(all, "")) {
-		return "", errSeveral
+		return "", errors.New("it has several code blocks, and none is the whole")
 	}
 	return whole, nil
 }
