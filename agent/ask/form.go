@@ -79,7 +79,7 @@ type shape struct {
 	partsOf     string                // the field that has the parts
 	opens       string                // the name that begins a part; "": there are none
 	numeric     map[string]bool       // fields whose value may be the number of their label
-	names       []string              // all, each once
+	names       []string              // both
 	match       func() *regexp.Regexp // a label: a group for each name, then the number and the end
 }
 
@@ -100,7 +100,7 @@ func shapeOf[W any](key string, without []string) *shape {
 		panic(err) // the form is one of this package
 	}
 	s.own = s.fields(reflect.TypeFor[W](), without)
-	s.names = slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.inPart, s.own))))
+	s.names = slices.Concat(s.own, s.inPart)
 	s.match = lazy.Regexp(s.expression())
 	shapes.Store(key, s)
 	return s
