@@ -48,8 +48,8 @@ var (
 		"<think>Verdict: sufficient", "cut:Verdict: sufficient", "```", "```python\n```", "~~~\nprint(1)",
 		"\x00\xff", "{}", "</think>", strings.Repeat("long ", 900)}), rapid.String())
 	anyLine = rapid.SampledFrom([]string{"x = 1", "x = 1\nprint(x)", "y = x", "x += 2", "print(x)",
-		"print(y)", `write("f", x)`, `print(read("f"))`, "die()", "hang()", `raise KeyError("b")`,
-		"print(42)", `fail_on(path, "b")`, "print(path)", `x = "# %% \u2028 é"`, `print(" ")`})
+		"print(y)", "save(f.csv, x)", "die()", "hang()", `raise KeyError("b")`,
+		"print(42)", `x = "# %% \u2028 é"`, `print(" ")`})
 	anyFence = rapid.SampledFrom([]string{"```python\n", "Here:\n```py\n", "```\n", "cut:```python\n"})
 	anyCode  = rapid.OneOf(rapid.Custom(func(t *rapid.T) string {
 		lines := rapid.SliceOfN(anyLine, 0, 4).Draw(t, "lines")

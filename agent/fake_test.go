@@ -327,8 +327,7 @@ func (w *world) of(p agent.Purpose) (all []*session) {
 // A session runs cells of a small language that looks like Python:
 //
 //	x = 1            x += y           assign, append to the text of x
-//	print(x)         write("f", x)    also print(read("f"))
-//	fail_on(x, "b")  raises if the text of x has a b in it
+//	print(x)
 //	seed             the random numbers
 //	tick()           counts through all sessions; purpose() names the session's
 //	once()           runs once in the world, then raises
@@ -338,24 +337,22 @@ func (w *world) of(p agent.Purpose) (all []*session) {
 //	x                as the last line: the cell's result
 //	raise KeyError("x")   die()   hang()   wait()
 //	ends()   ends(1)     the session ends after the cell; the first time only
-//	noisy()              a thread prints at the end of every cell, but not in the proof
 type session struct {
-	w           *world
-	purpose     agent.Purpose
-	dir         string // whose folder files/ has what it saves
-	vars, files map[string]string
-	dead, noisy bool
-	closed      int
-	count       int
-	busy        atomic.Bool
-	ran         []string   // whole cells
-	rolled      [][]string // the cells of each Rollback
-	saved       []string   // files that are really there
+	w       *world
+	purpose agent.Purpose
+	dir     string // whose folder files/ has what it saves
+	vars    map[string]string
+	dead    bool
+	closed  int
+	count   int
+	busy    atomic.Bool
+	ran     []string   // whole cells
+	rolled  [][]string // the cells of each Rollback
+	saved   []string   // files that are really there
 }
 
 func (s *session) reset() {
-	s.vars, s.files, s.count = map[string]string{}, map[string]string{}, 0
-	s.dead, s.noisy = false, false
+	s.vars, s.count, s.dead = map[string]string{}, 0, false
 }
 
 // use fails the test when a session is used by two at once, or after its end.
@@ -509,9 +506,6 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 			return s.end(out.String(), err), nil
 		}
 	}
-	if s.noisy {
-		out.WriteString("noise\n")
-	}
 	e := s.end(out.String(), nil)
 	e.Outputs = append(e.Outputs, shown...)
 	return withResult(e, last, s.vars, s.w), nil
@@ -584,25 +578,10 @@ func (s *session) statement(line string, out *strings.Builder) error {
 		return errDie
 	case line == "hang()":
 		return errHang
-	case line == "noisy()":
-		s.noisy = s.purpose == agent.Work
-		return nil
 	case line == "ends()" || line == "ends(1)":
 		s.dead = line == "ends()" || !s.w.ended
 		s.w.ended = true
 		return nil
-	case m != nil && m[1] == "fail_on":
-		name, part, _ := strings.Cut(m[2], ", ")
-		value, err := s.value(name)
-		if part, _ = strconv.Unquote(part); err == nil && strings.Contains(value, part) {
-			err = &raised{"ValueError", "odd value in " + value}
-		}
-		return err
-	case m != nil && m[1] == "write":
-		name, value, _ := strings.Cut(m[2], ", ")
-		value, err := s.value(value)
-		s.files[name] = value
-		return err
 	case m != nil && m[1] == "save":
 		name, value, _ := strings.Cut(m[2], ", ")
 		value, err := s.value(value)
@@ -649,11 +628,6 @@ func (s *session) value(expr string) (string, error) {
 	case m[1] == "once" && !s.w.once:
 		s.w.once = true
 		return "", nil
-	case m[1] == "read":
-		if value, ok := s.files[m[2]]; ok {
-			return value, nil
-		}
-		return "", &raised{"FileNotFoundError", m[2]}
 	}
 	return "", &raised{"RuntimeError", expr + " a second time"}
 }
@@ -752,8 +726,6 @@ type played struct {
 	world  *world
 	kinds  []agent.Kind
 	events []agent.Event
-
-	resumed bool
 }
 
 // A stage is what a test may change before its run.
@@ -763,6 +735,7 @@ type stage struct {
 	task   record.Task
 	resume *record.Trajectory // to go on from; nil: the run begins
 	quick  bool               // the notebook is not checked
+	files  bool               // are described, and no more
 	each   bool               // it is checked at each event that is not spared, not at the end only
 	model  *model
 	world  *world
@@ -827,7 +800,9 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 	if s.resume != nil && len(s.resume.Edits())+len(s.resume.Later) > 0 {
 		journal.Drop(s.resume.Journal, "cell", agrees) // with another answer
 	}
-	if p.resumed = s.resume != nil; p.resumed {
+	if s.files {
+		p.Trajectory, p.err = agent.DescribeFiles(s.ctx, s.config, s.task)
+	} else if s.resume != nil {
 		p.Trajectory, p.err = agent.Resume(s.ctx, s.config, s.resume, s.task.Files)
 	} else {
 		p.Trajectory, p.err = agent.Run(s.ctx, s.config, s.task)

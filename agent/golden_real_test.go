@@ -64,7 +64,7 @@ func newRealKernels(t *testing.T) realKernels {
 	k := realKernels{spec: must(checkpoint.Spec(kernel.PythonSpec(pyenvtest.Python(t)), t.TempDir()))}
 	k.answer, k.python = filepath.Join(t.TempDir(), "answer"), pyenvtest.Python(t)
 	k.prelude = "import builtins, os, types\nbuiltins.agreed = lambda: open(" + brief.Python(k.answer) + ").read()\n" +
-		"builtins.write = builtins.save = lambda name, value: open(name, 'w').write(str(value))\n" +
+		"builtins.save = lambda name, value: open(name, 'w').write(str(value))\n" +
 		"builtins.out, builtins.die = types.SimpleNamespace(csv='out.csv'), lambda: os._exit(1)\n"
 	return k
 }

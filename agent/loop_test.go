@@ -343,6 +343,8 @@ func TestTold(t *testing.T) {
 			script{"last": "print(42)", "debugger": "print(x)"}},
 		{"debugger the answer, try 2", []string{"its form asks for 2 decimals"}, unfit.with(script{"debugger": "print(y)"})},
 		{"solver round 2", []string{"Which of 1 count.\n  Taken: all"}, variants["branches that keep steps"]},
+		{"solver round 4", []string{"Two.", "the total is wrong", "Three.", "123"},
+			three.with(script{"verdict round 3": bad, "wrong round 3": "2", "cell": "print(x)", "verdict round 4": yes, "last": "print(x)"})},
 		{"branches the readings", []string{"Branch 1.2: some", "Branch 2.2: some", "Taken: all"},
 			variants["branches that keep steps"]},
 		{"solver round 2", []string{"leave open what is meant", "the total is wrong"}, variants["readings of a new plan"]},
