@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,15 +14,20 @@ import (
 )
 
 // TestAsk: the next question is asked after an answer, replaces one for which nothing was done, and
-// its requests and its part of the notebook come after those before.
+// its requests and its part of the notebook come after those before. Its requests begin as they did.
 func TestAsk(t *testing.T) {
-	tr := next(t, play(t, open).noError(t).Trajectory)
+	first := play(t, open).noError(t)
+	tr := next(t, first.Trajectory)
 	p := goOn(t, onward, question("What now?", "A word.")(t, tr)).noError(t)
 	if p.Earlier() != 1 || p.Task.Question != "What now?" {
 		t.Errorf("%d questions before %q", p.Earlier(), p.Task.Question)
 	}
 	contains(t, p.model.prompt(t, "solver round 2"), "# Question\n\nWhat now?", "Question 1: How many?", "x = 1",
 		"Which of 1 count.", "- some: 2")
+	before, _, _ := strings.Cut(first.model.prompt(t, "solver round 1"), "# Question\n")
+	if !strings.HasPrefix(p.model.prompt(t, "solver round 2"), before+"# Answered before") || before == "" {
+		t.Errorf("the next question's request does not begin with\n%s", before)
+	}
 	contains(t, p.model.prompt(t, "second the answer to question 2"), "Which of 1 count.", "- some: 2")
 	nb := readNotebook(t, p.Trajectory)
 	contains(t, nb.Cells[cellOf(t, nb, "question-2")].Source, "# Question 2: What now?", "12")
