@@ -24,6 +24,19 @@ var three = simple.with(script{
 	"last":         "print(z)",
 })
 
+// more is a model for runs that are resumed: it says yes to all.
+var more = script{
+	"verdict": yes, "second": "agreed()", "step": "More.",
+	"cell": "y = x\ny += \"b\"\nprint(y)", "last": "print(y)",
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // cellOf returns the position of the cell with an id.
 func cellOf(t reporter, nb *notebook.Notebook, id string) int {
 	t.Helper()

@@ -304,6 +304,9 @@ func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Se
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		w.t.Errorf("a session is opened in %s: %v", dir, err)
 	}
+	if _, err := os.Stat(filepath.Join(dir, record.FilesFolder)); p == agent.Prove && err == nil {
+		w.t.Errorf("the proof in %s finds the files of the run", dir)
+	}
 	s := &session{w: w, purpose: p, dir: dir}
 	s.reset()
 	w.mu.Lock()

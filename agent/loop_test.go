@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,77 +113,36 @@ func TestRewrittenData(t *testing.T) {
 	}
 }
 
-// A filing writes a file for each session of a run into its folder: "work" or "proof".
-type filing struct {
-	fresh *closing // the session of the proof
-	dir   string
-}
-
-func (f *filing) join(t *testing.T) func(*stage) {
-	return func(s *stage) {
-		f.dir = s.config.Dir
-		s.config.Open = func(ctx context.Context, purpose agent.Purpose,
-			dir string) (agent.Session, error) {
-			opened, err := s.world.Open(context.WithoutCancel(ctx), purpose, dir)
-			if purpose == agent.Describe || err != nil {
-				return opened, err
-			}
-			name, files := "work", record.Folder(f.dir).Files()
-			if purpose == agent.Prove {
-				if _, err := os.Stat(files); dir != f.dir || !errors.Is(err, fs.ErrNotExist) {
-					t.Errorf("the proof is in %s and finds the files of the run: %v", dir, err)
-				}
-				name, f.fresh = "proof", &closing{Session: opened}
-				opened = f.fresh
-			}
-			err = errors.Join(os.MkdirAll(files, 0o755),
-				os.WriteFile(filepath.Join(files, name), nil, 0o600))
-			return opened, err
-		}
-	}
-}
-
-// has checks at the end of a run that its folder has these files.
-func (f *filing) has(t *testing.T, want ...string) func(*stage) {
-	return func(s *stage) {
-		s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
-			if e.Kind == agent.Ended {
-				folderHas(t, f.dir, want...)
-			}
-			return nil
-		}
-	}
-}
-
-// The proof has a files/ of its own in the run folder. Afterwards, wherever it has ended, that of the
-// run is back, and the session of the proof has ended.
+// TestProofUnfinished: wherever the proof has ended, the files of the run are back afterwards.
 func TestProofUnfinished(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		coder string
-		run   func(cancel func()) error // of the script
+	for name, c := range map[string]struct {
+		cell string
+		run  func(cancel func()) error // of the script
 	}{
-		{"finished", "x = 1", func(func()) error { return nil }},
-		{"the script cannot be run", "x = 1", func(func()) error { return errors.New("no program") }},
-		{"interrupted", "x = 1", func(cancel func()) error { cancel(); return context.Canceled }},
-		{"a cell raises", "x = 1\nonce()", func(func()) error { return nil }},
+		"the script cannot be run": {"x = 1", func(func()) error { return errors.New("no program") }},
+		"interrupted":              {"x = 1", func(cancel func()) error { cancel(); return context.Canceled }},
+		"a cell raises":            {"x = 1\nonce()", func(func()) error { return nil }},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			f := &filing{}
-			p := play(t, simple.with(script{"cell": c.coder}), f.join(t), f.has(t, "files/work"),
-				func(s *stage) {
-					cancel := s.cancellable(t)
-					s.config.RunScript = func(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error) {
-						if x, err := s.world.RunScript(ctx, dir, limit); x.Stdout() == "{}" {
-							return x, err // not the script of the proof
-						}
-						return marked(dir, ran(notebook.OK, "1\n", "")), c.run(cancel)
-					}
-				})
-			if p.Verified() != (c.name == "finished") || f.fresh == nil || !f.fresh.closed {
-				t.Errorf("verified %v, session of the proof %+v", p.Verified(), f.fresh)
+		p := play(t, simple.with(script{"cell": "y = purpose()\nsave(own, y)\n" + c.cell}), func(s *stage) {
+			cancel := s.cancellable(t)
+			s.config.RunScript = func(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error) {
+				x, err := s.world.RunScript(ctx, dir, limit)
+				if x.Stdout() != "{}" { // the script of the proof
+					err = c.run(cancel)
+				}
+				return x, err
+			}
+			s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
+				text, _ := os.ReadFile(filepath.Join(s.config.Dir, record.FilesFolder, "own"))
+				if e.Kind == agent.Ended && string(text) != "work" {
+					t.Errorf("%s: the file of the run is %q", name, text)
+				}
+				return nil
 			}
 		})
+		if p.Verified() || len(p.world.of(agent.Prove)) != 1 {
+			t.Errorf("%s: verified %v, %d proofs", name, p.Verified(), len(p.world.of(agent.Prove)))
+		}
 	}
 }
 
@@ -196,61 +154,33 @@ func (s *stage) cancellable(t *testing.T) context.CancelFunc {
 	return cancel
 }
 
-// folderHas fails the test unless the files in dir, those in folders of it included, are these.
-func folderHas(t *testing.T, dir string, want ...string) {
-	t.Helper()
-	var names []string
-	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			names = append(names, name)
-		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
-	}
-	equal(t, "files", names, want)
-}
-
 // TestKilledInProof: a run that was killed during its proof has its files back when it goes on, if
 // it can be told which they were.
 func TestKilledInProof(t *testing.T) {
-	for _, c := range []struct{ name, before, after string }{
-		{"in the proof", ".dsstar-files-X/work files/proof", "files/work"},
-		{"two", ".dsstar-files-X/a .dsstar-files-Y/b files/c", ".dsstar-files-X/a .dsstar-files-Y/b files/c"},
+	for _, c := range []struct{ before, after string }{
+		{".dsstar-files-X/work files/proof", "files/work"},
+		{".dsstar-files-X/a .dsstar-files-Y/b files/c", ".dsstar-files-X/a .dsstar-files-Y/b files/c"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			play(t, simple, func(s *stage) {
-				for _, name := range strings.Fields(c.before) {
-					path := filepath.Join(s.config.Dir, name)
-					if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
-						os.WriteFile(path, nil, 0o600)); err != nil {
-						t.Fatal(err)
+		play(t, simple, func(s *stage) {
+			for _, name := range strings.Fields(c.before) {
+				path := filepath.Join(s.config.Dir, name)
+				must(0, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)))
+			}
+			if c.before != c.after { // if it is there: so is a proof's
+				_ = os.Chmod(filepath.Join(s.config.Dir, ".dsstar-files-X"), 0)
+			}
+			s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
+				if e.Kind == agent.Started {
+					files := must(filepath.Glob(filepath.Join(s.config.Dir, "*files*", "*")))
+					for i := range files {
+						files[i] = must(filepath.Rel(s.config.Dir, files[i]))
 					}
+					equal(t, "files", strings.Join(files, " "), c.after)
 				}
-				if c.name != "two" { // if it is there: so is a proof's
-					_ = os.Chmod(filepath.Join(s.config.Dir, ".dsstar-files-X"), 0)
-				}
-				s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
-					if e.Kind == agent.Started {
-						folderHas(t, s.config.Dir, strings.Fields(c.after)...)
-					}
-					return nil
-				}
-			}).noError(t)
-		})
+				return nil
+			}
+		}).noError(t)
 	}
-}
-
-// A closing session says whether it is closed.
-type closing struct {
-	agent.Session
-	closed bool
-}
-
-func (s *closing) Close() error {
-	s.closed = true
-	return s.Session.Close()
 }
 
 // An error that no cell can cause ends the run and is there for errors.As, wherever it comes from: the
@@ -281,22 +211,17 @@ func TestErrors(t *testing.T) {
 			}
 		}
 	}
-	hangs := func(ctx context.Context, _ agent.Purpose) error { <-ctx.Done(); return ctx.Err() }
-	opening := func(purpose agent.Purpose, others func(context.Context, agent.Purpose) error) func(*stage) {
-		return func(s *stage) {
-			s.world.open = func(ctx context.Context, p agent.Purpose) error {
-				if p != purpose && others != nil {
-					return others(ctx, p)
-				} else if p == purpose {
-					return broken
-				}
-				return nil
+	faults["opening for files"] = refuses(agent.Describe, broken)
+	faults["opening"] = refuses(agent.Work, broken)
+	faults["another one is still opening"] = func(s *stage) {
+		s.world.open = func(ctx context.Context, p agent.Purpose) error {
+			if p == agent.Describe {
+				return broken
 			}
+			<-ctx.Done()
+			return ctx.Err()
 		}
 	}
-	faults["opening for files"] = opening(agent.Describe, nil)
-	faults["opening"] = opening(agent.Work, nil)
-	faults["another one is still opening"] = opening(agent.Describe, hangs)
 	for name, change := range faults {
 		p := play(t, replies, change)
 		kind, saved := strings.CutPrefix(name, "event ")

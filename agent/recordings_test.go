@@ -165,14 +165,15 @@ var recordings = map[string][]turn{
 	"a wrong last cell":            {{replies: another.with(script{"arbiter two answers": wrongStep + "0"})}},
 	"a wrong step, and still another answer": {{replies: another.with(script{"arbiter two answers": wrongStep + "1",
 		"cell round 2": "x = 3\nprint(x)", "arbiter two answers, again 1": "Ruling: undecided"})}},
-	"a corrected second derivation":        {{replies: another.with(corrected("z = 1\nz"))}},
-	"an undecided arbiter":                 {{replies: another.with(script{"arbiter": "Ruling: undecided\nReason: who knows"})}},
-	"a second derivation of nothing":       {{replies: simple.with(script{"second": "z = 1", "debugger": "z = 1"})}},
-	"a second derivation without code":     {{replies: simple.with(script{"second": "raw:No."})}},
-	"a second derivation that is a copy":   {{replies: simple.with(script{"second": "# a copy\nz = 1\nz"})}},
-	"no session for the second derivation": {{replies: simple, change: refuses(errors.New("no room")), whole: true}},
+	"a corrected second derivation":      {{replies: another.with(corrected("z = 1\nz"))}},
+	"an undecided arbiter":               {{replies: another.with(script{"arbiter": "Ruling: undecided\nReason: who knows"})}},
+	"a second derivation of nothing":     {{replies: simple.with(script{"second": "z = 1", "debugger": "z = 1"})}},
+	"a second derivation without code":   {{replies: simple.with(script{"second": "raw:No."})}},
+	"a second derivation that is a copy": {{replies: simple.with(script{"second": "# a copy\nz = 1\nz"})}},
+	"no session for the second derivation": {{replies: simple, change: refuses(agent.Second, errors.New("no room")), whole: true},
+		{replies: simple}},
 	"no second derivation as going back is off": {{replies: simple, change: func(s *stage) {
-		refuses(errors.ErrUnsupported)(s)
+		refuses(agent.Second, errors.ErrUnsupported)(s)
 		s.world.ways = []notebook.Restoration{{Way: notebook.NotAtAll}}
 	}}},
 	"no second derivation wanted":     {{replies: simple, change: func(s *stage) { s.config.Method.NoSecond = true }}},
@@ -316,14 +317,7 @@ var recordings = map[string][]turn{
 		{does: edit(source("final", "print(z)", "# mine\nprint(z)")), replies: more},
 		{change: func(s *stage) { s.task.Files[0].Size = 7 }, replies: more}},
 	"an order that does not run": {{replies: three}, {does: edit(move("step-1", "step-2")), replies: more}},
-	"no session for the proof": {{replies: simple, whole: true, change: func(s *stage) {
-		s.world.open = func(_ context.Context, p agent.Purpose) error {
-			if p == agent.Prove {
-				return errors.New("no memory")
-			}
-			return nil
-		}
-	}}, {replies: script{}}},
+	"no session for the proof":   {{replies: simple, whole: true, change: refuses(agent.Prove, errors.New("no memory"))}, {replies: script{}}},
 
 	"a person's cell, and a verdict against it":               {{replies: three}, {does: edit(hers), replies: judges(2)}},
 	"a person's cell, and a verdict against a step before it": {{replies: three}, {does: edit(hers), replies: judges(1)}},

@@ -3,7 +3,6 @@ package agent_test
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 
 	"dsstar/agent"
@@ -62,11 +61,11 @@ func TestSecondSeesNothing(t *testing.T) {
 	contains(t, again.model.prompt(t, "second the answer"), "Mind the gap.")
 }
 
-// refuses has the session of the second derivation fail to open.
-func refuses(err error) func(*stage) {
+// refuses has a session of a purpose fail to open.
+func refuses(purpose agent.Purpose, err error) func(*stage) {
 	return func(s *stage) {
 		s.world.open = func(_ context.Context, p agent.Purpose) error {
-			if p == agent.Second {
+			if p == purpose {
 				return err
 			}
 			return nil
@@ -75,44 +74,27 @@ func refuses(err error) func(*stage) {
 }
 
 // TestSecondIsApart: it runs on what the set-up leaves, in a session of its own if there can be
-// one, and nothing of it stays. A run without such a session derives again when it goes on.
+// one, and nothing of it stays.
 func TestSecondIsApart(t *testing.T) {
-	replies := three.with(script{"second": "x = 123\nx"})
-	for _, refusal := range []error{nil, errors.ErrUnsupported, errors.New("no room")} {
-		p := play(t, replies, refuses(refusal)).noError(t)
-		together := refusal == errors.ErrUnsupported
-		if refusal != nil && !together {
-			p = goOn(t, replies, p.Trajectory).noError(t)
-		}
+	for _, refusal := range []error{nil, errors.ErrUnsupported} {
+		p := play(t, three.with(script{"second": "x = 123\nx"}), refuses(agent.Second, refusal)).noError(t)
 		var begins []string // the first cells of its session, whose data folder has its whole path
-		if together {
-			rolled := p.world.of(agent.Work)[0].rolled
+		rolled := p.world.of(agent.Work)[0].rolled
+		if refusal != nil {
 			begins = rolled[len(rolled)-2]
 			equal(t, "the session goes back to", rolled[len(rolled)-1], p.Cells())
 		} else {
 			begins = p.world.of(agent.Second)[0].ran[:2]
-			for _, work := range p.world.of(agent.Work) {
-				equal(t, "times that the run's session went back", len(work.rolled), 0)
-			}
+			equal(t, "times that the run's session went back", len(rolled), 0)
 		}
 		equal(t, "it begins with", begins, p.Cells()[:2])
-		if !p.Verified() || strings.Contains(strings.Join(p.Cells(), "\n"), "x = 123") {
-			t.Errorf("%q, cells %q", p.Doubts(), p.Cells())
+		if s := p.Second; !p.Verified() || s.Answer != "123" || s.Together != (refusal != nil) {
+			t.Errorf("%q, %+v", p.Doubts(), s)
 		}
-		s := p.Second
-		if len(s.Attempts) != 1 || s.Answer != "123" || s.Ruling != "" || s.Together != together {
-			t.Errorf("%+v", s)
-		}
-		nb := page.Draw(p.Trajectory)
-		for _, c := range nb.Cells {
+		for _, c := range page.Draw(p.Trajectory).Cells {
 			if c.Type == notebook.Code {
 				lacks(t, c.Source, "x = 123")
 			}
-		}
-		shown := nb.Cells[cellOf(t, nb, "second")].Source
-		s.Together = !together
-		if nb = page.Draw(p.Trajectory); nb.Cells[cellOf(t, nb, "second")].Source == shown {
-			t.Errorf("together or not, the notebook says: %s", shown)
 		}
 	}
 }
