@@ -64,27 +64,26 @@ func TestMaxCalls(t *testing.T) {
 }
 
 func TestMaxCost(t *testing.T) {
-	cost := func(most float64, unpriced string) *played {
-		return play(t, simple, func(s *stage) {
-			s.config.Limits.Cost = most
+	for _, c := range []struct {
+		most     float64
+		unpriced string
+		asked    int
+		cost     float64 // 0: it is not known
+	}{{2, "", 2, 2}, {3, "", 3, 3}, {0, "judge", 3, 0}} {
+		p := play(t, simple, func(s *stage) {
+			s.config.Limits.Cost = c.most
 			s.config.Price = func(role string) (llm.Price, bool) {
-				return llm.Price{Input: 1e5}, role != unpriced // 10 tokens are a dollar
+				return llm.Price{Input: 1e5}, role != c.unpriced // 10 tokens are a dollar
 			}
 		})
-	}
-	p := cost(2, "")
-	if p.spent(t, "max-cost"); len(p.model.asked) != 2 || *p.Cost != 2 {
-		t.Errorf("asked %q for %v", p.model.asked, *p.Cost)
-	}
-	p = cost(3, "").noError(t)
-	if *p.Cost != 3 || p.ByRole["solver"].Calls != 1 || len(p.ByRole) != 3 {
-		t.Errorf("cost %v, by role %+v", *p.Cost, p.ByRole)
-	}
-	if p = cost(0, "judge").noError(t); p.Cost != nil {
-		t.Errorf("the cost %v lacks a part", *p.Cost)
-	}
-	if p = play(t, simple).noError(t); p.Cost != nil {
-		t.Errorf("without prices the cost is %v", *p.Cost)
+		if len(p.model.asked) != c.asked || (p.Cost == nil) != (c.cost == 0) || p.Cost != nil && *p.Cost != c.cost {
+			t.Errorf("at most %v: asked %q for %v", c.most, p.model.asked, p.Cost)
+		}
+		if c.asked < 3 {
+			p.spent(t, "max-cost")
+		} else if p.noError(t); p.ByRole["solver"].Calls != 1 || len(p.ByRole) != 3 {
+			t.Errorf("by role %+v", p.ByRole)
+		}
 	}
 }
 
@@ -101,8 +100,7 @@ func TestMaxTime(t *testing.T) {
 			})
 		})
 	}
-	for _, at := range []string{"solver round 1", "judge round 2",
-		"second the answer"} {
+	for _, at := range []string{"solver round 1", "judge round 2", "second the answer"} {
 		limited(at, nil, func(s *stage) {
 			s.model.before = func(ctx context.Context, key string) error {
 				if key == at {
@@ -146,32 +144,24 @@ func TestMaxTime(t *testing.T) {
 	})
 }
 
-// What the rounds may cost is told once, before the first one.
+// What the rounds may cost is told once, before the first one, and a person may decline it.
 func TestEstimate(t *testing.T) {
-	p := play(t, simple.with(script{"verdict round 1": no}), func(s *stage) {
-		s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 10, Output: 30}, true }
-	}).noError(t)
-	at := slices.Index(p.kinds, agent.Estimated)
-	if at < 0 || slices.Contains(p.kinds[at+1:], agent.Estimated) ||
-		slices.Index(p.kinds, agent.Planned) < at || slices.Contains(p.kinds[at:], agent.Described) {
-		t.Fatalf("events %v", p.kinds)
-	}
-	contains(t, p.events[at].Text, "3 to 11 model calls", "; about $")
-
 	declined := errors.New("too dear")
-	p = play(t, simple, func(s *stage) {
-		s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 10}, true }
-		s.config.AgreeToCost = func(_ context.Context, low, high float64) error {
-			if low <= 0 || high <= low {
-				t.Errorf("%v to %v dollars", low, high)
+	for _, priced := range []bool{true, false} {
+		p := play(t, simple, func(s *stage) {
+			s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 10, Output: 30}, priced }
+			s.config.AgreeToCost = func(_ context.Context, low, high float64) error {
+				if low <= 0 || high <= low {
+					t.Errorf("%v to %v dollars", low, high)
+				}
+				return declined
 			}
-			return declined
+		})
+		at := slices.Index(p.kinds, agent.Estimated)
+		contains(t, p.events[at].Text, "3 to 11 model calls")
+		if strings.Contains(p.events[at].Text, "; about $") != priced || slices.Contains(p.kinds[at+1:], agent.Estimated) ||
+			errors.Is(p.err, declined) != priced || slices.Contains(p.kinds, agent.Planned) == priced {
+			t.Errorf("priced %v: %v, events %v", priced, p.err, p.kinds)
 		}
-	})
-	if !errors.Is(p.err, declined) || slices.Contains(p.kinds, agent.Planned) {
-		t.Errorf("declined: %v, events %v", p.err, p.kinds)
 	}
-	play(t, simple, func(s *stage) { // no price is known
-		s.config.AgreeToCost = func(context.Context, float64, float64) error { return declined }
-	}).noError(t)
 }

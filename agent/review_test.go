@@ -130,25 +130,22 @@ func TestReviewRejects(t *testing.T) {
 // TestReviewFaults: an error of whoever asks ends the run, and so does a cancelled context, before
 // anything runs.
 func TestReviewFaults(t *testing.T) {
-	for name, review := range map[string]func(func(), agent.Proposal) (agent.Decision, error){
-		"an error": func(_ func(), p agent.Proposal) (agent.Decision, error) {
-			return accepted(p.Code), errors.New("broken")
-		},
-		"no choice": func(_ func(), p agent.Proposal) (agent.Decision, error) {
-			return agent.Decision{Code: p.Code}, nil
-		},
-		"bytes that are no text": func(func(), agent.Proposal) (agent.Decision, error) {
-			return accepted("x = \"\xff\""), nil
-		},
-		"cancelled": func(cancel func(), p agent.Proposal) (agent.Decision, error) {
-			cancel()
-			return accepted(p.Code), nil
-		},
+	for name, c := range map[string]struct {
+		decision agent.Decision
+		err      error
+	}{
+		"an error":               {accepted("x = 1"), errors.New("broken")},
+		"no choice":              {agent.Decision{Code: "x = 1"}, nil},
+		"bytes that are no text": {accepted("x = \"\xff\""), nil},
+		"cancelled":              {accepted("x = 1"), nil},
 	} {
 		p := play(t, simple, func(s *stage) {
 			cancel := s.cancellable(t)
-			s.config.Review = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
-				return review(cancel, p)
+			s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) {
+				if name == "cancelled" {
+					cancel()
+				}
+				return c.decision, c.err
 			}
 		})
 		if p.err == nil || len(p.Rounds[0].Attempts) > 0 || len(p.ranCells()) > 0 {

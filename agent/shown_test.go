@@ -128,7 +128,8 @@ func TestOldestShortened(t *testing.T) {
 	}
 }
 
-// Where nothing is left to take away the refusal ends the run.
+// Where nothing is left to take away the refusal ends the run. A second question, with the reply that
+// could not be read in it, may be the one that is too long: then the reply has not been read, and no more.
 func TestTooLongForEver(t *testing.T) {
 	for _, role := range []string{"solver", "judge", "second"} {
 		p := play(t, simple, tooLong(role, 0))
@@ -136,11 +137,6 @@ func TestTooLongForEver(t *testing.T) {
 			t.Errorf("error %v, refused %q, warnings %q", p.err, p.model.refused, p.Warnings)
 		}
 	}
-}
-
-// A second question, with the reply that could not be read in it, may be the one that is too long:
-// then the reply has not been read, and no more.
-func TestTooLongWhenAskedAgain(t *testing.T) {
 	p := play(t, simple.with(script{"judge round 1": "Hm."}), func(s *stage) {
 		s.model.tooLong = func(r llm.Request) bool { return len(r.Messages) > 2 }
 	}).noError(t)
@@ -182,33 +178,25 @@ func TestPrefix(t *testing.T) {
 	asks := map[string]string{
 		"solver": "# What is missing", "judge": "# Your task", "debugger": "# A cell that failed",
 	}
-	notebooks := map[string]string{} // by the round whose steps they have
-	before := ""
+	before, most := "", 0
 	for _, key := range p.model.asked[1:] {
-		role, subject, _ := strings.Cut(key, " ")
+		role, _, _ := strings.Cut(key, " ")
 		m := p.model.requests[key].Messages
 		rest, ok := strings.CutPrefix(m[1].Text, context)
 		if len(m) != 2 || m[0] != first[0] || !ok {
 			t.Errorf("%s does not begin like the first request:\n%s", key, m[1].Text)
-			continue
 		}
-		at := strings.LastIndex(rest, "\n```\n\n"+asks[role])
 		if role == "second" {
 			continue
 		}
-		if at < 0 {
-			t.Errorf("%s does not end with what is asked:\n%s", key, rest)
-			continue
-		}
-		notebook := rest[:at]
-		if !strings.HasPrefix(notebook, before) && !strings.HasPrefix(before, notebook) {
+		notebook, _, ok := strings.Cut(rest, "\n```\n\n"+asks[role])
+		if !ok || !strings.HasPrefix(notebook, before) && !strings.HasPrefix(before, notebook) {
 			t.Errorf("%s has another notebook than the request before:\n%s\n---\n%s", key, before, notebook)
 		}
-		before, notebooks[subject] = notebook, notebook
+		before, most = notebook, max(most, len(notebook))
 	}
-	one, four := notebooks["round 1"], notebooks["round 4"]
-	if one == "" || !strings.HasPrefix(four, one) || len(four) < 3*len(one)/2 {
-		t.Errorf("the notebook does not grow: %d, %d bytes", len(one), len(four))
+	if most < 6000 { // two steps of 4 kB each
+		t.Errorf("the notebook does not grow: %d bytes", most)
 	}
 }
 
