@@ -39,8 +39,8 @@ func lookAt(data string, all []record.File) dataState {
 // files are checked only before and after the proof.
 const everyCell = 1000
 
-// changed returns a data file that is not as it was, or that was not there, or "". New files are only
-// looked for with all. Of files that were only touched the content counts.
+// changed returns a data file that is not as it was, or that was not there, or "". New files are
+// only looked for with all. Of files that were only touched the content counts.
 func (r *run) changed(all bool) string {
 	now, touched := lookAt(r.dataPath(), r.all), false
 	every := maps.Clone(now)

@@ -22,8 +22,9 @@ func (r *run) finalize(ctx context.Context) error {
 		verdict, first = *r.t.Last().Verdict, r.t.Last().Answer
 		request.Reason, request.Missing, request.Inconclusive = verdict.Reason, "", verdict.Inconclusive
 	}
-	problem, err := r.carryOutLast(ctx, task{text: r.finalStep(), code: first, faults: r.examineLast(verdict),
-		ask: ask.Request{Role: "finalizer", Words: func() []prompts.Part { return append(r.shared(), request) }},
+	words := func() []prompts.Part { return append(r.shared(), request) }
+	problem, err := r.carryOutLast(ctx, task{text: r.finalStep(), code: first,
+		faults: r.examineLast(verdict), ask: ask.Request{Role: "finalizer", Words: words},
 		repair: func(failed record.Attempt, report string) []prompts.Part {
 			return r.repairWords(r.t.Steps()+1, r.stepOf(verdict), failed, report)
 		}})

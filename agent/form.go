@@ -186,8 +186,8 @@ func decimalsIn(text string, whole *regexp.Regexp) (n int, said bool) {
 	return -1, len(places) > 0
 }
 
-// problem returns what is wrong with an answer's form, or "". written is the folder of the cells; nil:
-// it is not known.
+// problem returns what is wrong with an answer's form, or "". written is the folder of the cells;
+// nil: it is not known.
 func (f form) problem(answer string, written fs.FS) string {
 	asked := f.files
 	if whole := bare(answer); slices.Contains(f.named, whole) {

@@ -83,7 +83,8 @@ var leaves = ask.Format[*lesson.Lesson]{
 func (r *run) fault(ctx context.Context, so *record.Learned, tool lesson.Tool) (string, error) {
 	known, imports := so.Tools, so.Imports
 	if r.t.Recalled != nil {
-		known, imports = slices.Concat(r.t.Recalled.Tools, known), slices.Concat(r.t.Recalled.Imports, imports)
+		known = slices.Concat(r.t.Recalled.Tools, known)
+		imports = slices.Concat(r.t.Recalled.Imports, imports)
 	}
 	if slices.ContainsFunc(known, func(t lesson.Tool) bool { return t.Name == tool.Name }) {
 		return "there is one of this name", nil
@@ -131,7 +132,8 @@ func hasValue(text, value string) bool {
 	rounds := decimals != "" && !strings.ContainsAny(decimals, "eE")
 	for _, found := range valuePattern().FindAllString(strings.ReplaceAll(text, "'", " "), -1) {
 		got, err := strconv.ParseFloat(found, 64)
-		if err == nil && (got == want || rounds && strconv.FormatFloat(got, 'f', len(decimals), 64) == value) {
+		if err == nil && (got == want ||
+			rounds && strconv.FormatFloat(got, 'f', len(decimals), 64) == value) {
 			return true
 		}
 	}

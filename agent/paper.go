@@ -26,9 +26,11 @@ func (r *paper) answer(ctx context.Context) error {
 	if err := r.rounds(ctx, r.round); err != nil {
 		return err
 	}
-	finalizer, step := prompts.PaperFinalizer{Guidelines: r.t.Task.Guidelines != ""}, r.inForm(lastStep)
-	problem, err := r.carryOutLast(ctx, task{text: step, faults: mustPrint, repair: r.repair(r.t.Steps()+1, step),
-		ask: ask.Request{Role: "finalizer", Words: r.words(showFiles|showCode|showOutput, finalizer)}})
+	step := r.inForm(lastStep)
+	finalizer := r.words(showFiles|showCode|showOutput,
+		prompts.PaperFinalizer{Guidelines: r.t.Task.Guidelines != ""})
+	problem, err := r.carryOutLast(ctx, task{text: step, faults: mustPrint,
+		repair: r.repair(r.t.Steps()+1, step), ask: ask.Request{Role: "finalizer", Words: finalizer}})
 	if err != nil {
 		return err
 	}
@@ -59,10 +61,11 @@ func (r *paper) round(ctx context.Context) error {
 func (r *paper) implement(ctx context.Context) (done bool, err error) {
 	round := r.t.Last()
 	_, written := r.t.LastScript()
-	coder := prompts.PaperCoder{Number: round.Place, Step: round.Step, First: !written}
-	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, work: r.work, chain: r.chain,
-		attempts: &round.Attempts, repair: r.repair(round.Place, round.Step),
-		ask: ask.Request{Role: "coder", Subject: r.subject(), Words: r.words(showFiles|showPlan|showCode, coder)}})
+	coder := r.words(showFiles|showPlan|showCode,
+		prompts.PaperCoder{Number: round.Place, Step: round.Step, First: !written})
+	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, work: r.work,
+		chain: r.chain, attempts: &round.Attempts, repair: r.repair(round.Place, round.Step),
+		ask: ask.Request{Role: "coder", Subject: r.subject(), Words: coder}})
 	if err != nil || problem == "" {
 		return err == nil, err
 	}
@@ -96,8 +99,8 @@ func (r *paper) examine(ctx context.Context) error {
 	var route record.Route
 	if !r.t.Method.NoRouter {
 		router := r.words(showFiles|showPlan|showOutput, prompts.PaperRouter{Steps: r.t.Steps()})
-		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(), Words: router},
-			ask.Route(r.t.Steps()))
+		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(),
+			Words: router}, ask.Route(r.t.Steps()))
 	}
 	if unread, err = r.unread(err); unread {
 		route = record.Route{}
@@ -143,7 +146,8 @@ func (r *paper) words(shows int, next prompts.Part) func() []prompts.Part {
 // repair words the request to repair a failed script of a step (Listing 56).
 func (r *paper) repair(step int, text string) func(record.Attempt, string) []prompts.Part {
 	return func(failed record.Attempt, report string) []prompts.Part {
-		return r.words(showFiles, prompts.PaperDebugger{Number: step, Step: text, Code: failed.Code, Error: report})()
+		return r.words(showFiles, prompts.PaperDebugger{Number: step, Step: text, Code: failed.Code,
+			Error: report})()
 	}
 }
 

@@ -49,7 +49,9 @@ func (r *run) pictures() (all []llm.Image) {
 }
 
 // pictureTypes are the MIME types of pictures that models take, by the ends of their names.
-var pictureTypes = map[string]string{".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg"}
+var pictureTypes = map[string]string{
+	".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg",
+}
 
 // pictureOf returns the picture that an output shows.
 func pictureOf(o notebook.Output) (image llm.Image, ok bool) {

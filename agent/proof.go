@@ -116,7 +116,8 @@ func (r *prover) make(ctx context.Context) (_ found, err error) {
 	}
 	begin := time.Now()
 	defer r.kernel.Start()()
-	old := func(text string) bool { return strings.HasPrefix(text, overwritten) } // it would not hold any longer
+	// it would not hold any longer
+	old := func(text string) bool { return strings.HasPrefix(text, overwritten) }
 	r.t.Warnings = slices.DeleteFunc(r.t.Warnings, old)
 	r.work.close()
 	r.leaveApart()
@@ -248,7 +249,8 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 		return "the fresh session printed another answer: " + brief.Clip(answer, 300), nil
 	}
 	const who = "the fresh session"
-	if reason := cmp.Or(r.summaryFault(last), r.filesFault(ctx, who, r.cfg.Dir, s, r.t.Final.Files)); reason != "" {
+	reason = cmp.Or(r.summaryFault(last), r.filesFault(ctx, who, r.cfg.Dir, s, r.t.Final.Files))
+	if reason != "" {
 		return reason, nil
 	}
 	for k, p := range r.t.Questions[:r.t.Earlier()] {
@@ -335,7 +337,8 @@ func (r *prover) replay(ctx context.Context, code string) (replay, error) {
 		code = before + "print(" + brief.Python("\n"+mark) + ")\n" + last.Code + "\n"
 	}
 	code = telling(code, filepath.Join(dir, record.FilesFolder), r.t.Final.Files)
-	limit := time.Minute + time.Duration(10*r.t.Seconds.Kernel*float64(time.Second)) // far more than the cells took
+	// far more than the cells took
+	limit := time.Minute + time.Duration(10*r.t.Seconds.Kernel*float64(time.Second))
 	e, err := runIn(ctx, r.cfg.RunScript, dir, code, limit)
 	if err != nil {
 		return replay{}, err

@@ -31,8 +31,8 @@ func (r *run) trace(ctx context.Context, q lineage.Query) (lineage.Found, error)
 }
 
 // read returns what a program prints that reads the code of cells; "" if it cannot be run.
-func (r *run) read(ctx context.Context, kind string, cells any, script string) (string, error) {
-	said, err := journal.Once(ctx, r.t.Journal, kind, cells, func(ctx context.Context) (string, error) {
+func (r *run) read(ctx context.Context, kind string, on any, script string) (string, error) {
+	said, err := journal.Once(ctx, r.t.Journal, kind, on, func(ctx context.Context) (string, error) {
 		defer r.kernel.Start()()
 		x, err := runAlone(ctx, r.cfg.RunScript, script, tracePatience)
 		if err == nil && x.Status != notebook.OK {

@@ -73,5 +73,6 @@ func Parse(printed string) (f Found) {
 // they do not build: their numbers, from 0, as JSON.
 func Apart(earlier [][]string, lists ...[]string) string {
 	request, _ := json.Marshal([]any{earlier, lists}) // strings cannot fail
-	return python("values.py", "apart.py") + "main(*json.loads(" + brief.Python(string(request)) + "))\n"
+	return python("values.py", "apart.py") +
+		"main(*json.loads(" + brief.Python(string(request)) + "))\n"
 }

@@ -67,8 +67,8 @@ func SetUpNames() []string {
 	}
 }
 
-// Uncarried explains that a cell failed in the fresh session as it uses a variable that could not be
-// carried there; "" if it uses none.
+// Uncarried explains that a cell failed in the fresh session as it uses a variable that could not
+// be carried there; "" if it uses none.
 func (t *Trajectory) Uncarried(code string) string {
 	used := words(code)
 	for _, v := range t.Variables {
