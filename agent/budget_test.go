@@ -133,15 +133,6 @@ func TestMaxTime(t *testing.T) {
 			}
 		})
 	}
-	synctest.Test(t, func(t *testing.T) {
-		p := play(t, simple, func(s *stage) {
-			s.config.Limits.Time = time.Minute
-			s.model.before = func(context.Context, string) error { time.Sleep(9 * time.Second); return nil }
-		}).noError(t)
-		if p.Seconds.Total != 27 || p.Seconds.Model != 27 {
-			t.Errorf("within the limit: seconds %+v", p.Seconds)
-		}
-	})
 }
 
 // What the rounds may cost is told once, before the first one, and a person may decline it.

@@ -95,6 +95,8 @@ type model struct {
 	before  func(ctx context.Context, key string) error // may fail or wait
 	answer  func() string                               // of the accepted cells
 	tooLong func(llm.Request) bool                      // does not fit into the context
+	secrets []string                                    // in lower case; no request may have one
+	t       reporter
 
 	mu       sync.Mutex
 	asked    []string // keys, in order
@@ -103,12 +105,13 @@ type model struct {
 	refused  []string // keys of requests that were too long
 }
 
-func newModel(replies script) *model {
-	return &model{replies: replies, texts: map[string]string{}, requests: map[string]llm.Request{}}
+func newModel(t reporter, replies script) *model {
+	return &model{t: t, replies: replies, texts: map[string]string{}, requests: map[string]llm.Request{}}
 }
 
 func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	key := r.Role + " " + r.Subject
+	m.hides(key, r)
 	long := m.tooLong != nil && m.tooLong(r)
 	m.mu.Lock()
 	if long {
@@ -147,6 +150,19 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 		reply.Text = "```python\n" + text + "\n```"
 	}
 	return reply, nil
+}
+
+// hides fails the test if a request has a secret.
+func (m *model) hides(key string, r llm.Request) {
+	all := strings.Join(r.Texts, "\n")
+	for _, message := range r.Messages {
+		all += "\n" + message.Text
+	}
+	for _, secret := range m.secrets {
+		if at := strings.Index(strings.ToLower(all), secret); at >= 0 {
+			m.t.Errorf("%s: %q is in %q", key, secret, all[max(0, at-100):])
+		}
+	}
 }
 
 // reply returns the reply of a role to a subject.
@@ -760,7 +776,7 @@ func play(t stageHand, replies script, change ...func(*stage)) *played {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p := &played{world: &world{t: t}, model: newModel(replies)}
+	p := &played{world: &world{t: t}, model: newModel(t, replies)}
 	s := &stage{
 		ctx: t.Context(), model: p.model, world: p.world,
 		config: agent.Config{

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent"
 	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/mask"
@@ -38,36 +37,18 @@ func textProfile(text string) string {
 	return string(must(json.Marshal(map[string]string{"format": "text", "headline": "text", "text": text})))
 }
 
-// sent is all that goes to the model with a request.
-func sent(r llm.Request) string {
-	all := ""
-	for _, m := range r.Messages {
-		all += m.Text
-	}
-	return all
-}
-
-// An embedder keeps what an embedding model is sent.
+// An embedder says that all texts are equally near.
 type embedder struct{ *model }
 
 func (m embedder) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
-	sent := r.Messages[0].Text + strings.Join(r.Texts, "\n")
-	m.requests["the retriever"] = llm.Request{Messages: []llm.Message{{Text: sent}}}
+	m.hides("the retriever", r)
 	return llm.Reply{Text: string(must(json.Marshal(make([]float64, len(r.Texts))))), Calls: 1}, nil
 }
 
-// holdsNone fails the test if a request has a credential.
-func (p *played) holdsNone(t *testing.T, when string) {
-	t.Helper()
-	for key, r := range p.model.requests {
-		for secret := range masktest.Credentials {
-			for part := range strings.FieldsSeq(secret) {
-				if all := sent(r); strings.Contains(all, part) {
-					at := strings.Index(all, part)
-					t.Errorf("%s, %s: %q", when, key, all[max(0, at-100):at+len(part)])
-				}
-			}
-		}
+// guarded has no request with a credential.
+func guarded(s *stage) {
+	for secret := range masktest.Credentials {
+		s.model.secrets = append(s.model.secrets, strings.Fields(strings.ToLower(secret))...)
 	}
 }
 
@@ -93,7 +74,7 @@ func TestCredentialsStay(t *testing.T) {
 		if method.Script {
 			replies = published.with(script{"coder": printing(false) + "x = 1\nprint(x)", "analyzer": printing(true)})
 		}
-		p := play(t, replies, func(s *stage) {
+		p := play(t, replies, guarded, func(s *stage) {
 			if s.config.Method = method; n == 2 {
 				s.config.Embedder, s.config.TopK = embedder{s.model}, 10
 			}
@@ -105,9 +86,8 @@ func TestCredentialsStay(t *testing.T) {
 				s.world.profiles["data/"+name] = textProfile(string(content))
 			}
 		})
-		p.holdsNone(t, fmt.Sprint(n))
-		if _, ranked := p.model.requests["the retriever"]; ranked != (n == 2) || p.Answer() == "" {
-			t.Errorf("%d: ranked: %v, %v", n, ranked, p.err)
+		if (p.ByRole["retriever"].Calls > 0) != (n == 2) || p.Answer() == "" {
+			t.Errorf("%d: by role %+v, %v", n, p.ByRole, p.err)
 		}
 		told := strings.Join(p.Warnings, "\n")
 		for _, name := range names {
@@ -127,35 +107,20 @@ func TestCredentialsElsewhere(t *testing.T) {
 		variables = append(variables, record.Variable{Name: fmt.Sprintf("v%d", len(variables)), Type: "str",
 			Text: fmt.Sprintf(line, secret)})
 	}
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
 		cell string
 		has  []record.Variable
-	}{
-		"a variable that is not shown": {printing(false), variables}, "an output": {printing(true), nil},
-	} {
+	}{{printing(false), variables}, {printing(true), nil}} { // a variable that is not shown; an output
 		change := func(s *stage) {
+			guarded(s)
 			s.quick, s.config.ContextChars, s.task.Guidelines = true, 200, ""
 			hosting(s, c.has)
 		}
 		replies := simple.with(script{"cell": c.cell + "x = 1\nprint(x)", "last": printing(false),
 			"cell round 2": "b = x\nprint(b)"})
-		r := &recorder{}
-		whole := play(t, replies, r.record, change).noError(t)
-		tr := readAgain(t, whole.Trajectory)
-		must(0, tr.Ask("And now?", ""))
-		lives := map[string]*played{"": whole,
-			"elsewhere": goOn(t, replies, readAgain(t, tr), func(s *stage) { s.quick = true }).noError(t),
-			"follow-up": goOn(t, replies, tr, r.record, change).noError(t)}
-		for n, m := range r.all {
-			if m.notebook != nil && n%4 == 0 && !spared(n) {
-				lives[fmt.Sprint(n, " after ", m.what)] = goOn(t, replies, reread(t, m.notebook), change).noError(t)
-			}
-		}
-		for life, p := range lives {
-			if p.holdsNone(t, name+", "+life); p.Answer() != whole.Answer() || !strings.Contains(p.Answer(), "tr0ub4dor") {
-				t.Errorf("%s, %s: answer %q", name, life, p.Answer())
-			}
-		}
+		got := goldenOf(t, []turn{{replies: replies, change: change}, {does: next, replies: replies, change: change},
+			{replies: replies, change: guarded}}, spared)
+		contains(t, got, "answer 2: ", "tr0ub4dor")
 	}
 }
 
@@ -179,99 +144,63 @@ func TestNothingToMask(t *testing.T) {
 var private = map[string][]string{"name": {" Ann Smith ", "Bob O'Brien", "Zoë Quux"},
 	"id": {"1234567", "2345678.0"}, "born": {"1980-01-05"}}
 
-// masking has columns masked with one key, in each life of a run.
+// masking has columns masked with one key, in each life of a run, and no request with a value as it
+// stands, trimmed or in another case.
 func masking(s *stage) {
 	s.config.Mask, s.world.columns = mask.New([]byte("k")), private
 	s.config.Embedder, s.config.TopK, s.task.Files = embedder{s.model}, 1, filesOf("Ann Smith.csv", "b.csv")
 	rows := textProfile("Ann Smith,1234567,1980-01-05\nzoë quux")
 	s.world.profiles = map[string]string{"data/Ann Smith.csv": rows, "data/b.csv": rows}
-}
-
-// holdsNoPrivate fails the test if a request has a value as it stands, trimmed or in another case.
-func (p *played) holdsNoPrivate(t *testing.T, when string) {
-	t.Helper()
-	values := append(slices.Concat(slices.Collect(maps.Values(private))...), "smith", "brien", "1,234,567")
-	for key, r := range p.model.requests {
-		all := strings.ToLower(sent(r))
-		for _, v := range values {
-			v = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(v)), ".0")
-			if strings.Contains(all, v) {
-				t.Errorf("%s, %s: %q", when, key, v)
-			}
-		}
+	for _, v := range append(slices.Concat(slices.Collect(maps.Values(private))...), "smith", "brien", "1,234,567") {
+		s.model.secrets = append(s.model.secrets, strings.TrimSuffix(strings.ToLower(strings.TrimSpace(v)), ".0"))
+	}
+	if s.resume == nil {
+		s.task.Question, s.task.Guidelines = "Who is Ann Smith, 1,234,567?", ""
+		s.config.Columns = []string{"name", "id", "born"}
 	}
 }
 
-// TestMaskedAfterKill: wherever a run with masked columns is killed, or goes on by a person's edit, choice
-// or next question, no request has a value, and the answers are those of one that was not.
-func TestMaskedAfterKill(t *testing.T) {
-	once(t)
+// says is code with a value as the model knows it.
+func says(code, value string) string {
 	known := mask.New([]byte("k"))
 	for _, all := range private {
 		known.Add(all)
 	}
-	says := func(code, value string) string { return fmt.Sprintf(code, known.Mask(value)) }
-	solver := strings.Replace(reads(isOpen), "x = 1", says("x = %q", "ANN SMITH 1234567"), 1)
-	replies := simple.with(script{"solver round 1": solver, "branches": branches(says("z = %q\nz", "Ann Smith")),
-		"second": says("w = %q\nprint(w)\nagreed()", "zoë quux")})
+	return fmt.Sprintf(code, known.Mask(value))
+}
+
+// TestMasked: wherever a run with masked columns is killed, or goes on by a person's edit, choice or
+// next question, no request has a value, and neither has the notebook, unless a cell has printed it.
+func TestMasked(t *testing.T) {
+	once(t)
+	replies := simple.with(script{
+		"solver round 1": strings.Replace(reads(isOpen), "x = 1", says("x = %q", "ANN SMITH 1234567"), 1),
+		"branches":       branches(says("z = %q\nz", "Ann Smith")), "second": says("w = %q\nprint(w)\nagreed()", "zoë quux")})
 	ann := says("x = %q\nprint(x)", "Ann Smith")
 	paper := published.with(script{"coder": ann, "finalizer": ann, "analyzer": `print("Ann Smith")`})
-	begin := func(s *stage) {
-		s.task.Question, s.task.Guidelines, s.config.Columns = "Who is Ann Smith, 1,234,567?", "", []string{"name", "id", "born"}
-	}
-	chooses := func(s *stage) {
-		s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) { return 1, nil }
-	}
+	follow := script{"step": "On.", "cell": says("b = %q\nprint(b)", "Ann Smith"), "last": "print(b)",
+		"verdict": yes + "\nTakes: 0", "second": "agreed()"}
+	both := func(change func(*stage)) func(*stage) { return func(s *stage) { masking(s); change(s) } }
+	first := turn{replies: replies, change: masking}
 	for name, c := range map[string]struct {
-		replies script
-		change  func(*stage)
-		answer  string
+		turns  []turn
+		answer string // of the last turn
 	}{
-		"readings": {replies, func(*stage) {}, "ANN SMITH 1234567"}, "a choice": {replies, chooses, "Ann Smith"},
-		"as published": {paper, func(s *stage) { s.config.Method.Script = true }, "Ann Smith"},
+		"readings": {[]turn{first}, "ANN SMITH 1234567"},
+		"a choice": {[]turn{{replies: replies, change: both(choosing(1))}}, "Ann Smith"},
+		"as published": {[]turn{{replies: paper, change: both(func(s *stage) { s.config.Method.Script = true })}},
+			"Ann Smith"},
+		"a later choice": {[]turn{first, {does: chooses(0, 0, 1), replies: replies, change: masking}}, "Ann Smith"},
+		"a follow-up after an edit": {[]turn{first,
+			{does: edit(source("step-1", "ANN SMITH", "Zoë Quux")), replies: replies, change: masking},
+			{does: question("And Ann Smith?", ""), replies: follow, change: masking}}, "Ann Smith"},
 	} {
-		r := &recorder{}
-		whole := play(t, c.replies, r.record, masking, begin, c.change).noError(t)
-		whole.holdsNoPrivate(t, name)
-		if _, ranked := whole.model.requests["the retriever"]; !ranked || whole.Answer() != c.answer || strings.Contains(strings.Join(whole.Cells(), "\n"), "masked") {
-			t.Fatalf("%s: answer %q, asked %q", name, whole.Answer(), whole.model.asked)
-		}
-		if data := string(must(page.Draw(whole.Trajectory).Encode())); strings.Contains(data, "Bob O'Brien") ||
-			whole.Task.Question != "Who is Ann Smith, 1,234,567?" {
-			t.Errorf("%q; or the notebook has a value that no cell has printed", whole.Task.Question)
-		}
-		for n, m := range r.all {
-			if m.notebook != nil && !spared(n) {
-				p := goOn(t, c.replies, reread(t, m.notebook), masking, c.change, func(s *stage) {
-					s.quick = true
-				}).noError(t)
-				p.holdsNoPrivate(t, name+" after "+m.what)
-				if p.Answer() != whole.Answer() {
-					t.Errorf("%s after %s: answer %q", name, m.what, p.Answer())
-				}
-			}
-		}
-		if name != "readings" {
-			continue
-		}
-		changed := must(edited(t, whole.Trajectory, source("step-1", "ANN SMITH", "Zoë Quux")))
-		p := goOn(t, c.replies, changed, masking).noError(t)
-		p.holdsNoPrivate(t, "an edit")
-		chosen := readAgain(t, whole.Trajectory)
-		must(0, agent.Choose(chosen, 0, 0, 1))
-		later := goOn(t, c.replies, chosen, masking).noError(t)
-		if later.holdsNoPrivate(t, "a later choice"); later.Answer() != "Ann Smith" || len(later.model.asked) == 0 {
-			t.Errorf("a later choice: answer %q, asked %q", later.Answer(), later.model.asked)
-		}
-		tr := readAgain(t, p.Trajectory)
-		if err := tr.Ask("And Ann Smith?", ""); err != nil || len(tr.Task.Mask) != 3 {
-			t.Fatal(err, tr.Task.Mask)
-		}
-		p = goOn(t, script{"step": "On.", "cell": says("b = %q\nprint(b)", "Ann Smith"), "last": "print(b)",
-			"verdict": yes + "\nTakes: 0", "second": "agreed()"}, tr, masking).noError(t)
-		p.holdsNoPrivate(t, "a follow-up")
-		if p.Answer() != "Ann Smith" || len(p.model.requests) < 3 {
-			t.Errorf("answer %q, asked %q", p.Answer(), p.model.asked)
+		got := goldenOf(t, c.turns, spared)
+		answers := strings.Split(got, ": \""+c.answer+"\", ")
+		if len(answers) < 2 || strings.Contains(answers[len(answers)-1], "answer ") || strings.Contains(got, "masked") {
+			t.Errorf("%s: want %q in\n%s", name, c.answer, got)
 		}
 	}
+	p := play(t, replies, masking).noError(t)
+	lacks(t, string(must(page.Draw(p.Trajectory).Encode())), "Bob O'Brien")
 }
