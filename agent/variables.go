@@ -138,12 +138,8 @@ func (r *run) takeLeave(ctx context.Context) error {
 	r.work.host = nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavePatience)
 	defer cancel()
-	var carried []record.Variable
-	for _, v := range r.t.Variables {
-		if v.File != "" {
-			carried = append(carried, v)
-		}
-	}
+	carried := slices.DeleteFunc(slices.Clone(r.t.Variables),
+		func(v record.Variable) bool { return v.File == "" })
 	warnings, err := host.Leave(ctx, carried)
 	if err != nil {
 		return r.warnAndContinue(ctx, "what the cells leave behind is not known", err)
