@@ -33,9 +33,9 @@ func TestMaxCalls(t *testing.T) {
 		"debugger the answer, try 2": "print(y)",
 	})
 	runs := map[string]script{"mended": mended}
-	for _, c := range troubled {
-		if strings.Contains(c.name, "reading") || strings.Contains(c.name, "derivation") {
-			runs[c.name] = c.replies
+	for name, replies := range troubled {
+		if strings.Contains(name, "reading") || strings.Contains(name, "derivation") {
+			runs[name] = replies
 		}
 	}
 	for name, replies := range runs {

@@ -23,7 +23,7 @@ import (
 func TestGoldenReal(t *testing.T) {
 	pyenvtest.Long(t)
 	k := newRealKernels(t)
-	all := map[string][]turn{"back, with repairs": {{replies: troubled[1].replies}}}
+	all := map[string][]turn{"back, with repairs": {{replies: troubled["back, with repairs"]}}}
 	for _, name := range []string{"three steps", "an open reading", "a step edited", "follow-ups"} {
 		all[name] = recordings[name]
 	}

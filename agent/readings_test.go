@@ -6,9 +6,6 @@ import (
 	"testing"
 
 	"dsstar/agent"
-	"dsstar/agent/describe/profile"
-	"dsstar/agent/record"
-	"dsstar/notebook"
 )
 
 // reads is the first reply of a solver, with readings that end with what is said of them.
@@ -57,53 +54,5 @@ func TestHostAfterBranches(t *testing.T) {
 	}
 	if p.OpenReadings()[0].Options[1].Answer != "2" || !p.Second.Agrees {
 		t.Errorf("%+v, %+v", p.Readings, p.Second)
-	}
-}
-
-// TestGroundedAgain: what settled a point is looked for again once files or notes are other ones.
-func TestGroundedAgain(t *testing.T) {
-	const rule, mind = "Cancelled orders do not count in the revenue.", "Mind the orders of all stores."
-	data := func(rule string) func(*stage) {
-		content := map[string]string{"a.csv": "1" + rule, "rules.md": rule}
-		known := map[string]profile.Profile{"a.csv": table(9, "a"), "rules.md": {Format: "text", Document: rule, Whole: true}}
-		if rule == "" {
-			delete(content, "rules.md")
-		}
-		return func(s *stage) {
-			withData(t, content)(s)
-			profiled(known)(s)
-			if s.resume != nil {
-				s.resume.Task.Data = s.task.Data
-			}
-		}
-	}
-	for _, c := range []struct {
-		name     string
-		rule     string                             // that stands in the file afterwards
-		edit     func(reporter, *notebook.Notebook) // where a note has settled the point
-		standing string
-	}{
-		{"other data", rule + " So it is.", nil, "verified"},
-		{"another rule", "Cancelled orders do count in the revenue.", nil, "depends on a reading"},
-		{"no file", "", nil, "depends on a reading"},
-		{"another note", rule, insert("data", note("Mind.")), "verified"},
-		{"no note", rule, remove("note-1"), "depends on a reading"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			replies := simple.with(script{"solver round 1": reads("Evidence: \"" + rule + "\"\nSettled: yes"),
-				"verdict": yes + "\nTakes: 1\nDecided: 1", "branches": branches("z = 2\nz")})
-			tr := play(t, replies, data(rule)).noError(t).Trajectory
-			if tr.Standing() != "verified" {
-				t.Fatalf("%s: %q", tr.Standing(), tr.Doubts())
-			}
-			if c.edit != nil {
-				tr.AddNote(mind)
-				tr.Readings[0].Evidence, tr.Readings[0].From = "“"+mind+"” (note)", record.FromNote
-				tr = must(edited(t, tr, c.edit))
-			}
-			if p := goOn(t, replies, readAgain(t, tr), data(c.rule)).noError(t); p.Standing() != c.standing {
-				t.Errorf("%s: %q", p.Standing(), p.Doubts())
-			}
-		})
 	}
 }

@@ -129,6 +129,14 @@ var (
 	// a second derivation gives another answer
 	undecided = three.with(script{"second": "w = 1\nw", "arbiter": "Ruling: undecided\nReason: who knows"})
 
+	byRule = simple.with(script{"solver round 1": reads("Evidence: \"" + rule + "\"\nSettled: yes"),
+		"verdict": yes + "\nTakes: 1\nDecided: 1", "branches": branches("z = 2\nz")})
+	// a note has settled it instead
+	byNote = changed(func(tr *record.Trajectory) {
+		tr.AddNote(mind)
+		tr.Readings[0].Evidence, tr.Readings[0].From = "\u201c"+mind+"\u201d (note)", record.FromNote
+	})
+
 	better  = source("round-2", "Two.", "Two, but better.")
 	shout   = source("final", "print(z)", "z += \"!\"\nprint(z)")
 	doubled = source("step-1", "x = 1", "x = 2")
@@ -414,4 +422,14 @@ var recordings = map[string][]turn{
 		"Reading: Whether it counts.\nOption 1: yes\nOption 2: no\nTaken: 2\n"+isOpen+"\n\n")}},
 	"no point after an edit": {{replies: open}, {does: edit(doubled),
 		replies: open.with(script{"branches": branches("z = 3\nz"), "judge round 2": judged})}},
+
+	// what settled a reading is looked for again
+	"a rule in other data": {{replies: byRule, change: ruled(rule)}, {replies: byRule, change: ruled(rule + " So it is.")}},
+	"another rule": {{replies: byRule, change: ruled(rule)},
+		{replies: byRule, change: ruled("Cancelled orders do count in the revenue.")}},
+	"no rule": {{replies: byRule, change: ruled(rule)}, {replies: byRule, change: ruled("")}},
+	"another note beside one that settled": {{replies: byRule, change: ruled(rule)},
+		{does: then(byNote, edit(insert("data", note("Mind.")))), replies: byRule, change: ruled(rule)}},
+	"no note that settled": {{replies: byRule, change: ruled(rule)},
+		{does: then(byNote, edit(remove("note-1"))), replies: byRule, change: ruled(rule)}},
 }

@@ -80,53 +80,49 @@ var same = cmp.Options{
 	cmpopts.IgnoreFields(notebook.Execution{}, "Seconds", "Count"),
 }
 
-type recorded struct {
-	name    string
-	replies script
-}
-
-var troubled = []recorded{
-	{"simple", simple},
-	{"back, with repairs", simple.with(script{
+// troubled are recordings of one turn, which other tests stop or take from a stranger.
+var troubled = map[string]script{
+	"simple": simple,
+	"back, with repairs": simple.with(script{
 		"step round 2": "Two.", "step round 3": "Three.", "step round 4": "Four.",
 		"cell round 2":            `raise KeyError("k")`,
 		"debugger round 2, try 2": "y = 2\nx += y", "cell round 3": "x += \"3\"\nprint(x)",
 		"verdict round 3": bad, "wrong round 3": "2",
 		"cell round 4": "x += \"4\"\nprint(x)", "verdict": no,
 		"verdict round 4": yes,
-	})},
-	{"a step that never runs", simple.with(script{
+	}),
+	"a step that never runs": simple.with(script{
 		"verdict round 1": no, "cell round 2": `raise KeyError("k")`,
 		"debugger": `raise ValueError("v")`, "cell round 3": "print(x)\nx += \"!\"",
 		"verdict round 3": yes,
-	})},
-	{"a doubtful form", simple.with(script{
+	}),
+	"a doubtful form": simple.with(script{
 		"cell": "x = \"1.234\"\nprint(x)", "debugger": "y = x\ny += \"5\"\nprint(y)",
-	})},
-	{"a last cell that does not run", simple.with(script{
+	}),
+	"a last cell that does not run": simple.with(script{
 		"last": `raise KeyError("k")`, "debugger the answer, try 2": "print(\"7\")",
 		"debugger the answer, try 3": "print(x)",
-	})},
-	{"replies that cannot be read", simple.with(script{
+	}),
+	"replies that cannot be read": simple.with(script{
 		"judge round 1": "hm", "judge round 1, asked again": "hm",
-	})},
-	{"out of rounds", simple.with(script{"verdict": no})},
-	{"a mistake of the first derivation", another.with(script{
-		"arbiter two answers": "Ruling: first\nReason: it counts twice\nWrong step: 1"})},
-	{"a mistake of the second derivation", another.with(corrected("die()")).with(script{
-		"debugger second derivation, again 1, try 2": "agreed()"})},
-	{"readings", simple.with(script{"solver round 1": reads(isOpen, isOpen),
-		"branches": branches("die()", "z = 1\nz"), "debugger reading 1, option 2, try 2": "z = 2\nz"})},
-	{"readings in doubt", simple.with(script{"solver round 1": reads(isOpen, isOpen),
+	}),
+	"out of rounds": simple.with(script{"verdict": no}),
+	"a mistake of the first derivation": another.with(script{
+		"arbiter two answers": "Ruling: first\nReason: it counts twice\nWrong step: 1"}),
+	"a mistake of the second derivation": another.with(corrected("die()")).with(script{
+		"debugger second derivation, again 1, try 2": "agreed()"}),
+	"readings": simple.with(script{"solver round 1": reads(isOpen, isOpen),
+		"branches": branches("die()", "z = 1\nz"), "debugger reading 1, option 2, try 2": "z = 2\nz"}),
+	"readings in doubt": simple.with(script{"solver round 1": reads(isOpen, isOpen),
 		"branches": branches("z = 1\nz", "z = 1\nz"), "branches the readings, what is in doubt": taken("w = 1\nw") +
-			"\n\nBranch 2.1\nKeeps: 0\n\n```python\nw = 1\nw\n```\n\nBranch 3.2\nKeeps: 0\n\n```python\nw = 1\nw\n```"})},
-	{"a difference of reading", another.with(script{"arbiter": "Ruling: reading\nReason: both can be " +
-		"meant\nReading: Which count.\nOption 1: all\nOption 2: some"})},
-	{"still different after two corrections", another.with(corrected("z = 3\nz"))},
-	{"a ruling that cannot be read", another.with(script{"arbiter": "Hm."})},
-	{"a second derivation that never runs", simple.with(script{"second": "die()", "debugger": "die()"})},
-	{"a script that fails", simple.with(script{"analyzer": `raise KeyError("c")`,
-		"debugger a.csv, try 2": `print("a table")`})},
+			"\n\nBranch 2.1\nKeeps: 0\n\n```python\nw = 1\nw\n```\n\nBranch 3.2\nKeeps: 0\n\n```python\nw = 1\nw\n```"}),
+	"a difference of reading": another.with(script{"arbiter": "Ruling: reading\nReason: both can be " +
+		"meant\nReading: Which count.\nOption 1: all\nOption 2: some"}),
+	"still different after two corrections": another.with(corrected("z = 3\nz")),
+	"a ruling that cannot be read":          another.with(script{"arbiter": "Hm."}),
+	"a second derivation that never runs":   simple.with(script{"second": "die()", "debugger": "die()"}),
+	"a script that fails": simple.with(script{"analyzer": `raise KeyError("c")`,
+		"debugger a.csv, try 2": `print("a table")`}),
 }
 
 // goOnAfter resumes a run that was killed at a moment: it ends as it would have ended, and no

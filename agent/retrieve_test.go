@@ -76,7 +76,9 @@ func TestTopK(t *testing.T) {
 					}
 				}
 			}
-			p.warned(t, c.warned)
+			if w := strings.Join(p.Warnings, "\n"); !strings.Contains(w, c.warned) || (w == "") != (c.warned == "") {
+				t.Errorf("warnings %q, want %q", p.Warnings, c.warned)
+			}
 			own := p.ByRole["retriever"]
 			if own.Calls != c.calls || p.Usage.Calls != len(p.model.asked)+c.calls ||
 				(c.calls > 0) != (own.InputTokens == 500) {

@@ -81,13 +81,13 @@ func rejected(why string) agent.Decision {
 // TestReviewStops: every cell is asked about right before it runs, byte for byte, repairs included. A run
 // that is stopped at a question goes on from there, and nothing is asked twice.
 func TestReviewStops(t *testing.T) {
-	c := troubled[slices.IndexFunc(troubled, func(c recorded) bool { return c.name == "back, with repairs" })]
-	whole := play(t, c.replies).noError(t)
+	replies := troubled["back, with repairs"]
+	whole := play(t, replies).noError(t)
 	count := &critic{unseen: true}
-	play(t, c.replies, count.join).noError(t).ranApproved(t, count)
+	play(t, replies, count.join).noError(t).ranApproved(t, count)
 	for n := range count.asked {
 		r, asked := &recorder{}, 0
-		p := play(t, c.replies, r.record, func(s *stage) {
+		p := play(t, replies, r.record, func(s *stage) {
 			s.quick = true
 			s.config.Review = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
 				if asked++; asked > n {
@@ -100,7 +100,7 @@ func TestReviewStops(t *testing.T) {
 			t.Fatalf("question %d: error %v, failure %q", n+1, p.err, p.Failure)
 		}
 		again := &critic{unseen: true}
-		goOnAfter(t, whole, c.replies, r.last(), again.join)
+		goOnAfter(t, whole, replies, r.last(), again.join)
 		equal(t, "the questions from there on", again.asked, count.asked[n:])
 	}
 	equal(t, "a repair", count.asked[2], agent.Proposal{Round: 2, Step: 2, Try: 2, Text: "Two.", Code: "y = 2\nx += y",

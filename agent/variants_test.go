@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dsstar/agent/describe/profile"
 	"dsstar/notebook"
 )
 
@@ -73,6 +74,20 @@ func filed(name, value, first string) script {
 		"second": "z = \"" + first + "\"\nsave(" + name + ", z)\na = \"" + name + "\"\na"}
 }
 
+// ruled has a document with a rule, which settles the reading of byRule, beside the data.
+func ruled(rule string) func(*stage) {
+	return func(s *stage) {
+		s.task.Files = filesOf("a.csv", "rules.md")
+		s.task.Files[0].Size, s.task.Files[1].Size = int64(len(rule)+1), int64(len(rule))
+		profiled(map[string]profile.Profile{"a.csv": table(9, "a"), "rules.md": {Format: "text", Document: rule, Whole: true}})(s)
+		if rule == "" {
+			s.task.Files = s.task.Files[:1]
+		}
+	}
+}
+
+const rule, mind = "Cancelled orders do not count in the revenue.", "Mind the orders of all stores."
+
 // ofFiles are what two derivations answer and save, some with what only the session can say of a file.
 var ofFiles = []struct{ question, name, first, file, second, other string }{
 	{"Save it as out.csv. How many?", "out.csv", "5, out.csv", "x,1", "out.csv, 5", "x,1"},
@@ -106,8 +121,8 @@ var noted = map[string]func(reporter, *notebook.Notebook){
 // allRecordings returns all recordings, by name.
 func allRecordings() map[string][]turn {
 	all := maps.Clone(recordings)
-	for _, c := range troubled {
-		all[c.name] = []turn{{replies: c.replies}}
+	for name, replies := range troubled {
+		all[name] = []turn{{replies: replies}}
 	}
 	for name, replies := range variants {
 		all[name] = []turn{{replies: simple.with(replies)}}
