@@ -67,7 +67,7 @@ func (c Config) validateRun() error {
 
 // validate is validateRun for what describing files needs.
 func (c Config) validate() error {
-	return cmp.Or(required("Model", c.Model != nil || c.Method.Profiles()),
+	return cmp.Or(required("Model", c.Model != nil || !c.Method.Script),
 		required("Open", c.Open != nil), required("TopK", c.TopK > 0), required("Jobs", c.Jobs > 0),
 		required("ResultChars", c.ResultChars > 0), required("DescriptionChars", c.DescriptionChars > 0),
 		required("ContextChars", c.ContextChars > 0))

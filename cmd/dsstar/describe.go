@@ -118,6 +118,12 @@ func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, err
 	if err := a.remember(ctx, j); err != nil {
 		return nil, err
 	}
+	if j.settings.Method.Paper {
+		if err := a.models(j); err != nil {
+			return nil, err
+		}
+		j.progress.Say("model    %s", a.modelLine(j.settings))
+	}
 	j.progress.Skipped(j.task)
 	if err := j.setUpAlone(ctx, a); err != nil {
 		return nil, err
