@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"strings"
 	"sync"
@@ -15,9 +16,9 @@ import (
 	"dsstar/agent/record"
 )
 
-// An anyModel gives each role one of its replies, whatever they are: the same to
-// the same request, in whatever order files are described.
+// An anyModel gives each role one of its replies, whatever they are: the same to the same request.
 type anyModel struct {
+	seed    uint64
 	replies map[string][]string
 
 	mu    sync.Mutex
@@ -31,12 +32,15 @@ func (m *anyModel) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 		return llm.Reply{}, err
 	}
 	m.asked[r.Role]++
-	h := fnv.New32()
-	_, _ = h.Write([]byte(r.Subject))
-	text := m.replies[r.Role][int(h.Sum32()%1000)%len(m.replies[r.Role])]
-	reply := llm.Reply{Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
-	var cut bool
-	if reply.Text, cut = strings.CutPrefix(text, "cut:"); cut {
+	h := fnv.New64a()
+	fmt.Fprint(h, m.seed, r.Role)
+	for _, message := range r.Messages[1:] {
+		fmt.Fprint(h, message.Text)
+	}
+	all := m.replies[r.Role]
+	text, cut := strings.CutPrefix(all[h.Sum64()>>7%uint64(len(all))], "cut:")
+	reply := llm.Reply{Text: text, Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
+	if cut {
 		reply.Finish = "length"
 	}
 	return reply, nil

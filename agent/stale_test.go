@@ -3,7 +3,6 @@ package agent_test
 import (
 	"context"
 	"fmt"
-	"hash/fnv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,13 +10,9 @@ import (
 	"pgregory.net/rapid"
 
 	"dsstar/agent"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
-
-// A whimsical model replies by chance, but to the same request always the same.
-type whimsical struct{ seed uint64 }
 
 // The replies of each role. Cells only use what they assign, so that any of them runs anywhere.
 var whims = map[string][]string{
@@ -35,16 +30,6 @@ var whims = map[string][]string{
 	"coder":     {"```python\nx = 3\nprint(x)\n```"},
 }
 
-func (w whimsical) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
-	h := fnv.New64a()
-	fmt.Fprint(h, w.seed, r.Role)
-	for _, m := range r.Messages[1:] {
-		fmt.Fprint(h, m.Text)
-	}
-	all := whims[r.Role]
-	return llm.Reply{Text: all[h.Sum64()>>7%uint64(len(all))], Model: "m1", Finish: "stop"}, ctx.Err()
-}
-
 // TestNothingStale: after any questions, edits, notes, choices, new data and kills, a run ends as one that has
 // recorded nothing, so that every key covers what its request shows and its cell runs on.
 func TestNothingStale(t *testing.T) {
@@ -57,7 +42,7 @@ func TestNothingStale(t *testing.T) {
 // nothingStale returns in how many worlds the last answer was verified.
 func nothingStale(t *testing.T, change func(*stage)) (verified int) {
 	rapid.Check(t, func(t *rapid.T) {
-		model, size := whimsical{rapid.Uint64().Draw(t, "seed")}, int64(1)
+		model, size := &anyModel{seed: rapid.Uint64().Draw(t, "seed"), replies: whims, asked: map[string]int{}}, int64(1)
 		goes := func(tr *record.Trajectory, kill int) *record.Trajectory {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
