@@ -74,6 +74,7 @@ func runScripts(t *testing.T, dir string) {
 		Dir:                dir,
 		RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
+			env.Values[itsT{}] = env.T()
 			env.Vars = append(env.Vars, cleanEnv()...)
 			env.Vars = append(env.Vars, asProgram+"=1", warmAt+"="+string(warmSessions(t)),
 				descriptionsIn+"="+filepath.Join(env.WorkDir, ".descriptions"),
@@ -372,6 +373,12 @@ type scriptTB struct {
 }
 
 func (tb scriptTB) Cleanup(f func()) { tb.ts.Defer(f) }
+
+// Skip skips the script alone, in whose goroutine it is called.
+func (tb scriptTB) Skip(args ...any) { tb.ts.Value(itsT{}).(testscript.T).Skip(args...) }
+
+// itsT is the key of a script's own T among its values.
+type itsT struct{}
 
 func (tb scriptTB) Fatal(args ...any) { tb.ts.Fatalf("%v", args) }
 
