@@ -235,7 +235,7 @@ func (m *model) count(role string) (n int) {
 
 // A world is what all sessions of a run share.
 type world struct {
-	t      stageHand
+	t      reporter
 	open   func(ctx context.Context, p agent.Purpose) error // may fail or wait
 	inCell func(ctx context.Context) error                  // what wait() does
 
@@ -760,15 +760,8 @@ type stage struct {
 	world  *world
 }
 
-// A stageHand is a test of testing or of rapid, which lack a common TempDir.
-type stageHand interface {
-	reporter
-	Error(args ...any)
-	Context() context.Context
-}
-
 // play runs the agent on a script, and checks at its events what has to hold in every run.
-func play(t stageHand, replies script, change ...func(*stage)) *played {
+func play(t reporter, replies script, change ...func(*stage)) *played {
 	t.Helper()
 	above := must(os.MkdirTemp("", "dsstar-test-"))
 	defer os.RemoveAll(above)
@@ -854,9 +847,11 @@ func agrees(ran struct{ Execution notebook.Execution }) bool {
 	return has
 }
 
-// A reporter is a test of testing or of rapid.
+// A reporter is a test of testing or of rapid, which lack a common TempDir.
 type reporter interface {
 	Helper()
+	Context() context.Context
+	Error(args ...any)
 	Errorf(format string, args ...any)
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)

@@ -60,7 +60,7 @@ func key(role string, k int) string {
 
 // compare plays a script of choices and holds plan, requests and the steps that these show to
 // Algorithm 1.
-func compare(t stageHand, m int, choices []choice) {
+func compare(t reporter, m int, choices []choice) {
 	t.Helper()
 	const last = "y = x\nprint(y)"
 	replies := simple.with(script{"last": last, "finalizer": last})

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -48,9 +49,6 @@ func (r *recorder) record(s *stage) {
 	}
 }
 
-// last is the moment at which the run ended.
-func (r *recorder) last() moment { return r.all[len(r.all)-1] }
-
 // spares reports whether a run is not resumed from moment n.
 func (r *recorder) spares(n int) bool {
 	if r.spared == nil {
@@ -66,9 +64,32 @@ func reread(t reporter, data []byte) *record.Trajectory {
 }
 
 // goOn resumes a run from a record.
-func goOn(t stageHand, replies script, tr *record.Trajectory, change ...func(*stage)) *played {
+func goOn(t reporter, replies script, tr *record.Trajectory, change ...func(*stage)) *played {
 	t.Helper()
 	return play(t, replies, append([]func(*stage){func(s *stage) { s.resume = tr }}, change...)...)
+}
+
+// killed plays a run that is killed at an event, and returns what it has left on the disk; at one
+// that does not come, it ends.
+func killed(t reporter, at int, change func(*stage)) (left *record.Trajectory, was bool) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p := play(t, nil, change, func(s *stage) {
+		watch := s.config.Observe
+		s.quick, s.ctx = true, ctx
+		s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
+			err := watched(watch, e, tr)
+			if at--; at == 0 {
+				left = readAgain(t, tr)
+				cancel()
+			}
+			return err
+		}
+	})
+	if left != nil {
+		return left, true
+	}
+	return p.Trajectory, false
 }
 
 // same compares what two runs did, not when.

@@ -100,7 +100,7 @@ func TestReviewStops(t *testing.T) {
 			t.Fatalf("question %d: error %v, failure %q", n+1, p.err, p.Failure)
 		}
 		again := &critic{unseen: true}
-		goOnAfter(t, whole, replies, r.last(), again.join)
+		goOnAfter(t, whole, replies, r.all[len(r.all)-1], again.join)
 		equal(t, "the questions from there on", again.asked, count.asked[n:])
 	}
 	equal(t, "a repair", count.asked[2], agent.Proposal{Round: 2, Step: 2, Try: 2, Text: "Two.", Code: "y = 2\nx += y",

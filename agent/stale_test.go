@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -44,26 +43,13 @@ func nothingStale(t *testing.T, change func(*stage)) (verified int) {
 	rapid.Check(t, func(t *rapid.T) {
 		model, size := &anyModel{seed: rapid.Uint64().Draw(t, "seed"), replies: whims, asked: map[string]int{}}, int64(1)
 		goes := func(tr *record.Trajectory, kill int) *record.Trajectory {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			var saved *record.Trajectory
-			p := play(t, nil, func(s *stage) {
-				s.quick, s.resume, s.ctx, s.config.Model, s.config.MaxRounds = true, tr, ctx, model, 3
+			left, _ := killed(t, kill, func(s *stage) {
+				s.resume, s.config.Model, s.config.MaxRounds = tr, model, 3
 				s.task.Files = filesOf("a.csv")
 				s.task.Files[0].Size = size
 				change(s)
-				s.config.Observe = func(_ agent.Event, tr *record.Trajectory) error {
-					if kill--; kill == 0 {
-						saved = readAgain(t, tr)
-						cancel()
-					}
-					return nil
-				}
 			})
-			if saved != nil {
-				return saved
-			}
-			return p.Trajectory
+			return left
 		}
 		forgets := func(tr *record.Trajectory) *record.Trajectory {
 			tr = readAgain(t, tr)

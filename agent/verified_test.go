@@ -14,7 +14,6 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
-	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -146,32 +145,19 @@ func (c *conversation) run(tr *record.Trajectory, question string) *record.Traje
 	if rapid.IntRange(0, 2).Draw(c.T, "killed") == 0 {
 		kill = rapid.IntRange(0, 12).Draw(c.T, "at")
 	}
-	for {
-		var saved []byte
-		ctx, cancel := context.WithCancel(c.Context())
-		p := play(c.T, nil, func(s *stage) {
-			s.quick, s.resume, s.ctx = true, tr, ctx
-			s.config.Model, s.config.MaxRounds = c, 4
-			s.task.Question, s.task.Guidelines = question, ""
-			s.task.Files = c.files()
+	for again := true; again; kill = -1 {
+		tr, again = killed(c.T, kill, func(s *stage) {
+			s.resume, s.config.Model, s.config.MaxRounds = tr, c, 4
+			s.task.Question, s.task.Guidelines, s.task.Files = question, "", c.files()
 			c.worlds, c.of = append(c.worlds, s.world), append(c.of, c.version)
 			s.config.Observe = func(_ agent.Event, tr *record.Trajectory) error {
 				c.check(tr)
-				if kill--; kill == 0 {
-					saved = must(page.Draw(tr).Encode())
-					cancel()
-				}
 				return nil
 			}
 		})
-		cancel()
-		if saved == nil {
-			c.check(p.Trajectory)
-			return p.Trajectory
-		}
-		tr = reread(c.T, saved)
 		c.check(tr)
 	}
+	return tr
 }
 
 // files are the data as they are now.
