@@ -1,16 +1,13 @@
 package agent_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/notebook"
 )
 
 // TestAsk: the next question is asked after an answer, replaces one for which nothing was done, and
@@ -60,28 +57,5 @@ func TestRetract(t *testing.T) {
 	other := goOn(t, fresh, question("In another way?", "")(t, retracted())).noError(t)
 	if len(other.Questions) != 2 || other.Text != "In another way?" || !other.Verified() {
 		t.Errorf("%d questions, the last %q, %q", len(other.Questions), other.Text, other.Doubts())
-	}
-}
-
-// TestReshown: outputs that a person has cleared or changed are replaced, and withdraw nothing.
-func TestReshown(t *testing.T) {
-	follow := script{"step": "On.", "cell": "b = x\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()"}
-	tr := play(t, simple).noError(t).Trajectory
-	for _, outputs := range [][]notebook.Output{nil, {{Type: notebook.Stream, Name: "stdout", Text: "another\n"}}} {
-		nb := page.Draw(tr)
-		record.Key("k").Seal(nb)
-		for i := range nb.Cells {
-			if nb.Cells[i].Type == notebook.Code {
-				nb.Cells[i].Outputs = outputs
-			}
-		}
-		shown := must(page.Read(must(notebook.Read(bytes.NewReader(must(nb.Encode()))))))
-		if err := shown.Ask("And now?", ""); err != nil {
-			t.Fatal(err)
-		}
-		p := goOn(t, follow, shown).noError(t)
-		if !p.Verified() || !p.Part(0).Verified() || len(p.Warnings) > 0 || p.Questions[0].Rounds[0].Attempts[0].Execution.Stdout() != "1\n" {
-			t.Errorf("%q, %q, warnings %q", p.Part(0).Doubts(), p.Doubts(), p.Warnings)
-		}
 	}
 }

@@ -51,6 +51,17 @@ func dropped(step int) act {
 	return changed(func(tr *record.Trajectory) { must(0, tr.Drop(step)) })
 }
 
+// showing has all code cells show other outputs.
+func showing(outputs []notebook.Output) act {
+	return edit(func(_ reporter, nb *notebook.Notebook) {
+		for i := range nb.Cells {
+			if nb.Cells[i].Type == notebook.Code {
+				nb.Cells[i].Outputs = outputs
+			}
+		}
+	})
+}
+
 // then does all of these, one after the other.
 func then(acts ...act) act {
 	return func(t *testing.T, tr *record.Trajectory) *record.Trajectory {
@@ -107,12 +118,6 @@ func insists(choice agent.Choice) func(*stage) {
 // asking is a run with another question and form.
 func asking(q, form string) func(*stage) {
 	return func(s *stage) { s.task.Question, s.task.Guidelines = q, form }
-}
-
-// savedTwice is a run whose derivations save other values in a file of one name.
-func savedTwice(name string) script {
-	return simple.with(script{"cell": "x = 1\nsave(" + name + ", x)\nprint(x)", "last": "y = x\nprint(\"" + name + "\")",
-		"second": "z = 2\nsave(" + name + ", z)\na = \"" + name + "\"\na", "arbiter": "Ruling: undecided"})
 }
 
 // wrongStep is a ruling that lacks the number of a step.
@@ -223,8 +228,8 @@ var recordings = map[string][]turn{
 		"second":  "s = 2\nsave(out.csv, s)\nagreed()",
 		"arbiter": "Ruling: undecided\nReason: who knows"})}},
 	"a file with the name of a data file": {{change: asking("Enter it into the provided a.csv.", ""),
-		replies: savedTwice("a.csv")}},
-	"a file that no question names": {{replies: savedTwice("my own.csv"), change: asking("How many?", "")}},
+		replies: simple.with(filed("a.csv", "1", "2")).with(script{"arbiter": "Ruling: undecided"})}},
+	"a file that no question names": {{replies: simple.with(filed("my own.csv", "1", "2")).with(script{"arbiter": "Ruling: undecided"}), change: asking("How many?", "")}},
 	"a file that a follow-up overwrites": {{replies: saved, change: asksFile},
 		{does: next, replies: onward.with(script{"cell": "b = 2\nsave(out.csv, b)\nprint(b)"})},
 		{does: edit(source("step-2-1", "out.csv", "other.csv")), replies: more}},
@@ -422,6 +427,9 @@ var recordings = map[string][]turn{
 		"Reading: Whether it counts.\nOption 1: yes\nOption 2: no\nTaken: 2\n"+isOpen+"\n\n")}},
 	"no point after an edit": {{replies: open}, {does: edit(doubled),
 		replies: open.with(script{"branches": branches("z = 3\nz"), "judge round 2": judged})}},
+
+	"outputs cleared":         {{replies: simple}, {does: then(showing(nil), next), replies: onward}},
+	"outputs that are others": {{replies: simple}, {does: then(showing(ran(notebook.OK, "another\n", "").Outputs), next), replies: onward}},
 
 	// what settled a reading is looked for again
 	"a rule in other data": {{replies: byRule, change: ruled(rule)}, {replies: byRule, change: ruled(rule + " So it is.")}},
