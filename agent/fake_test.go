@@ -779,7 +779,7 @@ func play(t reporter, replies script, change ...func(*stage)) *played {
 			},
 			Options: describe.Options{DebugTries: 2, TopK: 100, Jobs: 2},
 			Open:    p.world.Open, RunScript: p.world.RunScript, Dir: dir, MaxRounds: 6,
-			Method: record.Method{},
+			Observe: func(agent.Event, *record.Trajectory) error { return nil },
 		},
 		task: record.Task{Question: "How many?", Guidelines: aNumber, Data: "/data",
 			Files: filesOf("a.csv")},
@@ -801,13 +801,13 @@ func play(t reporter, replies script, change ...func(*stage)) *played {
 		p.world.answer = tr.Answer()
 		p.world.mu.Unlock()
 		if e.Kind == agent.Recorded {
-			return watched(watch, e, tr)
+			return watch(e, tr)
 		}
 		p.events, p.kinds = append(p.events, e), append(p.kinds, e.Kind)
 		if e.Kind == agent.Ended && !s.quick || s.each && !spared(len(p.events)) {
 			last = checkNotebook(t, tr, last)
 		}
-		return watched(watch, e, tr)
+		return watch(e, tr)
 	}
 	if s.resume != nil && len(s.resume.Edits())+len(s.resume.Later) > 0 {
 		journal.Drop(s.resume.Journal, "cell", agrees) // with another answer
@@ -832,13 +832,6 @@ func play(t reporter, replies script, change ...func(*stage)) *played {
 		t.Errorf("beside the run folder is left %v, %v", left, err)
 	}
 	return p
-}
-
-func watched(watch func(agent.Event, *record.Trajectory) error, e agent.Event, tr *record.Trajectory) error {
-	if watch == nil {
-		return nil
-	}
-	return watch(e, tr)
 }
 
 // agrees reports whether a cell is perhaps one that gives whatever the accepted cells give.

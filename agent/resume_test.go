@@ -42,10 +42,7 @@ func (r *recorder) record(s *stage) {
 			s.model.mu.Unlock()
 		}
 		r.all = append(r.all, m)
-		if watch != nil {
-			err = errors.Join(err, watch(e, tr))
-		}
-		return err
+		return errors.Join(err, watch(e, tr))
 	}
 }
 
@@ -78,7 +75,7 @@ func killed(t reporter, at int, change func(*stage)) (left *record.Trajectory, w
 		watch := s.config.Observe
 		s.quick, s.ctx = true, ctx
 		s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
-			err := watched(watch, e, tr)
+			err := watch(e, tr)
 			if at--; at == 0 {
 				left = readAgain(t, tr)
 				cancel()
