@@ -21,8 +21,6 @@ import (
 
 func py(code string) string { return "Thought: go on.\n\n```python\n" + code + "\n```" }
 
-func action(what string) string { return "Thought: go on.\n\nAction: " + what }
-
 func block(code string) string { return "```python\n" + code + "\n```" }
 
 // tasks is a plan of tasks "id: instruction < dependency dependency".
