@@ -19,6 +19,7 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 	var was struct {
 		plain
 		Earlier []struct{ Question, Guidelines string }
+		Journal json.RawMessage `json:"journal"` // of another form
 	}
 	if err := json.Unmarshal(data, &was); err != nil {
 		return nil, err
