@@ -18,17 +18,22 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 	type plain record.Trajectory // whose questions are read here
 	var was struct {
 		plain
-		Earlier []struct{ Question, Guidelines string }
-		Journal json.RawMessage `json:"journal"` // of another form
+		Earlier []struct {
+			Question, Guidelines string
+			Readings             []record.Reading
+		}
+		Readings []record.Reading
+		Journal  json.RawMessage `json:"journal"` // of another form
 	}
 	if err := json.Unmarshal(data, &was); err != nil {
 		return nil, err
 	}
 	t := (*record.Trajectory)(&was.plain)
-	last := record.Question{Text: t.Task.Question, Guidelines: t.Task.Guidelines}
+	last := record.Question{Text: t.Task.Question, Guidelines: t.Task.Guidelines, Readings: was.Readings}
 	t.Questions, t.Later, t.Journal = nil, nil, nil
 	for _, q := range was.Earlier {
-		t.Questions = append(t.Questions, &record.Question{Text: q.Question, Guidelines: q.Guidelines})
+		t.Questions = append(t.Questions, &record.Question{Text: q.Question, Guidelines: q.Guidelines,
+			Readings: q.Readings})
 	}
 	t.Questions = append(t.Questions, &last)
 	t.Question = &last
@@ -69,9 +74,9 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 	}
 	changed := map[int]*record.Start{}
 	for k := range starts {
-		starts[k].What = []string{"another version of dsstar wrote the notebook"}
-		starts[k].Steps = true // so that the readings are named
-		changed[k] = &starts[k]
+		start := t.Questions[k].Again("another version of dsstar wrote the notebook")
+		start.Given, start.Last = starts[k].Given, starts[k].Last
+		changed[k] = start
 	}
 	t.Restart(changed)
 	return t, nil
