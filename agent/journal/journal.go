@@ -248,6 +248,7 @@ func (j *Journal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(texts)
 }
 
+// UnmarshalJSON reads that list. A text that somebody has changed into something else is not known.
 func (j *Journal) UnmarshalJSON(data []byte) error {
 	var texts []string
 	if err := json.Unmarshal(data, &texts); err != nil {
@@ -255,10 +256,9 @@ func (j *Journal) UnmarshalJSON(data []byte) error {
 	}
 	for _, text := range texts {
 		e := Entry{text: text}
-		if err := json.Unmarshal([]byte(text), &e); err != nil {
-			return err
+		if json.Unmarshal([]byte(text), &e) == nil {
+			j.entries = append(j.entries, e)
 		}
-		j.entries = append(j.entries, e)
 	}
 	return nil
 }
