@@ -67,7 +67,7 @@ func (r *run) begin(ctx context.Context) error {
 }
 
 // runAgain runs the cells again with which a person has left the question. rewrite has one written
-// whose words were changed. It reports whether those that follow can run.
+// whose words were changed; it reports whether those that follow can run.
 func (r *run) runAgain(ctx context.Context, rewrite func(context.Context, record.Round) (bool, error)) error {
 	for len(r.t.Rest) > 0 {
 		next, again := r.t.Rest[0], r.repeat

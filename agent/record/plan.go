@@ -37,7 +37,8 @@ func (t *Trajectory) At(number int) (r Round, cells []string, attempts []Attempt
 		if i < 0 {
 			continue
 		}
-		r, cells = lap.Rounds[i], codes(p.EarlierCells())
+		base := p.Chain("")
+		r, cells = lap.Rounds[i], slices.Concat(base.SetUp, base.Earlier)
 		for _, step := range lap.Rounds[:i] {
 			a, ran := step.Accepted()
 			gone := slices.ContainsFunc(lap.Rounds[:i], func(r Round) bool { return r.Number == step.Dropped })
@@ -84,15 +85,6 @@ func (t *Trajectory) AskedCells() (cells []Titled) {
 			}
 		}
 		cells = append(cells, own...)
-	}
-	return cells
-}
-
-// EarlierCells returns the cells before the last question's.
-func (t *Trajectory) EarlierCells() []Titled {
-	cells := t.Opening()
-	for _, q := range t.Questions[:t.Earlier()] {
-		cells = append(cells, q.titled(t.Method.Script)...)
 	}
 	return cells
 }
