@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -42,9 +41,7 @@ func (r *run) runBranch(ctx context.Context, b branch) (gave given, err error) {
 	t := task{branch: b.name, text: b.text, code: b.code, work: b.work, attempts: &gave.attempts,
 		chain: func(string) record.Chain { return b.base },
 		ask:   ask.Request{Subject: b.name + r.sinceRuling()},
-		repair: func(failed record.Attempt, report string) []prompts.Part {
-			return append(b.show(), prompts.Debugger{Step: b.text, Code: failed.Code, Error: report})
-		},
+		show:  b.show,
 		watch: b.watching, faults: func(ctx context.Context, a record.Attempt, watched string) (string, error) {
 			return r.branchFault(ctx, b, a, watched)
 		}}
@@ -81,11 +78,4 @@ func (b branch) watching(code string) *watching {
 		return nil
 	}
 	return &watching{begin, end}
-}
-
-// An optionOf identifies an option of a reading by their indexes.
-type optionOf struct{ reading, option int }
-
-func (p optionOf) String() string {
-	return fmt.Sprintf("reading %d, option %d", p.reading+1, p.option+1)
 }

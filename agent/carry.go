@@ -23,7 +23,7 @@ type task struct {
 	text     string // what the cell is to do, for the debugger and a reviewer
 	code     string // the cell, if it is written already
 	ask      ask.Request
-	repair   func(failed record.Attempt, report string) []prompts.Part
+	show     func() []prompts.Part // what requests to repair it begin with
 	attempts *[]record.Attempt
 
 	work   *workspace
@@ -102,12 +102,24 @@ func (r *run) write(ctx context.Context, t task) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		q.Words = func() []prompts.Part { return t.repair(last, report) }
+		q.Words = func() []prompts.Part { return append(t.show(), r.repairs(t, last.Code, report)) }
 	}
 	if t.branch == "" {
 		r.left = append(r.left, q)
 	}
 	return ask.Role(ctx, r.Asker, q, ask.Code)
+}
+
+// repairs is the request to repair a cell (Listing 56).
+func (r *run) repairs(t task, code, report string) prompts.Part {
+	d := prompts.Debugger{Number: t.step, Step: t.text, Code: code, Error: report}
+	if t.isLast() {
+		d.Number = r.t.Steps() + 1
+	}
+	if r.t.Method.Script {
+		return prompts.PaperDebugger(d)
+	}
+	return d
 }
 
 // attempt runs a cell. One that ran but does not pass the examiner counts as failed.

@@ -50,7 +50,7 @@ type Config struct {
 	// Insist, if set, is asked whether a person's cell stays although a verdict is against it: Accept
 	// if it is meant as it is, Reject if it may be dropped with all after it. With any other choice,
 	// and if nobody is asked, it stays, and the answer is not verified. Its error ends the run.
-	Insist func(ctx context.Context, step int, reason string) (Choice, error)
+	Insist func(ctx context.Context, step int, reason string) (choice string, err error)
 
 	// Review, if set, is asked about every cell right before it runs, and waited
 	// for: each step's, each repair, and the last one. Cells that have run before are

@@ -23,11 +23,8 @@ func (r *run) finalize(ctx context.Context) error {
 		request.Reason, request.Missing, request.Inconclusive = verdict.Reason, "", verdict.Inconclusive
 	}
 	words := func() []prompts.Part { return append(r.shared(), request) }
-	problem, err := r.carryOutLast(ctx, task{text: r.finalStep(), code: first,
-		faults: r.examineLast(verdict), ask: ask.Request{Role: "finalizer", Words: words},
-		repair: func(failed record.Attempt, report string) []prompts.Part {
-			return r.repairWords(r.t.Steps()+1, r.stepOf(verdict), failed, report)
-		}})
+	problem, err := r.carryOutLast(ctx, task{text: r.stepOf(verdict), code: first, show: r.shared,
+		faults: r.examineLast(verdict), ask: ask.Request{Role: "finalizer", Words: words}})
 	if err != nil {
 		return err
 	}
@@ -112,10 +109,6 @@ func (r *run) keepDoubted(a record.Attempt) error {
 	final := r.t.Final
 	final.Attempts, final.ByHand = append(final.Attempts, a), false
 	return r.observe(Event{Kind: Ran, Try: len(final.Attempts), Execution: &a.Execution})
-}
-
-func (r *run) finalStep() string {
-	return r.stepOf(record.Verdict{Inconclusive: r.t.Inconclusive()})
 }
 
 // stepOf words the task of the last cell after a verdict.

@@ -20,17 +20,14 @@ func (r *run) judge(ctx context.Context) error {
 	if r.t.Start != nil {
 		r.ground(r.t.Readings) // files and notes can be other ones than before
 	}
-	said, step, err := r.verdict(ctx, r.subject())
+	said, step, err := r.verdict(ctx)
 	if err != nil {
 		return err
 	}
-	r.readAnew(said.Readings)
-	r.weigh(said)
 	round := r.t.Last()
 	round.Verdict, round.Answer = &said.Verdict, said.Code
 	round.Verdict.Disputes = step
-	r.proposed(said.Branches)
-	r.ruleOut(said)
+	r.heed(said)
 	if err := r.observe(Event{Kind: Judged, Text: said.Reason}); err != nil {
 		return err
 	}
@@ -42,8 +39,8 @@ func (r *run) judge(ctx context.Context) error {
 
 // verdict asks for a verdict, again if a person says that their cell is meant as it is. step is that of
 // a person's cell which stays although the verdict is against it; 0: there is none.
-func (r *run) verdict(ctx context.Context, subject string) (said ask.Judgement, step int, err error) {
-	for meant := true; meant; subject += ", as it is meant" {
+func (r *run) verdict(ctx context.Context) (said ask.Judgement, step int, err error) {
+	for subject, meant := r.subject(), true; meant; subject += ", as it is meant" {
 		if err := r.inherit(ctx); err != nil {
 			return said, 0, err
 		}
@@ -51,13 +48,17 @@ func (r *run) verdict(ctx context.Context, subject string) (said ask.Judgement, 
 		if err != nil {
 			return said, 0, err
 		}
-		form := ask.Judgements(r.t.Steps(), r.weighed(), branchesOf(r.judged()), r.rereads())
+		points, due := len(r.t.Readings), r.unwritten()
+		if r.rereads() { // it names the readings, and theirs come later
+			points, due = 0, nil
+		}
 		said, err = ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject,
 			Besides: []any{r.t.Anew(), seen.Digests},
-			Words:   func() []prompts.Part { return r.judgeWords(seen) }, Images: func() []llm.Image {
+			Words:   func() []prompts.Part { return r.judgeWords(seen, due) },
+			Images: func() []llm.Image {
 				_, _ = r.work.enter(ctx, r.chain(""), false) // else there are fewer pictures
 				return r.pictures()
-			}}, form)
+			}}, ask.Judgements(r.t.Steps(), points, due, r.rereads()))
 		unread, err := r.unread(err)
 		if unread {
 			said.Verdict = record.Verdict{Unfinished: true, Reason: "the judge gave no verdict that could be read"}
@@ -75,17 +76,17 @@ func (r *run) verdict(ctx context.Context, subject string) (said ask.Judgement, 
 	return said, step, nil
 }
 
-func (r *run) judgeWords(seen sight) []prompts.Part {
+func (r *run) judgeWords(seen sight, due []ask.Branch) []prompts.Part {
 	parts := r.shared()
 	withoutMemory(parts) // as of the arbiter
-	var names []string
-	for _, name := range seen.Pictures {
-		names = append(names, brief.OneLine(name))
-	}
-	branches := r.judged()
 	request := prompts.Judgement{Written: seen.Written, Follows: r.t.Earlier() > 0,
-		Pictures: strings.Join(names, "\n"), Points: r.weighable(branches), Branches: len(branches) > 0,
-		Guidelines: r.t.Task.Guidelines != "", Hand: r.byPerson(), Reread: r.rereads()}
+		Pictures: strings.Join(seen.Pictures, "\n"), Points: r.points(due), Branches: len(due) > 0,
+		Guidelines: r.t.Task.Guidelines != "", Reread: r.rereads()}
+	for n, round := range r.t.Accepted() {
+		if round.ByHand {
+			request.Hand = append(request.Hand, prompts.HandStep{Number: n + 1, Was: round.Was})
+		}
+	}
 	return append(parts, request)
 }
 
@@ -102,7 +103,7 @@ func (r *run) see(ctx context.Context) (sight, error) {
 		s := sight{Written: r.work.written()}
 		for _, p := range r.pictures() {
 			sum := sha256.Sum256(p.Data)
-			s.Pictures, s.Digests = append(s.Pictures, p.Name), append(s.Digests, hex.EncodeToString(sum[:8]))
+			s.Pictures, s.Digests = append(s.Pictures, brief.OneLine(p.Name)), append(s.Digests, hex.EncodeToString(sum[:8]))
 		}
 		return s, nil
 	})

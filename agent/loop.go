@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"dsstar/agent/ask"
-	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -73,10 +72,7 @@ func (r *run) implement(ctx context.Context, code string) (done bool, err error)
 	round := r.t.Last()
 	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, code: code,
 		work: r.work, chain: r.chain, attempts: &round.Attempts,
-		ask: ask.Request{Role: "coder", Subject: r.subject(), Words: r.codeWords},
-		repair: func(failed record.Attempt, report string) []prompts.Part {
-			return r.repairWords(round.Place, round.Step, failed, report)
-		}})
+		show: r.shared, ask: ask.Request{Role: "coder", Subject: r.subject(), Words: r.codeWords}})
 	if err != nil || problem == "" {
 		return err == nil, err
 	}
@@ -86,11 +82,6 @@ func (r *run) implement(ctx context.Context, code string) (done bool, err error)
 func (r *run) codeWords() []prompts.Part {
 	round := r.t.Last()
 	return append(r.shared(), prompts.Coder{Number: round.Place, Step: round.Step, First: round.Place == 1})
-}
-
-// repairWords words the request to repair a cell (Listing 56).
-func (r *run) repairWords(step int, text string, failed record.Attempt, report string) []prompts.Part {
-	return append(r.shared(), prompts.Debugger{Number: step, Step: text, Code: failed.Code, Error: report})
 }
 
 // settle puts the files of the run where those of its cells are, after branches, or if a killed run

@@ -30,7 +30,7 @@ func (r *paper) answer(ctx context.Context) error {
 	finalizer := r.words(showFiles|showCode|showOutput,
 		prompts.PaperFinalizer{Guidelines: r.t.Task.Guidelines != ""})
 	problem, err := r.carryOutLast(ctx, task{text: step, faults: mustPrint,
-		repair: r.repair(r.t.Steps()+1, step), ask: ask.Request{Role: "finalizer", Words: finalizer}})
+		show: r.words(showFiles), ask: ask.Request{Role: "finalizer", Words: finalizer}})
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (r *paper) implement(ctx context.Context) (done bool, err error) {
 	coder := r.words(showFiles|showPlan|showCode,
 		prompts.PaperCoder{Number: round.Place, Step: round.Step, First: !written})
 	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, work: r.work,
-		chain: r.chain, attempts: &round.Attempts, repair: r.repair(round.Place, round.Step),
+		chain: r.chain, attempts: &round.Attempts, show: r.words(showFiles),
 		ask: ask.Request{Role: "coder", Subject: r.subject(), Words: coder}})
 	if err != nil || problem == "" {
 		return err == nil, err
@@ -120,7 +120,7 @@ const (
 )
 
 // words words a request that shows some of these (Listings 47 to 56).
-func (r *paper) words(shows int, next prompts.Part) func() []prompts.Part {
+func (r *paper) words(shows int, next ...prompts.Part) func() []prompts.Part {
 	return func() (parts []prompts.Part) {
 		if shows&showFiles != 0 {
 			parts = []prompts.Part{r.question(), r.context()}
@@ -139,15 +139,7 @@ func (r *paper) words(shows int, next prompts.Part) func() []prompts.Part {
 		if len(script.Plan) > 0 || script.Code != "" || script.Ran {
 			parts = append(parts, script)
 		}
-		return append(parts, next)
-	}
-}
-
-// repair words the request to repair a failed script of a step (Listing 56).
-func (r *paper) repair(step int, text string) func(record.Attempt, string) []prompts.Part {
-	return func(failed record.Attempt, report string) []prompts.Part {
-		return r.words(showFiles, prompts.PaperDebugger{Number: step, Step: text, Code: failed.Code,
-			Error: report})()
+		return append(parts, next...)
 	}
 }
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -22,12 +23,12 @@ func (r *run) computeReadings(ctx context.Context) error {
 		if err := r.proposeBranches(ctx); err != nil {
 			return err
 		}
-		for _, p := range r.pending() {
+		for _, p := range r.due() {
 			option := r.option(p)
 			if err := r.computeOption(ctx, p, option); err != nil {
 				return err
 			}
-			if err := r.observe(Event{Kind: Read, Branch: p.String(), Text: option.Answer}); err != nil {
+			if err := r.observe(Event{Kind: Read, Branch: nameOf(p), Text: option.Answer}); err != nil {
 				return err
 			}
 		}
@@ -35,152 +36,117 @@ func (r *run) computeReadings(ctx context.Context) error {
 	return nil
 }
 
+// due returns the options that are to be computed: those not taken; and then, if none of these
+// changes the answer, all others together, and the one that is taken where another gives the same
+// answer and the judge has not found which one the cells take. That the data hold no answer may hang
+// on a reading, too. What a person has chosen needs nothing.
+func (r *run) due() (others []ask.Branch) {
+	var doubted []ask.Branch
+	for i, reading := range r.t.Readings {
+		alike := slices.ContainsFunc(reading.Options, func(o record.Option) bool { return o.Same })
+		for n, o := range reading.Options {
+			p, taken := ask.Branch{Point: i + 1, Option: n + 1}, n == reading.Chosen
+			switch {
+			case reading.ByUser || o.Answer != "" || o.Problem != "":
+			case !taken && reading.Together == nil:
+				others = append(others, p)
+			case !taken, reading.Together == nil && alike && !reading.Confirmed:
+				doubted = append(doubted, p)
+			}
+		}
+	}
+	if len(others) > 0 || len(r.t.OpenReadings()) > 0 { // the answer depends on a reading anyway
+		return others
+	}
+	return doubted
+}
+
+// unwritten returns the options that are due and have no cell.
+func (r *run) unwritten() []ask.Branch {
+	return slices.DeleteFunc(r.due(), func(p ask.Branch) bool { return r.option(p).Proposed != "" })
+}
+
+func (r *run) option(p ask.Branch) *record.Option {
+	return &r.t.Readings[p.Point-1].Options[p.Option-1]
+}
+
+// isTaken reports whether the cells are said to take an option.
+func (r *run) isTaken(p ask.Branch) bool { return r.t.Readings[p.Point-1].Chosen == p.Option-1 }
+
+// nameOf names the branch of an option.
+func nameOf(p ask.Branch) string { return fmt.Sprintf("reading %d, option %d", p.Point, p.Option) }
+
 // combine adds a reading that takes another option at every open point, if none of these changes
 // anything alone.
 func (r *run) combine() {
-	if len(r.others()) > 0 {
-		return
-	}
-	var open []int
+	together := record.Reading{Options: make([]record.Option, 2)}
 	var points, taken, others []string
 	for i, reading := range r.t.Readings {
-		if reading.Together != nil || reading.Open() && reading.Matters() {
+		switch {
+		case reading.Together != nil || !reading.ByUser && !reading.Computed(),
+			reading.Open() && reading.Matters():
 			return
-		}
-		if reading.Open() {
-			open, points = append(open, i), append(points, reading.Point)
+		case reading.Open():
+			together.Together, points = append(together.Together, i), append(points, reading.Point)
 			taken = append(taken, reading.Options[reading.Chosen].Text)
 			others = append(others, reading.Options[reading.Other()].Text)
 		}
 	}
-	if len(open) > 1 {
-		r.t.Readings = append(r.t.Readings, record.Reading{Together: open,
-			Point:   "These points together: " + strings.Join(points, " "),
-			Options: []record.Option{{Text: strings.Join(taken, "; ")}, {Text: strings.Join(others, "; ")}}})
+	if len(points) > 1 {
+		together.Point = "These points together: " + strings.Join(points, " ")
+		together.Options[0].Text, together.Options[1].Text = strings.Join(taken, "; "), strings.Join(others, "; ")
+		r.t.Readings = append(r.t.Readings, together)
 	}
 }
 
-// proposeBranches asks for the cells of the pending options that have none. Those of settled points
-// alone are not worth a request.
+// proposeBranches asks for the cells of the options that are due and have none. Those of settled
+// points alone are not worth a request.
 func (r *run) proposeBranches(ctx context.Context) error {
-	asked, doubts := r.unwritten(), ""
-	if len(r.unsure()) > 0 {
-		doubts = ", what is in doubt"
+	asked, subject := r.unwritten(), "the readings"
+	if slices.ContainsFunc(asked, func(p ask.Branch) bool {
+		return r.isTaken(p) || r.t.Readings[p.Point-1].Together != nil
+	}) {
+		subject += ", what is in doubt"
 	}
-	if slices.ContainsFunc(asked, func(p optionOf) bool {
-		reading := r.t.Readings[p.reading]
-		return reading.Open() || p.option == reading.Chosen
+	if slices.ContainsFunc(asked, func(p ask.Branch) bool {
+		return r.isTaken(p) || r.t.Readings[p.Point-1].Open()
 	}) {
 		cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches",
-			Subject: "the readings" + doubts + r.sinceRuling(), Words: r.branchWords},
-			ask.Branches(branchesOf(asked), r.t.Steps()))
+			Subject: subject + r.sinceRuling(), Words: r.branchWords}, ask.Branches(asked, r.t.Steps()))
 		unread, err := r.unread(err)
-		if unread {
-			cells = nil
-		}
 		if err != nil {
 			return err
 		}
-		r.proposed(cells)
+		if !unread {
+			r.proposed(cells)
+		}
 	}
 	for _, p := range r.unwritten() {
 		r.option(p).Problem = "the model wrote no cell for it"
-		r.doubt(p)
+		if r.isTaken(p) { // it should have shown what the cells take
+			r.t.Readings[p.Point-1].Settled = false
+		}
 	}
 	return nil
 }
 
-// doubt reopens a point if the option that should show what the cells take has no answer.
-func (r *run) doubt(p optionOf) {
-	reading := &r.t.Readings[p.reading]
-	reading.Settled = reading.Settled && p.option != reading.Chosen
-}
-
-// proposed takes the cells of branches, for options that have none.
+// proposed takes the cells of branches.
 func (r *run) proposed(cells []ask.Branch) {
-	for _, p := range r.unwritten() {
-		for _, c := range cells {
-			if c.Point == p.reading+1 && c.Option == p.option+1 {
-				o := r.option(p)
-				if o.Proposed = c.Code; p.option != r.t.Readings[p.reading].Chosen {
-					o.Steps = c.Steps
-				}
-			}
+	for _, c := range cells {
+		o := r.option(c)
+		if o.Proposed = c.Code; !r.isTaken(c) {
+			o.Steps = c.Steps
 		}
 	}
-}
-
-// unwritten returns the pending options that have no cell.
-func (r *run) unwritten() []optionOf {
-	return slices.DeleteFunc(r.pending(), func(p optionOf) bool {
-		return r.option(p).Proposed != ""
-	})
-}
-
-func (r *run) option(p optionOf) *record.Option {
-	return &r.t.Readings[p.reading].Options[p.option]
-}
-
-// pending returns the options that are to be computed: those not taken, and then those in doubt. That
-// the data hold no answer may hang on a reading, too.
-func (r *run) pending() []optionOf {
-	if all := r.others(); len(all) > 0 {
-		return all
-	}
-	return r.unsure()
-}
-
-// others returns the options not taken that are to be computed.
-func (r *run) others() []optionOf {
-	return r.uncomputed(func(reading record.Reading, option int) bool {
-		return reading.Together == nil && option != reading.Chosen
-	})
-}
-
-// unsure returns the options that are computed once the others are: all other options together, and
-// the one that is taken where another gives the same answer and the judge has not found which one
-// the cells take.
-func (r *run) unsure() []optionOf {
-	if len(r.t.OpenReadings()) > 0 {
-		return nil // the answer depends on a reading anyway
-	}
-	return r.uncomputed(func(reading record.Reading, option int) bool {
-		if reading.Together != nil {
-			return option != reading.Chosen
-		}
-		alike := slices.ContainsFunc(reading.Options, func(o record.Option) bool { return o.Same })
-		return option == reading.Chosen && alike && !reading.Confirmed
-	})
-}
-
-// uncomputed returns the options without an answer, of readings that nobody has chosen, which are
-// asked for.
-func (r *run) uncomputed(asked func(record.Reading, int) bool) (all []optionOf) {
-	for i, reading := range r.t.Readings {
-		for n, o := range reading.Options {
-			if !reading.ByUser && o.Answer == "" && o.Problem == "" && asked(reading, n) {
-				all = append(all, optionOf{i, n})
-			}
-		}
-	}
-	return all
-}
-
-// branchesOf returns options whose cells are asked for as the reply is to number them.
-func branchesOf(asked []optionOf) (all []ask.Branch) {
-	for _, p := range asked {
-		all = append(all, ask.Branch{Point: p.reading + 1, Option: p.option + 1})
-	}
-	return all
 }
 
 // computeOption runs the cell of an option's branch.
-func (r *run) computeOption(ctx context.Context, p optionOf, o *record.Option) error {
+func (r *run) computeOption(ctx context.Context, p ask.Branch, o *record.Option) error {
 	kind := lineage.Branch
-	if p.option == r.t.Readings[p.reading].Chosen {
+	if r.isTaken(p) {
 		kind = lineage.Second // it is to compute what the cells compute, but from the data
 	}
-	gave, err := r.runBranch(ctx, branch{name: p.String(), kind: kind, code: o.Proposed,
+	gave, err := r.runBranch(ctx, branch{name: nameOf(p), kind: kind, code: o.Proposed,
 		text: "Compute the answer under another reading of the question: " + o.Text,
 		work: r.work, base: r.kept(o.Steps), show: r.shared})
 	o.Proposed, o.Attempts, o.Answer, o.Files = "", gave.attempts, gave.answer, gave.files
@@ -193,8 +159,8 @@ func (r *run) computeOption(ctx context.Context, p optionOf, o *record.Option) e
 	}
 	found := compare.Answers(r.firstAnswer(), optionAnswer(*o), asked(r.t))
 	o.Same, o.Differs = found.Sameness == compare.Same, found.Why
-	reading := &r.t.Readings[p.reading]
-	if p.option == reading.Chosen && !o.Same { // the cells take another one, which gives their answer
+	if r.isTaken(p) && !o.Same { // the cells take another one, which gives their answer
+		reading := &r.t.Readings[p.Point-1]
 		reading.Chosen = slices.IndexFunc(reading.Options, func(o record.Option) bool { return o.Same })
 		reading.Settled = false
 	}
@@ -203,37 +169,33 @@ func (r *run) computeOption(ctx context.Context, p optionOf, o *record.Option) e
 
 func (r *run) branchWords() []prompts.Part {
 	last, _ := r.t.FinalCell()
-	request := prompts.Branches{Code: last.Code, Points: r.points(r.unwritten())}
-	for _, p := range r.unwritten() {
-		request.Anew = request.Anew || p.option == r.t.Readings[p.reading].Chosen
+	due := r.unwritten()
+	request := prompts.Branches{Code: last.Code, Anew: slices.ContainsFunc(due, r.isTaken)}
+	for _, p := range r.points(due) {
+		if len(p.Others) > 0 {
+			request.Points = append(request.Points, p.OpenPoint)
+		}
 	}
-	request.Points = slices.DeleteFunc(request.Points, func(p prompts.OpenPoint) bool {
-		return len(p.Others) == 0
-	})
 	return append(r.shared(), request)
 }
 
-// points returns the readings with the options that the cells take, and the others whose cells are
-// asked for.
-func (r *run) points(asked []optionOf) (all []prompts.OpenPoint) {
-	for i, point := range r.taken() {
-		all = append(all, prompts.OpenPoint{Number: i + 1, Text: point.Text, Taken: point.Taken})
-	}
-	for _, p := range asked {
-		all[p.reading].Others = append(all[p.reading].Others,
-			prompts.Option{Number: p.option + 1, Text: r.option(p).Text})
-	}
-	return all
-}
-
-// taken returns the readings with the options that the cells take.
-func (r *run) taken() (all []prompts.Point) {
-	for _, reading := range r.t.Readings {
-		point := prompts.Point{Text: reading.Point, Taken: "not said"}
+// points returns the readings, with those of their options whose cells are asked for.
+func (r *run) points(due []ask.Branch) (all []prompts.WeighedPoint) {
+	for i, reading := range r.t.Readings {
+		p := prompts.WeighedPoint{Earlier: reading.Inherited}
+		p.Number, p.Text, p.Taken = i+1, reading.Point, "not said"
 		if reading.Problem == "" {
-			point.Taken = reading.Options[reading.Chosen].Text
+			p.Option, p.Taken = reading.Chosen+1, reading.Options[reading.Chosen].Text
 		}
-		all = append(all, point)
+		if reading.Settled {
+			p.Quoted = reading.Evidence
+		}
+		for _, o := range due {
+			if o.Point == p.Number {
+				p.Others = append(p.Others, prompts.Option{Number: o.Option, Text: r.option(o).Text})
+			}
+		}
+		all = append(all, p)
 	}
 	return all
 }
@@ -245,9 +207,9 @@ func (r *run) chooseReadings(ctx context.Context) (changed bool, err error) {
 		if !reading.Open() || !reading.Matters() || reading.Problem != "" {
 			continue
 		}
-		var person func(context.Context) (record.Decision, error)
+		var person func(context.Context) (Decision, error)
 		if r.cfg.ChooseReading != nil {
-			person = func(ctx context.Context) (record.Decision, error) {
+			person = func(ctx context.Context) (Decision, error) {
 				n, err := r.cfg.ChooseReading(ctx, reading, r.t.Answer())
 				return record.ChoiceOf(reading, n), err
 			}

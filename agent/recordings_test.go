@@ -109,9 +109,9 @@ func judges(wrong int) script {
 		"last": "print(x)"})
 }
 
-func insists(choice agent.Choice) func(*stage) {
+func insists(choice string) func(*stage) {
 	return func(s *stage) {
-		s.config.Insist = func(context.Context, int, string) (agent.Choice, error) { return choice, nil }
+		s.config.Insist = func(context.Context, int, string) (string, error) { return choice, nil }
 	}
 }
 

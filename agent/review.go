@@ -29,13 +29,11 @@ type Proposal struct {
 	Error  string // what was wrong with that, in one line
 }
 
-// A Choice is what a person decides about a proposal.
-type Choice string
-
+// What a person decides about a proposal.
 const (
-	Accept Choice = "accept" // the decision's code runs
-	Reject Choice = "reject" // it does not run, for the decision's reason
-	Stop   Choice = "stop"   // the run ends here; [Resume] goes on with the same proposal
+	Accept = "accept" // the decision's code runs
+	Reject = "reject" // it does not run, for the decision's reason
+	Stop   = "stop"   // the run ends here; [Resume] goes on with the same proposal
 )
 
 // A Decision is a person's answer to a [Proposal].
@@ -48,12 +46,7 @@ const (
 //
 // Reject drops the step, whichever try it was, and the solver reads the reason. For the
 // last cell the debugger reads the reason and writes another, while it has tries left.
-type Decision struct {
-	Choice     Choice
-	Text, Code string
-	Reason     string // of Reject, in one line
-	Unseen     bool   // of Accept: the person did not want to be asked
-}
+type Decision = record.Decision
 
 // ErrStopped ends a run that the reviewer has stopped.
 var ErrStopped = errors.New("stopped at a review")
@@ -71,7 +64,7 @@ func (r *run) reviewed(ctx context.Context, t task, code string) (a record.Attem
 		if err != nil {
 			return record.Attempt{}, err
 		}
-		if d.Choice == string(Reject) {
+		if d.Choice == Reject {
 			return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun,
 				Reason: d.Reason}}, nil
 		}
@@ -107,26 +100,26 @@ func isSyntaxError(a record.Attempt) bool {
 
 // decide asks the reviewer, again after some slips, unless the cell has run before and nobody was
 // asked. The decision is valid and is Accept or Reject. seen reports whether a person has looked at the cell.
-func (r *run) decide(ctx context.Context, p Proposal, slips int, ran bool) (d record.Decision, seen bool, err error) {
+func (r *run) decide(ctx context.Context, p Proposal, slips int, ran bool) (d Decision, seen bool, err error) {
 	review := r.cfg.Review
-	var person func(context.Context) (record.Decision, error)
+	var person func(context.Context) (Decision, error)
 	if review != nil && !ran {
-		person = func(ctx context.Context) (record.Decision, error) { return r.ask(ctx, p) }
+		person = func(ctx context.Context) (Decision, error) { return r.ask(ctx, p) }
 	}
 	on := p
 	on.Round = 0 // it may run on other rounds than before
 	chain := r.chain("")
 	d, known, err := r.decision(ctx, []any{"review", r.t.Task.Question, chain.Earlier, chain.Steps, on, slips}, person)
 	if err == nil && !known {
-		d = record.Decision{Choice: string(Accept), Code: p.Code}
+		d = Decision{Choice: Accept, Code: p.Code}
 	}
 	return d, known && !d.Unseen, err
 }
 
 // decision returns what a person has decided, or decides now if somebody is there.
 func (r *run) decision(ctx context.Context, on any,
-	person func(context.Context) (record.Decision, error)) (d record.Decision, known bool, err error) {
-	if d, known = journal.Known[record.Decision](r.t.Journal, record.Decided, on); known || person == nil {
+	person func(context.Context) (Decision, error)) (d Decision, known bool, err error) {
+	if d, known = journal.Known[Decision](r.t.Journal, record.Decided, on); known || person == nil {
 		return d, known, nil
 	}
 	d, err = journal.Once(ctx, r.t.Journal, record.Decided, on, person)
@@ -134,13 +127,13 @@ func (r *run) decision(ctx context.Context, on any,
 }
 
 // ask asks the reviewer about a cell.
-func (r *run) ask(ctx context.Context, p Proposal) (record.Decision, error) {
+func (r *run) ask(ctx context.Context, p Proposal) (Decision, error) {
 	d, err := r.cfg.Review(ctx, p)
 	if err == nil {
 		err = ctx.Err() // whoever was asked then may not have seen the end of it
 	}
 	if err != nil {
-		return record.Decision{}, ask.Overdue(ctx, err)
+		return d, ask.Overdue(ctx, err)
 	}
 	switch d.Choice {
 	case Accept:
@@ -157,8 +150,7 @@ func (r *run) ask(ctx context.Context, p Proposal) (record.Decision, error) {
 	default:
 		err = fmt.Errorf("review of %s: %q is no choice", r.subject(), d.Choice)
 	}
-	return record.Decision{Choice: string(d.Choice), Text: d.Text, Code: d.Code, Reason: d.Reason,
-		Unseen: d.Unseen}, err
+	return d, err
 }
 
 // proposal returns what the reviewer is asked about a cell.

@@ -33,7 +33,9 @@ func (r *run) solveWords() []prompts.Part {
 	next := prompts.Solver{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0,
 		First: r.begins(), Readings: r.asksReadings()}
 	if !next.Readings {
-		next.Points = r.taken()
+		for _, p := range r.points(nil) {
+			next.Points = append(next.Points, prompts.Point{Text: p.Text, Taken: p.Taken})
+		}
 	}
 	known := r.t.Recalled
 	if next.First && r.t.Earlier() == 0 && known != nil && known.Example != nil {

@@ -40,16 +40,16 @@ func (a *app) canAsk(j job) bool {
 
 // insist returns a function that asks the user what becomes of a cell of theirs that is found
 // wrong; nil if nobody can be asked.
-func (a *app) insist(j job) func(context.Context, int, string) (agent.Choice, error) {
+func (a *app) insist(j job) func(context.Context, int, string) (string, error) {
 	if !a.canAsk(j) {
 		return nil
 	}
-	return func(ctx context.Context, step int, reason string) (agent.Choice, error) {
+	return func(ctx context.Context, step int, reason string) (string, error) {
 		j.progress.Wait("")
 		fmt.Fprintf(a.stderr, "Your cell of step %d is found wrong: %s\n  1  it is meant as it is\n"+
 			"  2  drop it, and the steps after it\n", step, term.Printable(reason))
 		n, err := a.number(ctx, "Which? [1-2, or Enter to leave it, not verified] ", 2)
-		return []agent.Choice{"", agent.Accept, agent.Reject}[n+1], err
+		return []string{"", agent.Accept, agent.Reject}[n+1], err
 	}
 }
 
