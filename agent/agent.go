@@ -15,15 +15,22 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/journal"
 	"dsstar/agent/record"
-	"dsstar/prompts"
 )
 
-// run is one run. Its method says how a question is answered. Workspaces run the cells, and the recorder
-// reports events.
+// run is one run. Workspaces run its cells. It reports events, and is the [describe.Journal].
 type run struct {
-	*recorder
-	cfg      Config
-	method   method
+	t     *record.Trajectory
+	mu    sync.Mutex // guards t while files are described
+	cfg   Config
+	asker *ask.Asker
+
+	warned   map[string]bool // what the user was told in this attempt at the run
+	began    time.Time       // this attempt
+	before   record.Seconds  // that the attempts before took
+	resumed  bool            // this attempt goes on with a record
+	retraced int             // what the journal was asked for when it began again
+	kernel   ask.Stopwatch
+
 	files    *describe.Describer
 	shown    shown
 	work     *workspace     // of the accepted cells and the branches
@@ -39,15 +46,6 @@ type run struct {
 	changedFile string // a data file that is no longer as data has it
 }
 
-// A method is a way from the described files to the last cell: that of a run itself, or [paper].
-type method interface {
-	// system begins every request.
-	system() prompts.Part
-	// answer has steps carried out and the last cell written, from the beginning: what was done
-	// already is in the journal.
-	answer(ctx context.Context) error
-}
-
 // Run answers the task's question. The trajectory is never nil. It holds all that happened,
 // also if there is an error: a model or server that failed, a reply that could not be read,
 // or a cancelled context.
@@ -57,7 +55,7 @@ func Run(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory,
 		return t, err
 	}
 	r := newRun(cfg, t)
-	t.Sizes = r.Sizes()
+	t.Sizes = r.asker.Sizes()
 	return r.whole(ctx, r.answerAll)
 }
 
@@ -72,9 +70,9 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task) (*record.T
 	r := newRun(cfg, t)
 	defer func() { // as a model would see them
 		for i, d := range t.Descriptions {
-			t.Descriptions[i].Text = r.Mask.Mask(d.Text)
+			t.Descriptions[i].Text = r.asker.Mask.Mask(d.Text)
 		}
-		t.Relations = r.Mask.Mask(t.Relations)
+		t.Relations = r.asker.Mask.Mask(t.Relations)
 	}()
 	return r.whole(ctx, r.files.DescribeOnly)
 }
@@ -93,29 +91,23 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	if cfg.Observe == nil {
 		cfg.Observe = func(Event, *record.Trajectory) error { return nil }
 	}
-	rec := &recorder{t: t, observer: cfg.Observe, began: time.Now(), retraced: t.Journal.Asked()}
-	r := &run{recorder: rec, cfg: cfg}
+	r := &run{t: t, cfg: cfg, began: time.Now(), retraced: t.Journal.Asked()}
 	r.work = &workspace{run: r, purpose: Work, folder: cfg.Dir}
 	r.apart = &workspace{run: r, purpose: Second}
-	if t.Method.Script {
-		r.method = &paper{r}
-	} else {
-		r.method = r
-	}
-	rec.Asker = ask.NewAsker(cfg.Settings, r.method.system, rec.Warn)
-	rec.Asker.Journal = t.Journal
-	t.Journal.OnAdded(func() error { return rec.observe(Event{Kind: Recorded}) })
+	r.asker = ask.NewAsker(cfg.Settings, r.system, r.Warn)
+	r.asker.Journal = t.Journal
+	t.Journal.OnAdded(func() error { return r.observe(Event{Kind: Recorded}) })
 	open := func(ctx context.Context, dir string) (describe.Session, error) {
 		return cfg.Open(ctx, Describe, dir)
 	}
-	r.files = describe.New(rec.Asker, cfg.Options, t, r.dataPath(), &rec.kernel, rec, open)
+	r.files = describe.New(r.asker, cfg.Options, t, r.dataPath(), &r.kernel, r, open)
 	return r
 }
 
 // whole does the work of a run within its time and ends its record.
 func (r *run) whole(ctx context.Context,
 	work func(context.Context) error) (*record.Trajectory, error) {
-	err := r.Within(ctx, work)
+	err := r.asker.Within(ctx, work)
 	switch {
 	case errors.Is(err, context.Canceled):
 		r.t.Failure = "interrupted"
@@ -180,29 +172,33 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 // pass answers the questions from the first one on.
 func (r *run) pass(ctx context.Context) error {
 	r.t.Rewind()
-	r.ShowAs(r.t.Sizes)
+	r.asker.ShowAs(r.t.Sizes)
+	answer := r.answer
+	if r.t.Method.Script {
+		answer = r.published
+	}
 	for {
 		if r.cfg.Guest && r.work.host == nil {
 			if err := r.meet(ctx); err != nil {
 				return err
 			}
 		}
-		r.Begin(r.t.Earlier() + 1)
+		r.asker.Begin(r.t.Earlier() + 1)
 		r.t.HaveFunctions(true)
 		r.shown, r.approved, r.left = shown{}, false, nil
 		r.limit()
-		err := r.method.answer(ctx)
+		err := answer(ctx)
 		if _, stuck := errors.AsType[*record.EditError](err); stuck {
-			r.Forget(r.left)
+			r.asker.Forget(r.left)
 		}
 		if unread, ok := errors.AsType[*ask.Error](err); ok {
-			r.ForgetUnread(unread) // it would end the run again
+			r.asker.ForgetUnread(unread) // it would end the run again
 		}
 		if err != nil {
 			return err
 		}
 		if r.t.Answer() == "" {
-			r.Forget(r.left) // whoever resumes the run wants other tries
+			r.asker.Forget(r.left) // whoever resumes the run wants other tries
 			return nil
 		}
 		if err := (&prover{run: r}).prove(ctx); err != nil {
@@ -219,10 +215,10 @@ func (r *run) pass(ctx context.Context) error {
 func (r *run) guard(ctx context.Context) error {
 	attempts, _ := r.t.Tried()
 	for _, a := range attempts {
-		r.Mask.Learn(a.Execution.PlainText())
+		r.asker.Mask.Learn(a.Execution.PlainText())
 	}
 	for _, v := range r.t.Variables {
-		r.Mask.Learn(v.Text)
+		r.asker.Mask.Learn(v.Text)
 	}
 	every := r.all
 	if every == nil { // the run begins

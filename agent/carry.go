@@ -98,7 +98,7 @@ func (r *run) write(ctx context.Context, t task) (string, error) {
 	if n := len(*t.attempts); n > 0 {
 		last := (*t.attempts)[n-1]
 		q = ask.Request{Role: "debugger", Subject: fmt.Sprintf("%s, try %d", t.ask.Subject, n+1)}
-		report, err := r.Summarize(ctx, q.Subject, r.reportOn(last), "the cell")
+		report, err := r.asker.Summarize(ctx, q.Subject, r.reportOn(last), "the cell")
 		if err != nil {
 			return "", err
 		}
@@ -107,7 +107,7 @@ func (r *run) write(ctx context.Context, t task) (string, error) {
 	if t.branch == "" {
 		r.left = append(r.left, q)
 	}
-	return ask.Role(ctx, r.Asker, q, ask.Code)
+	return ask.Role(ctx, r.asker, q, ask.Code)
 }
 
 // repairs is the request to repair a cell (Listing 56).
@@ -168,7 +168,7 @@ func (r *run) reportOn(a record.Attempt) string {
 	if _, raised := a.Execution.Error(); !raised && a.Execution.Status == notebook.Raised {
 		return a.Execution.Reason // it ran, but is at fault
 	}
-	return brief.ErrorReport(a.Execution, r.Sizes().Result)
+	return brief.ErrorReport(a.Execution, r.asker.Sizes().Result)
 }
 
 // chain returns the cells that a cell with some code builds on.

@@ -9,6 +9,6 @@
 //
 // A run has a method, which is dsstar's own (loop.go) or DS-STAR as published (paper.go), and what
 // both share: the words of the task (requests.go), the tries at a cell (try.go), the session with
-// its state (workspace.go), and the recorder of events (event.go). Package ask makes the model
+// its state (workspace.go), and tells of events (event.go). Package ask makes the model
 // calls, describe describes the files, and reply reads the replies.
 package agent

@@ -21,7 +21,7 @@ func (r *run) estimate(ctx context.Context) error {
 	if r.t.Method.Script {
 		writer = "coder"
 	}
-	price, priced := r.PriceOf(writer)
+	price, priced := r.asker.PriceOf(writer)
 	tokens := len(prompts.Text(r.context())) / 4
 	guess := func(rounds int) (u record.Usage, cost float64) {
 		u.Calls = callsOf(r.t.Method.Script, rounds)

@@ -3,10 +3,8 @@ package agent
 import (
 	"cmp"
 	"slices"
-	"sync"
 	"time"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -54,23 +52,8 @@ type Event struct {
 	Before    bool                // it happened in an earlier attempt at the run, which this one retraces
 }
 
-// A recorder keeps the sums of the trajectory and reports events. It is also the
-// [describe.Journal]: mu guards the trajectory while files are described.
-type recorder struct {
-	*ask.Asker
-	t        *record.Trajectory
-	observer func(Event, *record.Trajectory) error
-	mu       sync.Mutex
-	warned   map[string]bool // what the user was told in this attempt at the run
-	began    time.Time       // this attempt
-	earlier  record.Seconds  // that the attempts before took
-	resumed  bool            // this attempt goes on with a record
-	retraced int             // what the journal was asked for when it began again
-	kernel   ask.Stopwatch
-}
-
 // observe reports an event to the observer, with the current round and step.
-func (r *recorder) observe(e Event) error {
+func (r *run) observe(e Event) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e.Kind == Warned {
@@ -89,29 +72,29 @@ func (r *recorder) observe(e Event) error {
 	if last := r.t.Last(); last != nil && e.Kind != Finalized && e.Kind != Proved {
 		e.Round, e.Step = r.number(), cmp.Or(e.Step, last.Place)
 	}
-	spent := r.Spent()
+	spent := r.asker.Spent()
 	r.t.Usage, r.t.ByRole, r.t.Cost, r.t.Models = spent.Usage, spent.ByRole, spent.Cost, spent.Models
 	r.t.Seconds = record.Seconds{
-		Total: r.earlier.Total + time.Since(r.began).Seconds(),
-		Model: r.earlier.Model + spent.Model, Kernel: r.earlier.Kernel + r.kernel.Seconds(),
+		Total: r.before.Total + time.Since(r.began).Seconds(),
+		Model: r.before.Model + spent.Model, Kernel: r.before.Kernel + r.kernel.Seconds(),
 	}
-	return r.observer(e, r.t)
+	return r.cfg.Observe(e, r.t)
 }
 
 // live reports whether something happens that is not recorded.
-func (r *recorder) live() bool { return !r.resumed || r.t.Journal.Asked() > r.retraced }
+func (r *run) live() bool { return !r.resumed || r.t.Journal.Asked() > r.retraced }
 
 // Warn warns the user, once for each text.
-func (r *recorder) Warn(text string) error { return r.observe(Event{Kind: Warned, Text: text}) }
+func (r *run) Warn(text string) error { return r.observe(Event{Kind: Warned, Text: text}) }
 
 // Started records the Python environment of the cells.
-func (r *recorder) Started(environment string) error {
+func (r *run) Started(environment string) error {
 	r.t.Environment = environment
 	return r.observe(Event{Kind: Started, Text: environment})
 }
 
 // Described records the description of file i.
-func (r *recorder) Described(i int, d record.Description) error {
+func (r *run) Described(i int, d record.Description) error {
 	r.mu.Lock()
 	r.t.Descriptions[i] = d
 	r.mu.Unlock()
@@ -120,7 +103,7 @@ func (r *recorder) Described(i int, d record.Description) error {
 
 // number returns the number of the current round among those of the run; 0 if there is none. The plan
 // as a person has left it is of the person's turn.
-func (r *recorder) number() int {
+func (r *run) number() int {
 	switch last := r.t.Last(); {
 	case last == nil:
 		return 0

@@ -52,7 +52,7 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, step int, err er
 		if r.rereads() { // it names the readings, and theirs come later
 			points, due = 0, nil
 		}
-		said, err = ask.Role(ctx, r.Asker, ask.Request{Role: "judge", Subject: subject,
+		said, err = ask.Role(ctx, r.asker, ask.Request{Role: "judge", Subject: subject,
 			Besides: []any{r.t.Anew(), seen.Digests},
 			Words:   func() []prompts.Part { return r.judgeWords(seen, due) },
 			Images: func() []llm.Image {

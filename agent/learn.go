@@ -32,7 +32,7 @@ func (r *run) learnFrom(ctx context.Context) error {
 	if !r.cfg.Learn || !r.t.Verified() || len(r.t.Later) > 0 || r.t.Learned != nil || r.t.Reused() {
 		return nil
 	}
-	proposed, err := ask.Role(ctx, r.Asker, ask.Request{Role: "learner", Subject: "the answer",
+	proposed, err := ask.Role(ctx, r.asker, ask.Request{Role: "learner", Subject: "the answer",
 		Words: func() []prompts.Part {
 			return append(r.shared(), prompts.Learner{Answer: r.t.Answer()})
 		}}, leaves)

@@ -60,7 +60,7 @@ func (r *run) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if done, err := r.implement(ctx, code); err != nil || !done {
+	if done, err := r.implement(ctx, code, r.codeWords, r.shared); err != nil || !done {
 		return err
 	}
 	return r.judge(ctx)
@@ -68,11 +68,12 @@ func (r *run) round(ctx context.Context) error {
 
 // implement has the cell of the round's step written, unless it is, and repaired until it runs
 // (Algorithm 1, lines 26 and 27). If no attempt runs, the step is dropped.
-func (r *run) implement(ctx context.Context, code string) (done bool, err error) {
+func (r *run) implement(ctx context.Context, code string,
+	words, show func() []prompts.Part) (done bool, err error) {
 	round := r.t.Last()
 	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, code: code,
 		work: r.work, chain: r.chain, attempts: &round.Attempts,
-		show: r.shared, ask: ask.Request{Role: "coder", Subject: r.subject(), Words: r.codeWords}})
+		show: show, ask: ask.Request{Role: "coder", Subject: r.subject(), Words: words}})
 	if err != nil || problem == "" {
 		return err == nil, err
 	}

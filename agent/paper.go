@@ -9,13 +9,11 @@ import (
 	"dsstar/prompts"
 )
 
-// paper is DS-STAR as published: Algorithm 1 with the requests of Appendix H. Every round writes
-// the whole script again, and every script starts from scratch.
-type paper struct{ *run }
-
-// answer is Algorithm 1 from line 8 on, and the finalizer of section 4.
-func (r *paper) answer(ctx context.Context) error {
-	if err := r.runAgain(ctx, nil); err != nil {
+// published is DS-STAR as published: Algorithm 1 from line 8 on, with the requests of Appendix H, and
+// the finalizer of section 4. Every round writes the whole script again, and every script starts from
+// scratch.
+func (r *run) published(ctx context.Context) error {
+	if err := r.runAgain(ctx); err != nil {
 		return err
 	}
 	if r.unjudged() {
@@ -23,7 +21,7 @@ func (r *paper) answer(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.rounds(ctx, r.round); err != nil {
+	if err := r.rounds(ctx, r.publishedRound); err != nil {
 		return err
 	}
 	step := r.inForm(lastStep)
@@ -37,11 +35,11 @@ func (r *paper) answer(ctx context.Context) error {
 	return r.finalized(problem)
 }
 
-// round is one turn of the loop (lines 13 to 28), which begins at the planner so that the first
-// round is like every other.
-func (r *paper) round(ctx context.Context) error {
+// publishedRound is one turn of the loop (lines 13 to 28), which begins at the planner so that the
+// first round is like every other. The base of a script is the last one, also after the plan was cut.
+func (r *run) publishedRound(ctx context.Context) error {
 	planner := prompts.PaperPlanner{First: len(r.t.Rounds) == 0, Done: len(r.t.Plan()) > 0}
-	step, err := ask.Role(ctx, r.Asker, ask.Request{Role: "planner", Subject: r.nextSubject(),
+	step, err := ask.Role(ctx, r.asker, ask.Request{Role: "planner", Subject: r.nextSubject(),
 		Words: r.words(showFiles|showPlan|showOutput, planner)}, ask.Step)
 	if err != nil {
 		return err
@@ -49,39 +47,26 @@ func (r *paper) round(ctx context.Context) error {
 	if err := r.beginRound(step); err != nil {
 		return err
 	}
-	if done, err := r.implement(ctx); err != nil || !done {
+	round := r.t.Last()
+	_, written := r.t.LastScript()
+	coder := r.words(showFiles|showPlan|showCode,
+		prompts.PaperCoder{Number: round.Place, Step: round.Step, First: !written})
+	if done, err := r.implement(ctx, "", coder, r.words(showFiles)); err != nil || !done {
 		return err
 	}
 	return r.examine(ctx)
 }
 
-// implement has the script of the round's step written and repaired until it runs (lines 26 and
-// 27). Its base is the last script, also after the plan was cut. If no attempt runs, the step is
-// dropped.
-func (r *paper) implement(ctx context.Context) (done bool, err error) {
-	round := r.t.Last()
-	_, written := r.t.LastScript()
-	coder := r.words(showFiles|showPlan|showCode,
-		prompts.PaperCoder{Number: round.Place, Step: round.Step, First: !written})
-	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, work: r.work,
-		chain: r.chain, attempts: &round.Attempts, show: r.words(showFiles),
-		ask: ask.Request{Role: "coder", Subject: r.subject(), Words: coder}})
-	if err != nil || problem == "" {
-		return err == nil, err
-	}
-	return false, r.drop(problem)
-}
-
 // examine lets the judge decide whether the plan suffices (line 13), and the router how one that
 // does not continues (lines 17 to 23). A verdict that cannot be read counts as No. Without a router
 // (section 4.2, variant 2), or if its reply cannot be read, a step is added.
-func (r *paper) examine(ctx context.Context) error {
+func (r *run) examine(ctx context.Context) error {
 	shows := showPlan | showCode | showOutput // no descriptions
 	if r.t.Method.PlanOnly {
 		shows = showPlan
 	}
 	verifier := prompts.PaperVerifier{Question: r.t.Task.Question, PlanOnly: r.t.Method.PlanOnly}
-	verdict, err := ask.Role(ctx, r.Asker, ask.Request{Role: "verifier", Subject: r.subject(),
+	verdict, err := ask.Role(ctx, r.asker, ask.Request{Role: "verifier", Subject: r.subject(),
 		Words: r.words(shows, verifier)}, ask.YesNo)
 	unread, err := r.unread(err)
 	if unread {
@@ -99,7 +84,7 @@ func (r *paper) examine(ctx context.Context) error {
 	var route record.Route
 	if !r.t.Method.NoRouter {
 		router := r.words(showFiles|showPlan|showOutput, prompts.PaperRouter{Steps: r.t.Steps()})
-		route, err = ask.Role(ctx, r.Asker, ask.Request{Role: "router", Subject: r.subject(),
+		route, err = ask.Role(ctx, r.asker, ask.Request{Role: "router", Subject: r.subject(),
 			Words: router}, ask.Route(r.t.Steps()))
 	}
 	if unread, err = r.unread(err); unread {
@@ -120,7 +105,7 @@ const (
 )
 
 // words words a request that shows some of these (Listings 47 to 56).
-func (r *paper) words(shows int, next ...prompts.Part) func() []prompts.Part {
+func (r *run) words(shows int, next ...prompts.Part) func() []prompts.Part {
 	return func() (parts []prompts.Part) {
 		if shows&showFiles != 0 {
 			parts = []prompts.Part{r.question(), r.context()}
@@ -134,7 +119,7 @@ func (r *paper) words(shows int, next ...prompts.Part) func() []prompts.Part {
 			script.Code = last.Code
 		}
 		if script.Ran = written && shows&showOutput != 0; script.Ran {
-			script.Output = brief.Clip(last.Execution.PlainText(), r.Sizes().Result)
+			script.Output = brief.Clip(last.Execution.PlainText(), r.asker.Sizes().Result)
 		}
 		if len(script.Plan) > 0 || script.Code != "" || script.Ran {
 			parts = append(parts, script)
@@ -142,5 +127,3 @@ func (r *paper) words(shows int, next ...prompts.Part) func() []prompts.Part {
 		return append(parts, next...)
 	}
 }
-
-func (r *paper) system() prompts.Part { return prompts.PaperSystem{Environment: r.t.Environment} }

@@ -111,7 +111,7 @@ func (r *run) proposeBranches(ctx context.Context) error {
 	if slices.ContainsFunc(asked, func(p ask.Branch) bool {
 		return r.isTaken(p) || r.t.Readings[p.Point-1].Open()
 	}) {
-		cells, err := ask.Role(ctx, r.Asker, ask.Request{Role: "branches",
+		cells, err := ask.Role(ctx, r.asker, ask.Request{Role: "branches",
 			Subject: subject + r.sinceRuling(), Words: r.branchWords}, ask.Branches(asked, r.t.Steps()))
 		unread, err := r.unread(err)
 		if err != nil {

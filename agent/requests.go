@@ -28,7 +28,7 @@ func (r *run) question() prompts.Question {
 // context returns the files that the model is shown, and the variables. It is the same throughout a
 // question, unless less is shown.
 func (r *run) context() prompts.Context {
-	show := r.Sizes()
+	show := r.asker.Sizes()
 	if r.shown.words == nil || show != r.shown.sizes {
 		c := prompts.Context{NoFiles: r.t.Task.Data == ""}
 		c.Files, c.Relations, c.LeftOut = r.files.Files(show)
@@ -95,16 +95,16 @@ func (r *run) answered() prompts.Earlier {
 		part := r.t.Part(k)
 		steps := r.steps(part)
 		for i := range steps {
-			steps[i].Output = brief.Clip(steps[i].Output, r.Sizes().Result/2)
+			steps[i].Output = brief.Clip(steps[i].Output, r.asker.Sizes().Result/2)
 		}
 		last, _ := part.FinalCell()
 		earlier.Open = earlier.Open || len(part.OpenReadings()) > 0
 		earlier.Parts = append(earlier.Parts, prompts.Answered{Number: k + 1,
 			Question: part.Task.Question, Guidelines: part.Task.Guidelines, Steps: steps, Code: last.Code,
-			Answer: part.Answer(), Worth: worth(part, r.Sizes().Result/2),
+			Answer: part.Answer(), Worth: worth(part, r.asker.Sizes().Result/2),
 		})
 	}
-	if most := r.Sizes().Earlier; most > 0 {
+	if most := r.asker.Sizes().Earlier; most > 0 {
 		shortenOldest(earlier, most)
 	}
 	return earlier
@@ -177,7 +177,7 @@ func worth(part *record.Trajectory, most int) string {
 
 // steps returns the steps of a plan with their accepted cells.
 func (r *run) steps(t *record.Trajectory) []prompts.Step {
-	show := r.Sizes()
+	show := r.asker.Sizes()
 	var steps []prompts.Step
 	var lengths []int
 	for i, round := range t.Accepted() {
@@ -220,7 +220,7 @@ func (r *run) dropped() []prompts.Dropped {
 			}
 			d := prompts.Dropped{Text: round.Step, Reason: r.t.Why(round)}
 			if a, ok := round.Accepted(); ok && last != nil && round.Number == last.Number {
-				d.Output = brief.Clip(a.Execution.PlainText(), r.Sizes().Result)
+				d.Output = brief.Clip(a.Execution.PlainText(), r.asker.Sizes().Result)
 			}
 			dropped = append(dropped, d)
 		}
@@ -228,7 +228,11 @@ func (r *run) dropped() []prompts.Dropped {
 	return dropped
 }
 
+// system begins every request.
 func (r *run) system() prompts.Part {
+	if r.t.Method.Script {
+		return prompts.PaperSystem{Environment: r.t.Environment}
+	}
 	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == ""}
 	if r.shown.words != nil {
 		known := r.context()

@@ -38,9 +38,9 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 		t.Journal = &journal.Journal{}
 	}
 	r := newRun(cfg, t)
-	r.resumed, r.earlier = t.Described, t.Seconds
-	r.ShowAs(t.Sizes)
-	r.Continue(ask.Spent{Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models})
+	r.resumed, r.before = t.Described, t.Seconds
+	r.asker.ShowAs(t.Sizes)
+	r.asker.Continue(ask.Spent{Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models})
 	t.Ended, t.Failure = false, ""
 	if !t.Described {
 		if t.RoundsTaken() == 0 {
@@ -60,19 +60,19 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 // begin runs the cells again with which a person has left the question, has those written anew whose
 // words were changed, and has the plan judged.
 func (r *run) begin(ctx context.Context) error {
-	if err := r.runAgain(ctx, r.rewrite); err != nil || !r.unjudged() {
+	if err := r.runAgain(ctx); err != nil || !r.unjudged() {
 		return err
 	}
 	return r.judge(ctx)
 }
 
-// runAgain runs the cells again with which a person has left the question. rewrite has one written
-// whose words were changed; it reports whether those that follow can run.
-func (r *run) runAgain(ctx context.Context, rewrite func(context.Context, record.Round) (bool, error)) error {
+// runAgain runs the cells again with which a person has left the question, and has those written
+// whose words were changed.
+func (r *run) runAgain(ctx context.Context) error {
 	for len(r.t.Rest) > 0 {
 		next, again := r.t.Rest[0], r.repeat
 		if next.Rewrite != "" {
-			again = rewrite
+			again = r.rewrite
 		}
 		goes, err := again(ctx, next)
 		if err != nil {
@@ -97,7 +97,7 @@ func (r *run) rewrite(ctx context.Context, next record.Round) (goes bool, err er
 	if err := r.beginRound(next.Rewrite); err != nil {
 		return false, err
 	}
-	goes, err = r.implement(ctx, "")
+	goes, err = r.implement(ctx, "", r.codeWords, r.shared)
 	if err == nil && !goes && r.handsOff(r.t.Rest[1:]) {
 		err = &record.EditError{Problem: fmt.Sprintf("no cell that runs could be "+
 			"written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}

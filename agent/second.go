@@ -77,7 +77,7 @@ const secondTask = "Answer the question independently of the notebook"
 func (r *run) derive(ctx context.Context) error {
 	s := r.t.Second
 	s.Reason = ""
-	code, err := ask.Role(ctx, r.Asker, ask.Request{Role: "second", Subject: "the answer" + r.sinceRuling(),
+	code, err := ask.Role(ctx, r.asker, ask.Request{Role: "second", Subject: "the answer" + r.sinceRuling(),
 		Words: func() []prompts.Part {
 			second := prompts.Second{Follows: r.t.Earlier() > 0, Mistakes: s.Mistakes()}
 			return append(r.unseen(), second)
@@ -165,7 +165,7 @@ func (r *run) arbitrate(ctx context.Context, s *record.Second,
 		s.Ruling, s.Reason = record.RuledUndecided, "the derivations still differ after two corrections"
 		return false, nil
 	}
-	ruling, err := ask.Role(ctx, r.Asker, ask.Request{Role: "arbiter",
+	ruling, err := ask.Role(ctx, r.asker, ask.Request{Role: "arbiter",
 		Subject: "two answers" + r.sinceRuling(), Words: func() []prompts.Part {
 			return r.arbiterWords(found)
 		}}, ask.Rulings(r.t.Steps()))
@@ -260,7 +260,7 @@ func (r *run) arbiterWords(found compare.Finding) []prompts.Part {
 	withoutMemory(parts) // the notebook has the source of the functions that it uses
 	last, _ := r.t.FinalCell()
 	second := r.t.Second.Attempts[len(r.t.Second.Attempts)-1]
-	show := r.Sizes().Result
+	show := r.asker.Sizes().Result
 	told := func(words string, files []compare.File) string {
 		for _, f := range files {
 			if f.Text != "" {

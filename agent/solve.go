@@ -13,7 +13,7 @@ import (
 // solve asks for the next step and its cell, and before the first step for the readings. If the
 // reply cannot be read, the error is a *[ask.Error].
 func (r *run) solve(ctx context.Context) (ask.Solution, error) {
-	return ask.Role(ctx, r.Asker, ask.Request{Role: "solver", Subject: r.nextSubject(), Besides: r.t.Anew(),
+	return ask.Role(ctx, r.asker, ask.Request{Role: "solver", Subject: r.nextSubject(), Besides: r.t.Anew(),
 		Words: r.solveWords}, ask.Solutions(r.asksReadings()))
 }
 
@@ -40,7 +40,7 @@ func (r *run) solveWords() []prompts.Part {
 	known := r.t.Recalled
 	if next.First && r.t.Earlier() == 0 && known != nil && known.Example != nil {
 		next.Example = prompts.Example(*known.Example)
-		next.Example.Cells = brief.Clip(next.Example.Cells, r.Sizes().Result)
+		next.Example.Cells = brief.Clip(next.Example.Cells, r.asker.Sizes().Result)
 	}
 	for i, d := range next.Dropped {
 		if d.Reason == next.Missing {

@@ -57,7 +57,7 @@ func (r *run) meet(ctx context.Context) error {
 		return r.warnAndContinue(ctx, "the variables of the session are not described", err)
 	}
 	for i, v := range all { // those that the run had read stay as they were
-		r.Mask.Learn(v.Text) // a cell may print what is not shown
+		r.asker.Mask.Learn(v.Text) // a cell may print what is not shown
 		n := slices.IndexFunc(r.t.Variables, func(o record.Variable) bool {
 			return o.Name == v.Name && o.Known()
 		})

@@ -80,7 +80,7 @@ func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (ran, e
 	if errors.Is(err, errOwn) {
 		return w.Run(ctx, chain, c)
 	}
-	w.Mask.Learn(x.Execution.PlainText())
+	w.asker.Mask.Learn(x.Execution.PlainText())
 	return x, err
 }
 
@@ -159,7 +159,7 @@ func (w *workspace) execute(ctx context.Context, code string, watch *watching) (
 // steady returns the outputs of a cell as any session of the run gives them. Credentials in them are
 // masked from then on, also where requests show them cut.
 func (w *workspace) steady(outputs []notebook.Output) []notebook.Output {
-	w.Mask.Learn(notebook.Execution{Outputs: outputs}.PlainText())
+	w.asker.Mask.Learn(notebook.Execution{Outputs: outputs}.PlainText())
 	return notebook.Moved(notebook.Steady(outputs), w.cfg.Dir, cmp.Or(w.cfg.Home, w.cfg.Dir))
 }
 
