@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"index/suffixarray"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,9 +25,23 @@ type Masker struct {
 	key []byte
 
 	mu      sync.Mutex
-	known   *values           // to be masked wherever they stand
-	real    map[string]string // by stand-in: what it stands for
-	columns bool              // values were added
+	columns bool              // values of columns were added
+	real    map[string]string // by stand-in: digits, or a text, small if it has other dresses
+
+	// what is masked wherever it stands
+	known  map[string]string  // numbers as they may be written: their digits; small texts: ""
+	most   map[string]int     // length of the longest of those that begin with some leastText bytes
+	within *suffixarray.Index // of the first of them, each between two ends
+	size   int                // how many these were
+}
+
+// New returns a masker. Stand-ins are the same for the same key; without one they differ each time.
+func New(key []byte) *Masker {
+	if len(key) == 0 {
+		key = []byte(rand.Text())
+	}
+	return &Masker{key: key, real: map[string]string{}, known: map[string]string{},
+		most: map[string]int{}}
 }
 
 // note tells a model of the stand-ins for values of columns.
@@ -47,21 +62,13 @@ func (m *Masker) Note() string {
 	return ""
 }
 
-// New returns a masker. Stand-ins are the same for the same key; without one they differ each time.
-func New(key []byte) *Masker {
-	if len(key) == 0 {
-		key = []byte(rand.Text())
-	}
-	return &Masker{key: key, known: newValues(), real: map[string]string{}}
-}
-
 // Add has the values of a column masked from now on. It returns how many of them are too short.
 func (m *Masker) Add(all []string) (short int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.columns = true
 	for _, v := range all {
-		if !m.known.add(v) {
+		if !m.add(v) {
 			short++
 		}
 	}
@@ -82,11 +89,14 @@ func (m *Masker) Learn(text string) (all []Find) {
 	for _, s := range m.learn(text) {
 		line, at = line+strings.Count(text[at:s.from], "\n"), s.from
 		if n := len(all); n == 0 || all[n-1].Line != line {
-			all = append(all, Find{line, s.rule.kind})
+			all = append(all, Find{line, s.kind})
 		}
 	}
 	return all
 }
+
+// words matches what may be a word, or a path of names.
+var words = regexp.MustCompile(`^[./~]*[A-Za-z_]+(?:[._/-][A-Za-z_]+)*$`)
 
 // learn finds the credentials in a text. One that may be a word is only masked where its context
 // tells.
@@ -94,29 +104,11 @@ func (m *Masker) learn(text string) []span {
 	all := credentials(text)
 	for _, s := range all {
 		value := text[s.from:s.to]
-		small := strings.ToLower(value)
-		word := namePath.MatchString(value) &&
-			(value == small || value == strings.ToUpper(small) || value == title(small))
-		switch {
-		case len(value) < 6 || word:
-		case s.rule.look == quoted:
-			m.known.add(value)
-		default:
-			for line := range strings.FieldsSeq(lineEnds.Replace(value)) { // of a key block also alone
-				m.known.add(line)
-			}
+		if len(value) >= 6 && !(words.MatchString(value) && slices.Contains(dresses(value), value)) {
+			m.add(value)
 		}
 	}
 	return all
-}
-
-var lineEnds = strings.NewReplacer(`\n`, "\n", `\r`, "\n")
-
-var firstLetters = regexp.MustCompile(`(?:^|\PL)\pL`)
-
-// title writes each word's first letter in capitals.
-func title(small string) string {
-	return firstLetters.ReplaceAllStringFunc(small, strings.ToUpper)
 }
 
 // Mask replaces credentials and known values.
@@ -131,7 +123,7 @@ func (m *Masker) MaskAll(texts []string) []string {
 		masked[i] = strings.ToValidUTF8(m.replace(text, m.learn(text)), "\uFFFD")
 	}
 	for i, text := range masked {
-		masked[i] = m.replace(text, m.known.find(text))
+		masked[i] = m.replace(text, m.find(text))
 	}
 	return masked
 }
@@ -141,39 +133,31 @@ func (m *Masker) replace(text string, spans []span) string {
 	var b strings.Builder
 	end := 0
 	for _, s := range spans {
-		b.WriteString(text[end:s.from])
-		b.WriteString(m.standIn(text[s.from:s.to]))
+		b.WriteString(text[end:s.from] + m.standIn(text[s.from:s.to]))
 		end = s.to
 	}
 	return b.String() + text[end:]
 }
 
-// standIn returns the stand-in of a value, and takes note of what its other forms stand for. A text
-// and its forms in small letters, in capitals and with capitals at the words' beginnings have the
-// same letters.
+// standIn returns the stand-in of a value. A text has the same letters in each of its dresses, and a
+// number the same digits in each form.
 func (m *Masker) standIn(text string) string {
-	if digits := m.known.known[text]; digits != "" {
+	if digits := m.known[text]; digits != "" {
 		s := fmt.Sprint(900_000_000_000_000 + m.hash(digits)%100_000_000_000_000)
-		for _, sep := range separators {
-			m.real[grouped(s, sep)] = grouped(digits, sep)
-		}
-		sep := strings.Trim(text, "0123456789")
-		return grouped(s, sep[:min(1, len(sep))])
+		m.real[s] = digits
+		return groupedAs(text, s)
 	}
-	of := strings.ToLower(text)
-	small, large, capital := of, strings.ToUpper(of), title(of)
-	if !slices.Contains([]string{small, large, capital}, text) {
-		of, capital = text, text
+	all := dresses(text)
+	of, at := all[0], slices.Index(all, text)
+	if at < 0 {
+		of, at = text, capitals
 	}
-	s := "masked" + m.letters(of)
-	m.real[s], m.real[strings.ToUpper(s)], m.real["M"+s[1:]] = small, large, capital
-	switch text {
-	case small:
-		return s
-	case large:
-		return strings.ToUpper(s)
+	s := "masked"
+	for n := m.hash(of); len(s) < len("masked")+10; n /= 26 {
+		s += string(rune('a' + n%26))
 	}
-	return "M" + s[1:]
+	m.real[s] = of
+	return dresses(s)[at]
 }
 
 func (m *Masker) hash(text string) uint64 {
@@ -182,19 +166,21 @@ func (m *Masker) hash(text string) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(nil))
 }
 
-func (m *Masker) letters(text string) string {
-	n, b := m.hash(text), make([]byte, 10)
-	for i := range b {
-		b[i] = 'a' + byte(n%26)
-		n /= 26
-	}
-	return string(b)
+// capitals is the dress with capitals at the words' beginnings, also of a text in none of them.
+const capitals = 2
+
+var firstLetters = regexp.MustCompile(`(?:^|\PL)\pL`)
+
+// dresses returns a text in small letters, in large ones and with capitals at the words' beginnings.
+func dresses(text string) []string {
+	small := strings.ToLower(text)
+	return []string{small, strings.ToUpper(small),
+		firstLetters.ReplaceAllStringFunc(small, strings.ToUpper)}
 }
 
 var (
 	masked   = regexp.MustCompile(`(?i:masked[a-z]{10})`)
-	standIns = regexp.MustCompile(masked.String() + `|9(?:\d{14}|\d\d(?:,\d{3}){4}|\d\d(?:\.\d{3}){4}|` +
-		`\d\d(?:_\d{3}){4}|\d\d(?:'\d{3}){4}|\d\d(?: \d{3}){4})`)
+	standIns = regexp.MustCompile(masked.String() + `|9(?:\d{14}|\d\d(?:[,._' ]\d{3}){4})`)
 )
 
 // Unmask turns stand-ins back. In JSON they are written as strings hold them.
@@ -202,9 +188,15 @@ func (m *Masker) Unmask(text string, isJSON bool) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return standIns.ReplaceAllStringFunc(text, func(s string) string {
-		value, known := m.real[s]
-		if !known {
+		all, digits := dresses(s), notDigits.ReplaceAllString(s, "")
+		value, at := m.real[all[0]], slices.Index(all, s)
+		switch {
+		case m.real[digits] != "":
+			value = groupedAs(s, m.real[digits])
+		case value == "" || at < 0:
 			return s
+		case at < capitals || value == strings.ToLower(value):
+			value = dresses(value)[at]
 		}
 		if isJSON {
 			quoted, _ := json.Marshal(value)
