@@ -2,155 +2,87 @@ package record
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
-
-	"dsstar/notebook/human"
 )
 
-// Derivations counts what was derived beside the accepted cells, and how often it changed anything.
-// Its JSON is a contract: see docs/benchmarks.md.
-type Derivations struct {
-	Readings ReadingCounts `json:"readings"`
-	Second   SecondCounts  `json:"second"`
-	Memory   MemoryCounts  `json:"memory,omitzero"`
+// Counts say what was derived beside the accepted cells, and how often it changed anything, by their
+// names in JSON, which are a contract: see docs/benchmarks.md. nil: the method has none of it.
+type Counts map[string]int
+
+// countLines are the names of counts in the lines that show them.
+var countLines = [][]string{
+	{"readings", "open", "computed", "changed"},
+	{"second_derivations", "agreed", "ruled_" + RuledSame, "ruled_" + RuledFirst, "ruled_" + RuledSecond,
+		"ruled_" + RuledReading, "ruled_" + RuledUndecided},
+	{"facts", "functions", "examples", "reused", "calls_saved", "tokens_saved"}, // of the memory
 }
 
-// MemoryCounts counts what runs were given of the memory of their data, and what that saved.
-type MemoryCounts struct {
-	Facts     int `json:"facts"`
-	Functions int `json:"functions"` // that cells use
-	Examples  int `json:"examples"`  // verified questions whose cells were shown
-	Again     int `json:"again"`     // questions that were answered by their notebooks, without a call
-	Calls     int `json:"calls"`     // that those had cost, and so their input tokens
-	Tokens    int `json:"input_tokens"`
-}
-
-// ReadingCounts counts readings of the question.
-type ReadingCounts struct {
-	Named    int `json:"named"`
-	Open     int `json:"open"`     // neither evidence nor a person settled them
-	Computed int `json:"computed"` // open ones with an answer under another option
-	Changed  int `json:"changed"`  // those of which another option changes the answer
-}
-
-// SecondCounts counts second derivations.
-type SecondCounts struct {
-	Run     int            `json:"run"`
-	Agreed  int            `json:"agreed"`
-	Rulings map[string]int `json:"rulings"` // of the arbiter: see [RuledSame] and the others
-}
-
-// Derivations counts those of all parts; nil for the paper's method, which has none.
-func (t *Trajectory) Derivations() *Derivations {
+// Derivations counts those of all questions; nil for the paper's method, which has none.
+func (t *Trajectory) Derivations() Counts {
 	if t.Method.Script {
 		return nil
 	}
-	d := &Derivations{Second: SecondCounts{Rulings: map[string]int{}}}
+	c := Counts{"readings": 0, "open": 0, "computed": 0, "changed": 0, "second_derivations": 0, "agreed": 0}
 	if r := t.Recalled; r != nil {
-		d.Memory.Facts, d.Memory.Functions = len(r.Facts), len(t.UsedTools())
-		if r.Example != nil {
-			d.Memory.Examples = 1
-		}
+		c["facts"], c["functions"] = len(r.Facts), len(t.UsedTools())
+		c.count("examples", r.Example != nil)
 		if t.Reused() {
-			d.Memory.Again, d.Memory.Calls, d.Memory.Tokens = 1, r.Spent.Calls, r.Spent.InputTokens
+			c["reused"], c["calls_saved"], c["tokens_saved"] = 1, r.Spent.Calls, r.Spent.InputTokens
 		}
 	}
 	for _, q := range t.Questions {
 		for _, r := range q.Readings {
-			d.Readings.count(r)
+			computed, changed := false, false
+			for i, o := range r.Options {
+				is := i != r.Chosen && o.Answer != "" && !r.Settled
+				computed, changed = computed || is, changed || is && !o.Same
+			}
+			c.count("readings", true)
+			c.count("open", r.Open())
+			c.count("computed", computed)
+			c.count("changed", changed)
 		}
-		if q.Second != nil {
-			d.Second.count(*q.Second)
+		if s := q.Second; s != nil && len(s.Attempts)+len(s.Rejected) > 0 { // a cell was written
+			c.count("second_derivations", true)
+			c.count("agreed", s.Agrees)
+			for _, r := range s.Rejected { // which have those that changed a derivation
+				c.count("ruled_"+r.Ruling, true)
+			}
+			c.count("ruled_"+s.Ruling, s.Ruling != "" && s.Ruling != RuledFirst && s.Ruling != RuledSecond)
 		}
 	}
-	return d
+	return c
 }
 
-func (c *ReadingCounts) count(r Reading) {
-	c.Named++
-	if r.Settled {
-		return
+func (c Counts) count(name string, is bool) {
+	if is {
+		c[name]++
 	}
-	computed, changed := 0, 0
-	for i, o := range r.Options {
-		if i != r.Chosen && o.Answer != "" {
-			if computed = 1; !o.Same {
-				changed = 1
+}
+
+// Add returns the sum of two counts; nil if both are.
+func (c Counts) Add(other Counts) Counts {
+	for name, n := range other {
+		if c == nil {
+			c = Counts{}
+		}
+		c[name] += n
+	}
+	return c
+}
+
+// Lines returns the counts in lines for people.
+func (c Counts) Lines() (lines []string) {
+	for _, names := range countLines {
+		var said []string
+		for _, name := range names {
+			if n, is := c[name]; is {
+				said = append(said, fmt.Sprintf("%s %d", strings.ReplaceAll(name, "_", " "), n))
 			}
 		}
+		if len(said) > 0 {
+			lines = append(lines, strings.Join(said, ", "))
+		}
 	}
-	if r.Open() {
-		c.Open++
-	}
-	c.Computed += computed
-	c.Changed += changed
-}
-
-func (c *SecondCounts) count(s Second) {
-	if len(s.Attempts)+len(s.Rejected) == 0 {
-		return // no cell was written
-	}
-	c.Run++
-	if s.Agrees {
-		c.Agreed++
-	}
-	for _, r := range s.Rejected { // which have those that changed a derivation
-		c.Rulings[r.Ruling]++
-	}
-	if !slices.Contains([]string{"", RuledFirst, RuledSecond}, s.Ruling) {
-		c.Rulings[s.Ruling]++
-	}
-}
-
-// Add adds the counts of another run; nil has none.
-func (d *Derivations) Add(o *Derivations) {
-	if o == nil {
-		return
-	}
-	figures := func(d *Derivations) []*int {
-		r, m := &d.Readings, &d.Memory
-		return []*int{&r.Named, &r.Open, &r.Computed, &r.Changed, &d.Second.Run, &d.Second.Agreed,
-			&m.Facts, &m.Functions, &m.Examples, &m.Again, &m.Calls, &m.Tokens}
-	}
-	for i, n := range figures(o) {
-		*figures(d)[i] += *n
-	}
-	if d.Second.Rulings == nil {
-		d.Second.Rulings = map[string]int{}
-	}
-	for ruling, n := range o.Second.Rulings {
-		d.Second.Rulings[ruling] += n
-	}
-}
-
-// InWords returns what runs were given of memory, and what that saved; "" if nothing.
-func (m MemoryCounts) InWords() string {
-	if m == (MemoryCounts{}) {
-		return ""
-	}
-	said := fmt.Sprintf("%s and %s shown, %s used", human.Plural(m.Facts, "fact"),
-		human.Plural(m.Examples, "example"), human.Plural(m.Functions, "function"))
-	if m.Again > 0 {
-		said += fmt.Sprintf("; %s answered by the notebook that had; it had cost %s with %d input tokens",
-			human.Plural(m.Again, "question"), human.Plural(m.Calls, "call"), m.Tokens)
-	}
-	return said
-}
-
-// InWords returns a line about readings and one about second derivations.
-func (d *Derivations) InWords() (readings, second string) {
-	r, s := d.Readings, d.Second
-	readings = fmt.Sprintf("%d named, %d open, %d computed, %d changed the answer", r.Named, r.Open,
-		r.Computed, r.Changed)
-	second = fmt.Sprintf("%d run, %d agreed", s.Run, s.Agreed)
-	var rulings []string
-	for _, ruling := range slices.Sorted(maps.Keys(s.Rulings)) {
-		rulings = append(rulings, fmt.Sprintf("%s %d", ruling, s.Rulings[ruling]))
-	}
-	if len(rulings) > 0 {
-		second += "; rulings: " + strings.Join(rulings, ", ")
-	}
-	return readings, second
+	return lines
 }

@@ -1,7 +1,8 @@
 package record
 
 import (
-	"encoding/json"
+	"maps"
+	"slices"
 	"testing"
 )
 
@@ -20,20 +21,17 @@ func TestDerivations(t *testing.T) {
 			Rejected: []Ruled{{Ruling: RuledSecond}}},
 	})
 	tr.Questions = append([]*Question{{Second: &Second{Attempts: tries, Answer: "1", Agrees: true}}}, tr.Question)
-	sum := tr.Derivations()
-	sum.Add(sum)
-	sum.Add(nil)
+	sum := Counts(nil).Add(tr.Derivations()).Add(tr.Derivations()).Add(nil)
 	sum.Add(New(Task{}, Question{Second: &Second{Reason: "the reply could not be read"}}).Derivations())
-	readings, second := sum.InWords()
-	if readings != "8 named, 4 open, 4 computed, 2 changed the answer" ||
-		second != "4 run, 4 agreed; rulings: same 2, second 2" {
-		t.Errorf("%s; %s", readings, second)
+	want := Counts{"readings": 8, "open": 4, "computed": 4, "changed": 2, "second_derivations": 4, "agreed": 4,
+		"ruled_same": 2, "ruled_second": 2}
+	if !maps.Equal(sum, want) {
+		t.Errorf("%v", sum)
 	}
-	data, err := json.Marshal(sum)
-	const want = `{"readings":{"named":8,"open":4,"computed":4,"changed":2},` +
-		`"second":{"run":4,"agreed":4,"rulings":{"same":2,"second":2}}}`
-	if string(data) != want || err != nil {
-		t.Errorf("%s, %v", data, err)
+	lines := []string{"readings 8, open 4, computed 4, changed 2",
+		"second derivations 4, agreed 4, ruled same 2, ruled second 2"}
+	if got := sum.Lines(); !slices.Equal(got, lines) {
+		t.Errorf("%q", got)
 	}
 	if d := (&Trajectory{Method: Method{Script: true}}).Derivations(); d != nil {
 		t.Errorf("the paper's method has %+v", d)

@@ -36,10 +36,10 @@ for all. A trace is a file, or a run folder with a trace.jsonl.
   seconds    from request to reply; concurrent calls add up
 
 If several questions were asked in the run, a table by question follows. If the run's
-notebook is beside the trace, two lines follow: how many readings of the question were
-named, left open by the evidence, computed, and changed the answer; and how many second
-derivations were run and agreed, with the arbiter's rulings. A third says what the run
-was given of the memory of its data, and what that saved.
+notebook is beside the trace, lines follow: how many readings of the question were named,
+left open by the evidence, computed, and changed the answer; how many second derivations
+were run and agreed, with the arbiter's rulings; and what the run was given of the memory
+of its data, and what that saved.
 
 --json prints one object instead:
   traces  list of trace (path), roles, questions, total and derivations
@@ -47,8 +47,9 @@ was given of the memory of its data, and what that saved.
   questions  of one trace: list of question (its number) and the fields of total
   total   calls, asked_again, failed, input_tokens, cached_tokens,
           output_tokens, cost_usd (null: not known), estimated (some tokens are), seconds
-  derivations  readings (named, open, computed, changed) and second (run, agreed,
-          rulings) and memory (facts, functions, again, calls, input_tokens), of all traces; null: no notebook, or another method
+  derivations  of all traces: readings, open, computed, changed; second_derivations, agreed,
+          ruled_same and other rulings; with a memory facts, functions, examples, reused,
+          calls_saved, tokens_saved; null: no notebook, or another method
   claimed  only a notebook says so, because another dsstar made it`
 
 const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-most
@@ -128,7 +129,7 @@ func traceSpending(arg string, key record.Key) (traceSpent, error) {
 
 // derivationsBeside returns the derivations of the run whose trace this is; nil if its notebook is
 // not there, or cannot be read. They are claimed if another dsstar made the run.
-func derivationsBeside(trace string, key record.Key) (d *record.Derivations, claimed bool) {
+func derivationsBeside(trace string, key record.Key) (c record.Counts, claimed bool) {
 	nb, err := openNotebook(record.Folder(filepath.Dir(trace)).Notebook())
 	if err != nil {
 		return nil, false
@@ -155,8 +156,8 @@ type traceSpent struct {
 
 	Questions []questionSpent `json:"questions,omitempty"` // the same for those of one trace
 
-	Derivations *record.Derivations `json:"derivations"`
-	Claimed     bool                `json:"claimed"`
+	Derivations record.Counts `json:"derivations"`
+	Claimed     bool          `json:"claimed"`
 }
 
 type roleSpent struct {
@@ -252,10 +253,7 @@ func (all *spending) join(one traceSpent) {
 		all.add(r.Role, r.spent)
 	}
 	if one.Derivations != nil {
-		if all.Derivations == nil {
-			all.Derivations = &record.Derivations{}
-		}
-		all.Derivations.Add(one.Derivations)
+		all.Derivations = all.Derivations.Add(one.Derivations)
 		all.Claimed = all.Claimed || one.Claimed
 	}
 }
@@ -304,16 +302,11 @@ func (s traceSpent) print(b *strings.Builder, title string) {
 		}
 		table(b, "QUESTION", all)
 	}
-	if s.Derivations == nil {
-		return
-	}
 	says := ""
 	if s.Claimed {
 		says = record.Claimed
 	}
-	readings, second := s.Derivations.InWords()
-	fmt.Fprintf(b, "readings            %s%s\nsecond derivations  %s%[2]s\n", readings, says, second)
-	if said := s.Derivations.Memory.InWords(); said != "" {
-		fmt.Fprintf(b, "memory              %s\n", said)
+	for _, line := range s.Derivations.Lines() {
+		fmt.Fprintf(b, "%s%s\n", line, says)
 	}
 }

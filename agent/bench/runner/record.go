@@ -104,9 +104,9 @@ type Record struct {
 	Usage  record.Usage            `json:"usage"`
 	ByRole map[string]record.Usage `json:"by_role,omitempty"`
 	// null: the agent derives nothing beside its answer
-	Derivations *record.Derivations `json:"derivations,omitempty"`
-	Cost        *float64            `json:"cost_usd"` // null: a price is not known
-	Seconds     record.Seconds      `json:"seconds"`
+	Derivations record.Counts  `json:"derivations,omitempty"`
+	Cost        *float64       `json:"cost_usd"` // null: a price is not known
+	Seconds     record.Seconds `json:"seconds"`
 
 	// what the attempt has used of the run's budget, with its judge; null: another line has it
 	Spent *Spent `json:"spent,omitempty"`

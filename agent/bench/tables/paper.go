@@ -225,11 +225,11 @@ func grid(head []string, rows [][]string) string {
 // A Used is what the tasks of a run used by role, per task, and how often what was derived beside
 // the answers changed anything.
 type Used struct {
-	Run         string              `json:"run"`
-	Name        string              `json:"name"`
-	Tasks       int                 `json:"tasks"` // with a result, repeats included
-	Roles       []RoleUsed          `json:"roles"` // those with most calls first
-	Derivations *record.Derivations `json:"derivations"`
+	Run         string        `json:"run"`
+	Name        string        `json:"name"`
+	Tasks       int           `json:"tasks"` // with a result, repeats included
+	Roles       []RoleUsed    `json:"roles"` // those with most calls first
+	Derivations record.Counts `json:"derivations"`
 }
 
 // A RoleUsed is what one role used, per task.
@@ -252,12 +252,7 @@ func usedBy(r runner.Result) Used {
 			sum.Add(usage.Usage)
 			of[role] = sum
 		}
-		if one.Derivations != nil {
-			if u.Derivations == nil {
-				u.Derivations = &record.Derivations{}
-			}
-			u.Derivations.Add(one.Derivations)
-		}
+		u.Derivations = u.Derivations.Add(one.Derivations)
 	}
 	n := float64(max(1, len(r.Records)))
 	for role, sum := range of {
@@ -282,9 +277,8 @@ func (u Used) Markdown() string {
 	}
 	text := fmt.Sprintf("\n%s, a task:\n\n", u.Name) +
 		grid([]string{"Role", "Calls", "Input tokens", "Cached", "Output tokens"}, rows)
-	if u.Derivations != nil {
-		readings, second := u.Derivations.InWords()
-		text += "- readings: " + readings + "\n- second derivations: " + second + "\n"
+	for _, line := range u.Derivations.Lines() {
+		text += "- " + line + "\n"
 	}
 	return text
 }
