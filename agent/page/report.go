@@ -183,22 +183,3 @@ func (p part) Returned() *sum {
 	}
 	return &s
 }
-
-// counted says how many rows tables of databases had; "" if nobody has counted.
-func counted(p *record.Proof) string {
-	var said []string
-	database := ""
-	for _, c := range p.Counts {
-		text := c.String()
-		if c.Database != database {
-			database = c.Database
-			text = fmt.Sprintf("`db[%q]`: ", database) + text
-		}
-		said = append(said, text)
-	}
-	if len(said) == 0 {
-		return ""
-	}
-	at := p.At.UTC().Format("2006-01-02 15:04 UTC")
-	return fmt.Sprintf("Rows at %s: %s.", at, strings.Join(said, ", "))
-}

@@ -36,7 +36,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"prose": prose, "paragraphs": Prose, "html": inHTML, "fence": prompts.Fence, "path": inFiles,
 		"title": questionTitle, "line": brief.OneLine, "clip": record.Clipped, "bare": bare,
 		"after": record.After, "withFiles": record.WithFiles, "taken": taken,
-		"printed": printed, "problem": brief.Problem, "tries": tries, "counted": counted,
+		"printed": printed, "problem": brief.Problem, "tries": tries,
 		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
 		"ruled":    func(ruling string) string { return rulings[ruling] },
 		"safety":   func() string { return strings.Join(record.Safety, " ") },

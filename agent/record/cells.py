@@ -142,32 +142,3 @@ for _name in [NAMES]:
         with open(os.path.join(base_dir, "variables", _name + ".pickle"), "rb") as _file:
             globals()[_name] = pickle.load(_file)
         _loaded.add(_name)
-
-# == count
-def _count(words, most):
-    import contextlib
-    import json
-    found = []
-    for name, engine in db.items():
-        with contextlib.suppress(sqlalchemy.exc.SQLAlchemyError), engine.connect() as connection:
-            inspector = sqlalchemy.inspect(connection)
-            default = inspector.default_schema_name
-            quote = connection.dialect.identifier_preparer.quote
-            for schema in inspector.get_schema_names():
-                if schema != default and schema not in words:
-                    continue
-                for table in sorted(inspector.get_table_names(schema) + inspector.get_view_names(schema)):
-                    parts = [table] if schema == default else [schema, table]
-                    if table not in words or len(found) == 100:
-                        continue
-                    try:
-                        rows = connection.exec_driver_sql(
-                            "SELECT count(*) FROM (SELECT 1 FROM " + ".".join(map(quote, parts))
-                            + f" LIMIT {most + 1}) counted").scalar()
-                        found.append({"database": name, "table": ".".join(parts), "rows": rows})
-                    except sqlalchemy.exc.SQLAlchemyError:  # such as one that the user may not read
-                        connection.rollback()
-    print(json.dumps(found))
-
-_count(set(WORDS), MOST)
-del _count

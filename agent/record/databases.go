@@ -1,16 +1,12 @@
 package record
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
-	"dsstar/notebook"
 )
 
 // openBuckets returns the code for buckets, of the schemes that they have.
@@ -65,43 +61,4 @@ func connect(sources []files.Source) string {
 		code += "\n\n" + openBuckets(buckets, schemes)
 	}
 	return code + cluster
-}
-
-// A TableCount is how many rows a table had that cells name: of more than 5 million, one more than
-// that.
-type TableCount struct {
-	Database string `json:"database"`
-	Table    string `json:"table"`
-	Rows     int64  `json:"rows"`
-}
-
-const mostCounted = 5_000_000
-
-// String is for people.
-func (c TableCount) String() string {
-	if c.Rows > mostCounted {
-		return c.Table + " more than 5 million"
-	}
-	return fmt.Sprintf("%s %d", c.Table, c.Rows)
-}
-
-// CountCode returns the code that counts the rows of those tables whose names are among words of
-// cells, for a session after the set-up cell; "" without databases.
-func CountCode(sources []files.Source, cells []string) string {
-	if !slices.ContainsFunc(sources, func(s files.Source) bool { return s.Is(files.DatabaseEnding) }) {
-		return ""
-	}
-	var used []string
-	for _, word := range slices.Sorted(maps.Keys(words(strings.Join(cells, "\n")))) {
-		used = append(used, brief.Python(word))
-	}
-	return part("count", "WORDS", "["+strings.Join(used, ", ")+"]", "MOST", strconv.Itoa(mostCounted))
-}
-
-// Counted returns what [CountCode] has printed; nil if it failed.
-func Counted(x notebook.Execution) (counts []TableCount) {
-	if x.Status != notebook.OK || json.Unmarshal([]byte(x.Stdout()), &counts) != nil {
-		return nil
-	}
-	return counts
 }

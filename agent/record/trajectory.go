@@ -172,9 +172,6 @@ type Proof struct {
 	Unable  bool    `json:"unable,omitempty"` // no session could be opened: to be made yet
 	Seconds float64 `json:"seconds"`
 
-	At     time.Time    `json:"at,omitzero"`      // when the fresh session had run the cells
-	Counts []TableCount `json:"counts,omitempty"` // in databases, at that time
-
 	Doubts []string `json:"doubts,omitempty"` // from what pandas did for the cells
 	Notes  []string `json:"notes,omitempty"`  // for readers: no reason to doubt the answer
 	Apart  []int    `json:"apart,omitempty"`  // indexes of earlier questions on which it does not build

@@ -84,8 +84,6 @@ outputs are compared with the recorded ones.
   answers        of dsstar's notebooks: for each question with an answer, in order,
                  question, same, was, is
   answer         the last of these
-  tables         with --check: tables of databases with another number of rows than
-                 when the answer was proved: database, table, rows, now, at
 With --round it is notebook, round, step, seconds, kernel as above, and
   attempts       list of attempt (its number in the notebook), recorded and status
                  (ok, error, timeout, died), error and text of its outputs now,

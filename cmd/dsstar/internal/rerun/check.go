@@ -1,15 +1,12 @@
 package rerun
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"dsstar/agent/files"
-	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
@@ -108,49 +105,6 @@ func problemOf(x notebook.Execution) string {
 	return f.problem()
 }
 
-// A changedTable is a table of a database with another number of rows than when the answer was proved.
-type changedTable struct {
-	record.TableCount
-	Now int64     `json:"now"`
-	At  time.Time `json:"at"` // of the proof
-}
-
-func (c changedTable) String() string {
-	now := record.TableCount{Table: "now", Rows: c.Now}
-	return fmt.Sprintf("db[%q] has changed since %s: rows of %v, %v", c.Database,
-		c.At.UTC().Format("2006-01-02 15:04 UTC"), c.TableCount, now)
-}
-
-// checkCounts finds the tables of databases whose number of rows has changed. It says nothing of
-// those that it cannot count.
-func (r *rerun) checkCounts(ctx context.Context) {
-	t := runOf(r.nb)
-	if t.Proof == nil || len(t.Proof.Counts) == 0 {
-		return
-	}
-	var names []string
-	for _, c := range t.Proof.Counts {
-		names = append(names, c.Table)
-	}
-	code := record.CountCode(t.Task.Linked(), names)
-	if code == "" {
-		return
-	}
-	x, err := r.k.Execute(ctx, code)
-	if err != nil {
-		return
-	}
-	now := record.Counted(x)
-	for _, c := range t.Proof.Counts {
-		i := slices.IndexFunc(now, func(n record.TableCount) bool {
-			return n.Database == c.Database && n.Table == c.Table
-		})
-		if i >= 0 && now[i].Rows != c.Rows {
-			r.result.Tables = append(r.result.Tables, changedTable{c, now[i].Rows, t.Proof.At})
-		}
-	}
-}
-
 // changed reports whether anything differs from the record. A failed cell counts if it ran before.
 func (r *rerun) changed() bool {
 	for _, c := range r.result.Checked {
@@ -186,11 +140,8 @@ func (r *rerun) reportCheck(w io.Writer) error {
 	for _, line := range answerLines(r.result.Answers) {
 		fmt.Fprintln(&b, line)
 	}
-	for _, table := range r.result.Tables {
-		fmt.Fprintf(&b, "data     %s\n", term.Clean(table.String()))
-	}
 	for _, s := range files.Databases(runOf(r.nb).Task.Linked()) {
-		if len(r.result.Tables) == 0 && found[differs]+found[failed] > 0 {
+		if found[differs]+found[failed] > 0 {
 			fmt.Fprintf(&b, "data     %s may have changed since\n", term.Clean(s.String()))
 		}
 	}

@@ -56,7 +56,6 @@ type Result struct {
 	Checked    []checkedCell    `json:"checked,omitempty"`
 	Answer     *sameAnswer      `json:"answer,omitempty"` // to the last question
 	Answers    []sameAnswer     `json:"answers,omitempty"`
-	Tables     []changedTable   `json:"tables,omitempty"` // that have other numbers of rows
 }
 
 // A failedCell is the cell that ended the run.
@@ -134,7 +133,6 @@ func (r *rerun) run(ctx context.Context) error {
 	if err == nil {
 		if r.Check {
 			r.checkCells()
-			r.checkCounts(ctx)
 		}
 		r.restate()
 	}
