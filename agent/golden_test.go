@@ -38,6 +38,9 @@ func goes(p *played) string {
 		for _, d := range part.Doubts() {
 			fmt.Fprintf(&b, "  %s\n", d)
 		}
+		if part.Proof != nil && part.Proof.Notes != nil {
+			fmt.Fprintf(&b, "  note: %s\n", strings.Join(part.Proof.Notes, "; "))
+		}
 		for _, r := range part.OpenReadings() {
 			for n, o := range r.Options {
 				if n != r.Chosen || o.Problem != "" {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"dsstar/agent/brief"
@@ -38,7 +37,6 @@ type prover struct {
 type found struct {
 	Proof  record.Proof `json:"proof"`
 	Doubts []string     `json:"doubts,omitempty"` // that are left of those of the last cell
-	Warned []string     `json:"warned,omitempty"`
 }
 
 // prove proves the answer, once: see make. The proof rests on the question, the data, the cells and what
@@ -61,9 +59,6 @@ func (r *prover) prove(ctx context.Context) error {
 	}
 	if made.Proof.Unable {
 		r.t.Journal.Forget("proof", on)
-	}
-	for _, text := range made.Warned {
-		err = cmp.Or(err, r.Warn(text))
 	}
 	if err != nil {
 		return err
@@ -116,9 +111,6 @@ func (r *prover) make(ctx context.Context) (_ found, err error) {
 	}
 	begin := time.Now()
 	defer r.kernel.Start()()
-	// it would not hold any longer
-	old := func(text string) bool { return strings.HasPrefix(text, overwritten) }
-	r.t.Warnings = slices.DeleteFunc(r.t.Warnings, old)
 	r.work.close()
 	r.leaveApart()
 	r.ending.Wait()
@@ -134,7 +126,7 @@ func (r *prover) make(ctx context.Context) (_ found, err error) {
 		err = cmp.Or(err, aside.putBack())
 	}()
 	p, session, what := &r.Proof, Session(nil), "the script could not be run: "
-	fault, err := r.reseededFault(ctx)
+	fault, err := r.scriptFault(ctx)
 	if err == nil {
 		what = "a fresh session could not be opened: "
 		session, err = fresh.wait() // it was starting meanwhile
@@ -155,66 +147,21 @@ func (r *prover) make(ctx context.Context) (_ found, err error) {
 	return r.found, nil
 }
 
-// changeRows is the time up to which the script runs again with changed rows, so that the proof
-// takes a few seconds more at most.
-const changeRows = 3 * time.Second
-
-// tryRows notes what the script prints if the rows of its tables come in another order, and without
-// every second one. Such answers are often right, so these are notes and no doubts.
-func (r *prover) tryRows(ctx context.Context, code string) {
-	ran := func(code string) (x replay) {
-		if code != "" && ctx.Err() == nil {
-			x, _ = r.replay(ctx, code)
-		}
-		return x
+// scriptFault returns how the script differs from the run, or "". It runs with other random numbers on
+// what seems to be another computer, and if it differs there, as it is.
+func (r *prover) scriptFault(ctx context.Context) (string, error) {
+	code := r.elsewhere().Script()
+	fault, err := r.replay(ctx, lineage.Elsewhere(record.Reseeded(code)))
+	if err != nil {
+		return "", err
 	}
-	var halved replay
-	var other sync.WaitGroup
-	if _, isNumber := compare.Number(r.t.Answer()); isNumber {
-		other.Go(func() { halved = ran(lineage.Halved(code)) })
-	}
-	if x := ran(lineage.Shuffled(code)); x.status == notebook.OK && x.fault != "" {
-		r.Proof.Notes = append(r.Proof.Notes, "with the rows of its tables in another order "+x.fault)
-	}
-	if other.Wait(); halved.status == notebook.OK && halved.fault == "" {
-		r.Proof.Notes = append(r.Proof.Notes, "without every second row of its tables the script prints the same answer")
-	}
-}
-
-// reseededFault returns how the script with other random numbers, on what seems to be another
-// computer, differs from the run, or "". If it does, the script with less changed tells the reason.
-func (r *prover) reseededFault(ctx context.Context) (string, error) {
-	code, begin := r.elsewhere().Script(), time.Now()
-	reseeded := record.Reseeded(code)
-	x, err := r.replay(ctx, lineage.Elsewhere(reseeded))
-	if err == nil && x.fault == "" {
+	if fault == "" {
 		r.found.Doubts = lineage.WithoutMachine(r.found.Doubts)
-		if time.Since(begin) < changeRows {
-			r.tryRows(ctx, code)
-		}
+		return "", nil
 	}
-	if err != nil || x.fault == "" || x.status == notebook.TimedOut {
-		return x.fault, err
-	}
-	chance, err := r.replay(ctx, reseeded)
-	if err != nil || chance.fault == "" {
-		return r.machineFault(x), err
-	}
-	other, err := r.replay(ctx, code)
-	return cmp.Or(other.fault, "it depends on chance: with another seed "+chance.fault), err
-}
-
-// machineFault words that the script differs on what seems to be another computer: not by the last
-// digits of a sum, nor by the order of items that have none.
-func (r *prover) machineFault(x replay) string {
-	answer := r.firstAnswer()
-	answer.Words = x.printed
-	if x.status == notebook.OK && answer.Words != r.t.Answer() &&
-		compare.Answers(r.firstAnswer(), answer, asked(r.t)).Sameness == compare.Same {
-		return ""
-	}
-	return "it depends on the order in which folders list their files, or on the number of processors: " +
-		"with others " + x.fault
+	here, err := r.replay(ctx, code)
+	return cmp.Or(here, "it depends on chance, on the order in which folders list their files, or on the "+
+		"number of processors: with others "+fault), err
 }
 
 // proveCells returns the first difference from the run, or "".
@@ -242,8 +189,7 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 		if err != nil {
 			return "", err
 		}
-		doubts, notes := lineage.Watched(x.Stdout(), r.t.Task.Question)
-		r.Proof.Doubts, r.Proof.Notes = doubts, append(notes, r.Proof.Notes...)
+		r.Proof.Doubts, r.Proof.Notes = lineage.Watched(x.Stdout(), r.t.Task.Question)
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
 		return "the fresh session printed another answer: " + brief.Clip(answer, 300), nil
@@ -258,7 +204,8 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 			continue
 		}
 		if fault := r.filesFault(ctx, who, r.cfg.Dir, s, p.Final.Files); fault != "" {
-			r.Warned = append(r.Warned, fmt.Sprintf("%s %d are not there as they were proved: %s", overwritten, k+1, fault))
+			r.Proof.Notes = append(r.Proof.Notes, fmt.Sprintf("the files of the answer to question %d are "+
+				"not as they were proved: %s", k+1, fault))
 		}
 	}
 	return "", nil
@@ -266,9 +213,6 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 
 // steadyFile matches names of files whose bytes only depend on what they hold.
 var steadyFile = lazy.Regexp(`(?i)\.(?:csv|tsv|tab|txt|md|jsonl?|npy|parquet)$`)
-
-// overwritten begins the warning that later cells have changed the files of an earlier answer.
-const overwritten = "the files of the answer to question"
 
 // filesFault returns how the files of an answer differ from those that cells have written in dir, or
 // "". The session says what they hold; nil: the script has said it. Nothing is said of
@@ -306,23 +250,16 @@ func (r *prover) summaryFault(last notebook.Execution) string {
 	return "the fresh session gave another summary: " + brief.Clip(cmp.Or(got, "none"), 300)
 }
 
-// A replay is what a script gave.
-type replay struct {
-	status  notebook.Status
-	printed string // by its last cell
-	fault   string // how it differs from the run, or ""
-}
-
-// replay runs a script in an empty temporary folder. What it prints before its last cell is told
-// apart by a line that no cell can know.
-func (r *prover) replay(ctx context.Context, code string) (replay, error) {
+// replay runs a script in an empty temporary folder and returns how it differs from the run, or "". What
+// it prints before its last cell is told apart by a line that no cell can know.
+func (r *prover) replay(ctx context.Context, code string) (fault string, err error) {
 	dir, err := disk.TempFolder("", "dsstar-proof-")
 	if err != nil {
-		return replay{}, err
+		return "", err
 	}
 	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
 	if err := record.Folder(r.cfg.Dir).Lend(dir); err != nil {
-		return replay{}, err
+		return "", err
 	}
 	last, _ := r.t.FinalCell()
 	mark := rand.Text()
@@ -334,20 +271,18 @@ func (r *prover) replay(ctx context.Context, code string) (replay, error) {
 	limit := time.Minute + time.Duration(10*r.t.Seconds.Kernel*float64(time.Second))
 	e, err := runIn(ctx, r.cfg.RunScript, dir, code, limit)
 	if err != nil {
-		return replay{}, err
+		return "", err
 	}
 	_, out, _ := strings.Cut(e.Stdout(), mark+"\n")
-	x := replay{status: e.Status, printed: strings.TrimSpace(notebook.SteadyText(out))}
+	printed := compare.Answer{Words: strings.TrimSpace(notebook.SteadyText(out))}
+	answer := compare.Answer{Words: r.t.Answer()}
 	switch {
 	case e.Status == notebook.TimedOut:
-		x.fault = fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells",
-			limit.Seconds())
+		return fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells", limit.Seconds()), nil
 	case e.Status != notebook.OK:
-		x.fault = "the script failed in plain Python: " + brief.Clip(lastWords(e), 300)
-	case x.printed != r.t.Answer():
-		x.fault = "the script printed another answer: " + brief.Clip(x.printed, 300)
-	default:
-		x.fault = r.filesFault(ctx, "the script", dir, nil, r.t.Final.Files)
+		return "the script failed in plain Python: " + brief.Clip(lastWords(e), 300), nil
+	case compare.Answers(printed, answer, asked(r.t)).Sameness != compare.Same:
+		return "the script printed another answer: " + brief.Clip(printed.Words, 300), nil
 	}
-	return x, nil
+	return r.filesFault(ctx, "the script", dir, nil, r.t.Final.Files), nil
 }

@@ -98,25 +98,6 @@ n = (late.kind == "paid").sum()`, "", ""},
 	}
 }
 
-// TestRows: tables that pandas reads have their rows in another order, or half of them.
-func TestRows(t *testing.T) {
-	const script = `import io
-import pandas as pd
-t = pd.read_csv(io.StringIO("n\n" + "\n".join(map(str, range(8)))))
-u = pd.read_csv(io.StringIO("k,n\na,1\nb,2"), index_col="k")
-print(len(t), sorted(t.n) == list(range(8)), list(t.n) == list(range(8)), list(t.index) == list(range(len(t))), len(u))
-`
-	texts := ran(t, []string{script}, []string{lineage.Shuffled(script)}, []string{lineage.Halved(script)})
-	for i, want := range []string{"8 True True True 2\n", "8 True False True 2\n", "4 False False True 2\n"} {
-		if texts[i] != want {
-			t.Errorf("%d: %s", i, texts[i])
-		}
-	}
-	if lineage.Shuffled("print(1)")+lineage.Halved("import pandas") != "" {
-		t.Error("a script that reads no tables is changed")
-	}
-}
-
 // TestElsewhere: all ways of listing a folder give the other order, and there are more processors.
 func TestElsewhere(t *testing.T) {
 	const script = `import glob, os, tempfile
