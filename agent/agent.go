@@ -135,7 +135,7 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 	}
 	defer folder.Close()
 	r.folder = folder
-	if err := putBackFiles(folder); err != nil {
+	if err := putBackKilled(folder); err != nil {
 		return fmt.Errorf("put the files of the run back: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -16,62 +16,43 @@ import (
 // folder even if they can list it.
 const asidePrefix = ".dsstar-files-"
 
-// An aside is the files of a run folder while they are set aside.
-type aside struct {
-	folder *os.Root
-	name   string      // "": there were none
-	mode   fs.FileMode // that the files' folder had
-}
-
-// setFilesAside moves the files of the run folder away so that new ones can be made. Until
-// they are put back, nobody can read their folder, not even its owner: in the builtin
-// sandbox cells can list the run folder if it lies in the data.
-func setFilesAside(folder *os.Root) (aside, error) {
+// setFilesAside moves the files of the run folder away so that new ones can be made, and returns what
+// puts them back. Until then nobody can read their folder, not even its owner: in the builtin sandbox
+// cells can list the run folder if it lies in the data.
+func setFilesAside(folder *os.Root) (putBack func() error, err error) {
 	info, err := folder.Lstat(record.FilesFolder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return aside{folder: folder}, nil
+		return func() error { return nil }, nil
 	}
 	if err != nil {
-		return aside{}, err
+		return nil, err
 	}
-	a := aside{folder, asidePrefix + rand.Text(), info.Mode().Perm()}
-	if err := folder.Rename(record.FilesFolder, a.name); err != nil {
-		return a, err
+	name := asidePrefix + rand.Text()
+	err = folder.Rename(record.FilesFolder, name)
+	if err == nil && info.IsDir() { // else there is nothing to look into
+		err = folder.Chmod(name, 0)
 	}
-	if info.IsDir() { // else there is nothing to look into
-		err = folder.Chmod(a.name, 0)
-	}
-	if err != nil {
-		err = cmp.Or(a.putBack(), err)
-	}
-	return a, err
+	return func() error { return putFilesBack(folder, name, info.Mode().Perm()) }, err
 }
 
-// putBack removes the new files and puts the former ones back, readable again.
-func (a aside) putBack() error {
-	if a.name == "" {
-		return nil
-	}
-	info, err := a.folder.Lstat(a.name)
+// putFilesBack removes the new files and puts the former ones back, readable again.
+func putFilesBack(folder *os.Root, name string, mode fs.FileMode) error {
+	info, err := folder.Lstat(name)
 	if err == nil && info.IsDir() {
-		err = a.folder.Chmod(a.name, a.mode)
+		err = folder.Chmod(name, cmp.Or(mode, 0o700))
 	}
-	if err = cmp.Or(err, disk.RemoveFolderIn(a.folder, record.FilesFolder)); err != nil {
+	if err = cmp.Or(err, disk.RemoveFolderIn(folder, record.FilesFolder)); err != nil {
 		return err
 	}
-	return a.folder.Rename(a.name, record.FilesFolder)
+	return folder.Rename(name, record.FilesFolder)
 }
 
-// putBackFiles puts back the files of a run that was killed during its proof, if it can be told
+// putBackKilled puts back the files of a run that was killed during its proof, if it can be told
 // which they were.
-func putBackFiles(folder *os.Root) error {
+func putBackKilled(folder *os.Root) error {
 	names, err := fs.Glob(folder.FS(), asidePrefix+"*")
 	if err != nil || len(names) != 1 {
 		return err
 	}
-	info, err := folder.Lstat(names[0])
-	if err != nil {
-		return err
-	}
-	return aside{folder, names[0], cmp.Or(info.Mode().Perm(), 0o700)}.putBack()
+	return putFilesBack(folder, names[0], 0)
 }

@@ -114,7 +114,7 @@ func (r *prover) make(ctx context.Context) (_ found, err error) {
 	r.work.close()
 	r.leaveApart()
 	r.ending.Wait()
-	aside, err := setFilesAside(r.folder)
+	putBack, err := setFilesAside(r.folder)
 	if err != nil {
 		return found{}, fmt.Errorf("make room for the proof: %w", err)
 	}
@@ -123,7 +123,7 @@ func (r *prover) make(ctx context.Context) (_ found, err error) {
 	defer func() {
 		cancel() // first, so that a session still opening gives up
 		fresh.close()
-		err = cmp.Or(err, aside.putBack())
+		err = cmp.Or(err, putBack())
 	}()
 	p, session, what := &r.Proof, Session(nil), "the script could not be run: "
 	fault, err := r.scriptFault(ctx)
