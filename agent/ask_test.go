@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"dsstar/agent/record"
+	"dsstar/notebook"
 )
 
 // TestAsk: the next question is asked after an answer, replaces one for which nothing was done, and
@@ -29,8 +30,9 @@ func TestAsk(t *testing.T) {
 	nb := readNotebook(t, p.Trajectory)
 	contains(t, nb.Cells[cellOf(t, nb, "question-2")].Source, "# Question 2: What now?", "12")
 	contains(t, p.Script(), "# %% Question 1, Step 1: ", "# %% Question 2, Answer: What now?")
-	if err := record.New(record.Task{}, record.Question{Rounds: make([]record.Round, 1)}).Ask("??", ""); err == nil {
-		t.Error("a question was asked before the first was answered")
+	if err := record.New(record.Task{}, record.Question{Rounds: []record.Round{{ByHand: true,
+		Attempts: []record.Attempt{{Execution: notebook.Execution{Status: notebook.OK}}}}}}).Ask("??", ""); err == nil {
+		t.Error("a cell of a person's goes with a question")
 	}
 }
 

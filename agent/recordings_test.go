@@ -251,6 +251,9 @@ var recordings = map[string][]turn{
 			"cell": "v = z\nv += \"4\"\nprint(v)", "last": "print(v)",
 			"verdict round 4": bad, "wrong round 4": "1"})},
 		{does: question("And then?", ""), replies: fresh}},
+	"a question without an answer, asked in another way": {
+		{replies: simple.with(script{"cell": "die()", "debugger": "die()"})},
+		{does: question("In another way?", "A word."), replies: onward.with(script{"cell": "b = 5\nprint(b)"})}},
 	"a follow-up on another derivation":         {{replies: unruled}, {does: next, replies: onward}},
 	"a follow-up apart from another derivation": {{replies: unruled}, {does: next, replies: fresh}},
 	"a follow-up apart that takes an option":    {{replies: open}, {does: next, replies: apart("\nTakes: 1", "z = 2\nz")}},

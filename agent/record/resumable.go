@@ -151,25 +151,24 @@ func (t *Trajectory) Retract(number int) error {
 	return nil
 }
 
-// Ask adds another question to the same session. The error is an [*EditError] if the previous
-// question is still open.
+// Ask adds another question to the same session, in place of one that has no answer. The error is an
+// [*EditError] if a person has changed cells since, or has written some of those that would go.
 func (t *Trajectory) Ask(question, guidelines string) error {
-	if t.Method.Script {
+	switch unanswered := t.Answer() == ""; {
+	case t.Method.Script:
 		return &EditError{"a run in the paper's way has no session " +
 			"in which another question could be asked"}
+	case len(t.Later)+len(t.Edits()) > 0:
+		return &EditError{"cells were changed since the question before was answered"}
+	case unanswered && t.Mine(1) > 0:
+		return &EditError{"the question before has no answer, and cells of yours that would go with it"}
+	case unanswered:
+		*t.Question = Question{Text: question, Guidelines: guidelines}
+	default:
+		t.Questions = append(t.Questions, &Question{Text: question, Guidelines: guidelines})
 	}
-	if t.Earlier() > 0 && len(t.Rounds)+len(t.Rest) == 0 {
-		t.Text, t.Question.Guidelines = question, guidelines
-		t.enter(t.Earlier())
-		t.Ended, t.Failure = false, ""
-		return nil // nothing was done for the one before
-	}
-	if !t.Ended || t.Answer() == "" || len(t.Later) > 0 {
-		return &EditError{"the question before is not answered yet, or cells were changed since"}
-	}
-	t.Questions = append(t.Questions, &Question{Text: question, Guidelines: guidelines})
 	t.enter(t.Earlier())
-	t.Ended = false
+	t.Ended, t.Failure = false, ""
 	return nil
 }
 

@@ -49,7 +49,7 @@ func TestWhoseRun(t *testing.T) {
 		{[]string{"resume", "--allow-read", data, "x"}, says{0, "finished"}, noModel,
 			says{exitUsage, "a model judges and derives its answer again"}},
 		{[]string{"resume", "--allow-read", data, "--ask", "More?", "x"}, noModel,
-			says{exitUsage, "not answered yet"}, theirs},
+			says{exitUsage, "cells were changed since"}, theirs},
 		{[]string{"learn", "--allow-read", data, "x"}, noModel, noModel, theirs},
 		{[]string{"nb", "--last", "More?"}, noModel, noModel, none},
 		{[]string{"rerun", "--round", "99", "x"}, noRound, noRound, theirs},
