@@ -1,6 +1,8 @@
 package ask
 
 import (
+	"errors"
+	"slices"
 	"strings"
 
 	"dsstar/notebook/lazy"
@@ -60,11 +62,10 @@ func pieces(text string) (all []piece) {
 			begin, open = at[1], nil
 		}
 	}
-	last := piece{text: text[begin:], isCode: open != nil}
-	if last.isCode {
-		last.Block = blockOf(open, text[begin+len(open[0]):])
+	if open == nil {
+		return append(all, piece{text: text[begin:]})
 	}
-	return append(all, last)
+	return append(all, piece{blockOf(open, text[begin+len(open[0]):]), text[begin:], true, false})
 }
 
 // blockOf returns the block behind the line of a fence, without the indent of a list item.
@@ -78,5 +79,41 @@ func blockOf(fence []string, text string) Block {
 	if pythonTag().MatchString(fence[3]) {
 		language = "python"
 	}
-	return Block{language, strings.TrimRight(strings.TrimLeft(code.String(), "\n"), " \t\n")}
+	return Block{language, trimmed(code.String())}
+}
+
+// trimmed returns code without empty lines around it.
+func trimmed(code string) string { return strings.TrimRight(strings.TrimLeft(code, "\n"), " \t\n") }
+
+var errNoCode = errors.New("it has no code block")
+
+// codeOf returns the code of a text that is code alone or has blocks of it, in Python or else
+// without a language. Of several blocks one is the whole if it holds more than all others together,
+// and those that follow are parts of it: models show excerpts, too.
+func codeOf(text string) (string, error) {
+	blocks := pieces(text)
+	if len(blocks) == 1 && !blocks[0].isCode && !nothing().MatchString(text) {
+		return trimmed(text), nil
+	}
+	in := map[string][]string{} // by language
+	for _, p := range blocks {
+		if p.isCode && p.Code != "" {
+			in[p.Language] = append(in[p.Language], p.Code)
+		}
+	}
+	all := in["python"]
+	if all == nil {
+		all = in[""]
+	}
+	if all == nil {
+		return "", errNoCode
+	}
+	whole := slices.MaxFunc(all, func(a, b string) int { return len(a) - len(b) })
+	goesOn := slices.ContainsFunc(all[slices.Index(all, whole):], func(code string) bool {
+		return !strings.Contains(whole, code)
+	})
+	if goesOn || 2*len(whole) <= len(strings.Join(all, "")) {
+		return "", errors.New("it has several code blocks, and none is the whole")
+	}
+	return whole, nil
 }

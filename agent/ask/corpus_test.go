@@ -24,7 +24,7 @@ type group struct {
 	Replies []string
 }
 
-var verdict = Format[record.Verdict]{Parse: reads("judgement", func(form judgement, _ error) (record.Verdict, error) {
+var verdict = Format[record.Verdict]{Parse: reads(func(form judgement) (record.Verdict, error) {
 	return form.verdict()
 }, append(onPoints, "readings")...)}
 

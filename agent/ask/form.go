@@ -38,33 +38,30 @@ var labels = map[string]string{
 	"wrong_step": `(?:wrong|incorrect|faulty|mistaken)\s+step|wrong`,
 }
 
-// choices are the values of fields that have no others.
-var choices = map[string][]any{
-	"verdict": {"sufficient", "unfinished", "insufficient", "inconclusive"},
-	"ruling":  {"same", "first", "second", "reading", "undecided"},
-}
-
 // What may stand in a line before a choice, and behind it.
 const (
 	before = `(?im)^` + marks + `(?:(?:so|thus|overall),?\s+)?(?:(?:it|(?:the|this)\s+plan)\s+is\s+)?(?:the\s+)?`
 	behind = "[*_\"'`|)}]*(?:\\s*$|\\s*[.,:;!(]|\\s+[-–—]|\\s+(?:because|since|as|to)\\b)"
 )
 
-// chosen matches the choices of a field, in their order, as models write them.
-var chosen = map[string]func() *regexp.Regexp{
-	"verdict": lazy.Regexp(before + `(?:(sufficient|yes)|(unfinished)|` +
-		`(insufficient|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|no)|(inconclusive|not\s+applicable))` + behind),
-	"ruling": lazy.Regexp(before + `(?:(same)|(first)|(second)|(reading)|(undecided))` + behind),
+// choices match the values of fields that have no others, as models write them. The names of the
+// groups are the values.
+var choices = map[string]func() *regexp.Regexp{
+	"verdict": lazy.Regexp(before + `(?:(?<sufficient>sufficient|yes)|(?<unfinished>unfinished)|` +
+		`(?<insufficient>insufficient|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|no)|` +
+		`(?<inconclusive>inconclusive|not\s+applicable))` + behind),
+	"ruling": lazy.Regexp(before + `(?:(?<same>same)|(?<first>first)|(?<second>second)|` +
+		`(?<reading>reading)|(?<undecided>undecided))` + behind),
 }
 
 // chosenIn returns which choice of a field the lines of a text make, and what follows it.
 func chosenIn(name, text string) (value, rest string, err error) {
 	err = fmt.Errorf("it gives no %s", name)
-	for _, m := range chosen[name]().FindAllStringSubmatchIndex(text, -1) {
-		n := slices.IndexFunc(m[2:], func(at int) bool { return at >= 0 }) / 2
-		switch choice := choices[name][n].(string); {
+	for _, m := range choices[name]().FindAllStringSubmatchIndex(text, -1) {
+		n := slices.IndexFunc(m[2:], func(at int) bool { return at >= 0 })/2 + 1
+		switch choice := choices[name]().SubexpNames()[n]; {
 		case err != nil:
-			value, rest, err = choice, strings.TrimLeft(text[m[2*n+3]:], " .,:;!-–—*_`\"')}\n"), nil
+			value, rest, err = choice, strings.TrimLeft(text[m[2*n+1]:], " .,:;!-–—*_`\"')}\n"), nil
 		case value != choice:
 			return "", "", fmt.Errorf("it gives two %ss", name)
 		}
@@ -72,52 +69,52 @@ func chosenIn(name, text string) (value, rest string, err error) {
 	return value, paragraph(rest), err
 }
 
-// A shape is what a form says to the reader.
-type shape struct {
-	schema      json.RawMessage
-	own, inPart []string              // the names of fields, and of those of parts
-	partsOf     string                // the field that has the parts
-	opens       string                // the name that begins a part; "": there are none
-	numeric     map[string]bool       // fields whose value may be the number of their label
-	names       []string              // both
-	match       func() *regexp.Regexp // a label: a group for each name, then the number and the end
+// A form is what a struct says to endpoints and to the reader of replies.
+type form struct {
+	schema  json.RawMessage
+	own     []string // the names of fields
+	partsOf string   // of the field that has the parts; "": there are none
+	inPart  []string // of the fields of a part
+	kinds   map[string]reflect.Kind
+	label   func() *regexp.Regexp // a group for each name, then the number and the end
 }
 
-var shapes sync.Map // by key
+var known sync.Map // the forms so far
 
-// shapeOf returns the shape of a form without some of its fields. Shapes are kept by their key.
-func shapeOf[W any](key string, without []string) *shape {
-	if s, ok := shapes.Load(key); ok {
-		return s.(*shape)
+// formOf returns the form of a struct without some of its fields.
+func formOf[W any](without []string) *form {
+	key := [2]any{reflect.TypeFor[W](), fmt.Sprint(without)}
+	if f, ok := known.Load(key); ok {
+		return f.(*form)
 	}
-	s := &shape{numeric: map[string]bool{}}
-	schema, err := jsonschema.For[W](nil)
+	fields := slices.Collect(reflect.TypeFor[W]().Fields())
+	of := reflect.StructOf(slices.DeleteFunc(fields, func(f reflect.StructField) bool {
+		return slices.Contains(without, nameOf(f))
+	}))
+	f := &form{kinds: map[string]reflect.Kind{}}
+	f.own = f.names(of)
+	schema, err := jsonschema.ForType(of, nil)
 	if err == nil {
-		makeStrict(schema, without)
-		s.schema, err = json.Marshal(schema)
+		makeStrict(schema)
+		f.schema, err = json.Marshal(schema)
 	}
 	if err != nil {
 		panic(err) // the form is one of this package
 	}
-	s.own = s.fields(reflect.TypeFor[W](), without)
-	s.names = slices.Concat(s.own, s.inPart)
-	s.match = lazy.Regexp(s.expression())
-	shapes.Store(key, s)
-	return s
+	f.label = lazy.Regexp(f.expression())
+	known.Store(key, f)
+	return f
 }
 
-// fields returns the names of a struct's fields, and notes those of its parts.
-func (s *shape) fields(of reflect.Type, without []string) (names []string) {
-	for f := range of.Fields() {
-		switch name := nameOf(f); {
-		case slices.Contains(without, name):
-		case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
-			s.inPart, s.partsOf = s.fields(f.Type.Elem(), nil), name
-			s.opens = s.inPart[0]
-		default:
-			names = append(names, name)
-			s.numeric[name] = f.Type.Kind() == reflect.Int
+// names returns the names of a struct's fields, and notes those of its parts.
+func (f *form) names(of reflect.Type) (names []string) {
+	for field := range of.Fields() {
+		name, kind := nameOf(field), field.Type.Kind()
+		if kind == reflect.Slice && field.Type.Elem().Kind() == reflect.Struct {
+			f.partsOf, f.inPart = name, f.names(field.Type.Elem())
+			continue
 		}
+		names, f.kinds[name] = append(names, name), kind
 	}
 	return names
 }
@@ -129,18 +126,16 @@ func nameOf(f reflect.StructField) string {
 
 // makeStrict makes a schema one that strict endpoints take: every property is required, and there
 // are no others. Models write the properties in their order.
-func makeStrict(s *jsonschema.Schema, without []string) {
-	for _, name := range without {
-		delete(s.Properties, name)
-	}
-	s.PropertyOrder = slices.DeleteFunc(s.PropertyOrder, func(name string) bool {
-		return s.Properties[name] == nil
-	})
+func makeStrict(s *jsonschema.Schema) {
 	for name, property := range s.Properties {
-		property.Enum = choices[name]
+		if choices[name] != nil {
+			for _, value := range choices[name]().SubexpNames()[1:] {
+				property.Enum = append(property.Enum, value)
+			}
+		}
 		if property.Items != nil {
 			property.Type, property.Types = "array", nil // not null
-			makeStrict(property.Items, nil)
+			makeStrict(property.Items)
 		}
 		if !slices.Contains(s.Required, name) {
 			property.Type, property.Types = "", []string{property.Type, "null"}
@@ -152,9 +147,9 @@ func makeStrict(s *jsonschema.Schema, without []string) {
 // marks may surround a label: Markdown, quotes, a number, emoji.
 const marks = "(?:[\\s#>*_`\"'({|•✔✗✘\\p{So}\\x{FE0F}\\x{200D}]|[-–—]+\\s|\\d{1,2}[.)]\\s)*"
 
-func (s *shape) expression() string {
+func (f *form) expression() string {
 	var all []string
-	for _, name := range s.names {
+	for _, name := range slices.Concat(f.own, f.inPart) {
 		all = append(all, "("+cmp.Or(labels[name], strings.ReplaceAll(name, "_", `\s+`))+")")
 	}
 	return `(?i)^` + marks + `(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` +
@@ -162,48 +157,21 @@ func (s *shape) expression() string {
 		`]*(\s*[:=|]+|\s+[-–—]+\s+|\s+is\b|[ \t.]*$)`
 }
 
-// labelled returns the field that a line begins with; nil if there is none. A number such as that
-// of Branch 1.2 is two fields.
-func (s *shape) labelled(line string) []entry {
-	m := s.match().FindStringSubmatch(line)
-	if m == nil {
-		return nil
-	}
-	name := s.names[slices.IndexFunc(m[1:], func(group string) bool { return group != "" })]
-	number, second, dotted := strings.Cut(m[len(s.names)+1], ".")
-	value := strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "| ")
-	if strings.HasSuffix(value, "**") && strings.Count(value, "**")%2 == 1 {
-		value = strings.TrimSuffix(value, "**") // the label has the other half
-	}
-	if s.numeric[name] {
-		value = strings.TrimSpace(number + " " + value)
-	}
-	if dotted && name == s.opens {
-		return []entry{{name: name, text: value}, {name: s.inPart[1], text: second}}
-	}
-	return []entry{{name: name, text: value}}
-}
-
-// reads returns what reads replies in the form W: take makes the value of the form, and is told why
-// there is no code.
-func reads[W, T any](key string, take func(form W, noCode error) (T, error),
-	without ...string) func(string) (T, error) {
+// reads returns what reads replies in the form W: take makes the value of the form.
+func reads[W, T any](take func(form W) (T, error), without ...string) func(string) (T, error) {
 	return func(text string) (T, error) {
-		var form W
-		noCode, err := shapeOf[W](key, without).read(text, &form)
-		if err != nil {
+		var said W
+		if err := formOf[W](without).read(text, &said); err != nil {
 			return *new(T), err
 		}
-		return take(form, noCode)
+		return take(said)
 	}
 }
 
-// formatOf returns the format of replies in the form W. Its words are in the file forms/key.txt,
-// and name is that of its schema.
-func formatOf[W, T any](name, key, rule string, take func(W, error) (T, error),
-	without ...string) Format[T] {
-	return Format[T]{Rule: rule, Parse: reads(key, take, without...), Form: words(key),
-		Schema: &llm.Schema{Name: name, JSON: shapeOf[W](key, without).schema}}
+// formatOf returns the format of replies in the form W, whose words are in the file forms/key.txt.
+func formatOf[W, T any](key, rule string, take func(W) (T, error), without ...string) Format[T] {
+	return Format[T]{Rule: rule, Parse: reads(take, without...), Form: words(key),
+		Schema: &llm.Schema{Name: key, JSON: formOf[W](without).schema}}
 }
 
 // forms has the forms of replies in words.

@@ -68,10 +68,10 @@ func TestStructIsForm(t *testing.T) {
 		`"next_file":{"type":"string","description":"the file to open"},"rows":{"type":["integer","null"]},` +
 		`"sure":{"type":"boolean"},"options":{"type":"array","items":{"type":"string"}},"steps":{"type":"string"}},` +
 		`"required":["next_file","rows","sure","options","steps"],"additionalProperties":false}`
-	if got := string(shapeOf[choice]("test", nil).schema); got != schema {
+	if got := string(formOf[choice](nil).schema); got != schema {
 		t.Errorf("the schema is %s", got)
 	}
-	read := reads("test", func(c choice, _ error) (choice, error) { return c, nil })
+	read := reads(func(c choice) (choice, error) { return c, nil })
 	for _, reply := range []string{
 		"Next file: a.csv\nRows: 12\nSure: yes\nOptions:\n- a\n- b\nSteps: 1 and 2",
 		"I see.\n**Next file**: a.csv\n**Rows**: 12 of 40\n**Sure**: True\n**Option 1**: a\n**Option 2**: b\nSteps: 1, 2.",

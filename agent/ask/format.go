@@ -17,22 +17,19 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("the %s's reply for %s could not be used: %s", e.Role, e.Subject, e.Problem)
 }
 
-// A PartError says that one part of a reply cannot be read. The value has the others, and says of
-// that part that it could not be read.
-type PartError struct{ error }
-
-func isPart(err error) bool {
-	_, is := errors.AsType[*PartError](err)
-	return is
-}
-
 var (
 	errNoStep  = errors.New("it gives no step")
 	errEmpty   = errors.New("it is empty")
 	errCut     = errors.New("it was cut off by the limit on its length")
 	errRefusal = errors.New("it is a refusal")
 	errLong    = errors.New("it is far too long")
+
+	// errPart is in the error of a reply of which only a part cannot be read. The value has the
+	// others, and says of that part that it could not be read.
+	errPart = errors.New("a part is unclear")
 )
+
+func isPart(err error) bool { return errors.Is(err, errPart) }
 
 // A Format reads the replies of one kind.
 type Format[T any] struct {
@@ -46,26 +43,24 @@ type Format[T any] struct {
 }
 
 // Read reads a reply. One that was cut off is not read, however well its beginning reads.
-func (f Format[T]) Read(reply llm.Reply) (T, error) {
-	var none T
-	switch reply.Finish {
-	case "length":
-		return none, errCut
-	case "content_filter":
-		return none, errRefusal
-	}
+func (f Format[T]) Read(reply llm.Reply) (value T, err error) {
 	text, err := Visible(reply.Text)
-	if err != nil {
-		return none, err
+	switch {
+	case reply.Finish == "length":
+		return value, errCut
+	case reply.Finish == "content_filter":
+		return value, errRefusal
+	case err != nil:
+		return value, err
 	}
-	value, err := f.Parse(text)
+	said, err := f.Parse(text)
 	switch {
 	case err == nil || isPart(err):
-		return value, err
+		return said, err
 	case refuses(text):
-		return none, errRefusal
+		return value, errRefusal
 	}
-	return none, err
+	return value, err
 }
 
 // anyText is any text except a refusal.
@@ -89,25 +84,26 @@ func Visible(reply string) (string, error) {
 	return strings.Trim(strings.TrimRight(text, " \t\n"), "\n"), nil
 }
 
-var (
-	thinks     = lazy.Regexp(`(?i)<(?:think|thinking|thoughts?|reasoning)>|\[THINK\]`)
-	hasThought = lazy.Regexp(`(?i)</(?:think|thinking|thoughts?|reasoning)>|\[/THINK\]`)
-)
+var thinks = lazy.Regexp(`(?i)<(/?)(?:think|thinking|thoughts?|reasoning)>|\[(/?)THINK\]`)
 
 // withoutThoughts removes thoughts at the beginning, also those whose opening tag was not sent.
 // Tags after the first words of the reply belong to it.
 func withoutThoughts(text string) string {
-	for range 10 { // more would take too long
-		begin, end := thinks().FindStringIndex(text), hasThought().FindStringIndex(text)
-		switch {
-		case begin == nil && end == nil:
-			return text
-		case begin != nil && (end == nil || begin[0] < end[0]) && strings.TrimSpace(text[:begin[0]]) != "":
-			return text
-		case end == nil:
-			return "" // nothing but thoughts
+	open := false
+	for range 20 { // more would take too long
+		m := thinks().FindStringSubmatch(text)
+		if m == nil {
+			break
 		}
-		text = text[end[1]:]
+		before, after, _ := strings.Cut(text, m[0])
+		closes := m[1]+m[2] != ""
+		if !closes && !open && strings.TrimSpace(before) != "" {
+			return text
+		}
+		text, open = after, !closes
+	}
+	if open {
+		return "" // nothing but thoughts
 	}
 	return text
 }
@@ -115,7 +111,8 @@ func withoutThoughts(text string) string {
 const cannot = `\b(?:cannot|can\s+not|can['’]?t|won['’]?t|(?:am\s+)?(?:un|not\s+)able\s+to|must\s+decline)\b`
 
 var refusal = lazy.Regexp(`(?i)^\W*(?:as\s+an\s+ai\b` +
-	`|[^.\n]*\b(?:sorry|unfortunately|apologi[sz]e)\b[^.\n]*` + cannot + `|i\s+` + cannot + `\s+(?:help|assist|comply|do|provide|fulfil+|answer|judge|write|engage|support|discuss)\b)`)
+	`|[^.\n]*\b(?:sorry|unfortunately|apologi[sz]e)\b[^.\n]*` + cannot + `|i\s+` + cannot +
+	`\s+(?:help|assist|comply|do|provide|fulfil+|answer|judge|write|engage|support|discuss)\b)`)
 
 // refuses reports whether a text begins with a refusal.
 func refuses(text string) bool { return refusal().MatchString(text[:min(len(text), 300)]) }

@@ -52,32 +52,36 @@ func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgeme
 	case points == 0:
 		key, without = "judgement", append(without, onPoints...)
 	}
-	f := formatOf("judgement", key, rule, func(form judgement, noCode error) (j Judgement, err error) {
-		j.Verdict, err = form.verdict()
-		switch j.Wrong = form.Wrong; {
-		case err != nil:
-		case j.Wrong > steps:
-			err = noSuchStep(j.Wrong, steps)
-		case j.Sufficient && j.Wrong > 0:
-			err = errTwo
-		case j.Sufficient:
-			j.Code, err = form.Code, noCode
-			j.Branches, _ = branchesOf(form.Branches, asked, steps)
-			if form.Takes+form.Decided != "" {
-				j.Takes, j.Decided = numbersIn(form.Takes), numbersIn(form.Decided)
-			}
-		case j.Wrong > 0:
-			j.Unfinished = false
-		}
-		if err == nil && readings {
-			j.Readings, err = readingsOf(form.Readings)
-		}
-		return j, err
+	f := formatOf(key, rule, func(form judgement) (Judgement, error) {
+		return form.read(steps, asked)
 	}, without...)
 	if points > 0 && len(asked) > 0 {
 		f.Form += "\n\n" + words("branching") + "\n\n" + branchForm(asked)
 	}
 	return f
+}
+
+func (form judgement) read(steps int, asked []Branch) (j Judgement, err error) {
+	j.Verdict, err = form.verdict()
+	switch j.Wrong = form.Wrong; {
+	case err != nil:
+	case j.Wrong > steps:
+		err = noSuchStep(j.Wrong, steps)
+	case j.Sufficient && j.Wrong > 0:
+		err = errTwo
+	case j.Sufficient:
+		j.Code, err = codeOf(form.Code)
+		j.Branches, _ = branchesOf(form.Branches, asked, steps)
+		if form.Takes+form.Decided != "" {
+			j.Takes, j.Decided = numbersIn(form.Takes), numbersIn(form.Decided)
+		}
+	case j.Wrong > 0:
+		j.Unfinished = false
+	}
+	if err == nil {
+		j.Readings, err = readingsOf(form.Readings)
+	}
+	return j, err
 }
 
 // onPoints are the fields of a judgement that speak of the readings that there are.
@@ -134,7 +138,7 @@ type branches struct {
 func Branches(asked []Branch, steps int) Format[[]Branch] {
 	rule := "Reply in the form asked for: for each branch its number, how many steps it keeps (0 to " +
 		strconv.Itoa(steps) + "), and its cell."
-	f := formatOf("branches", "branches", rule, func(form branches, _ error) ([]Branch, error) {
+	f := formatOf("branches", rule, func(form branches) ([]Branch, error) {
 		return branchesOf(form.Branches, asked, steps)
 	})
 	f.Form += "\n\n" + branchForm(asked)
@@ -151,6 +155,7 @@ func branchForm(asked []Branch) string {
 // branchesOf returns the branches that were asked for.
 func branchesOf(said, asked []Branch, steps int) (all []Branch, err error) {
 	for _, b := range said {
+		b.Code, _ = codeOf(b.Code) // it is left out
 		same := func(other Branch) bool { return b.Point == other.Point && b.Option == other.Option }
 		switch {
 		case b.Code == "" || b.Steps > steps || !slices.ContainsFunc(asked, same):

@@ -11,6 +11,12 @@ import (
 	"dsstar/notebook/lazy"
 )
 
+// Code is the code of the reply's Python block, or if there is none, of a block without a language.
+var Code = Format[string]{
+	Rule:  "Reply with one ```python code block that holds the whole code, and nothing else.",
+	Parse: reads(func(form solution) (string, error) { return codeOf(form.Code) }, "readings"),
+}
+
 // The forms of --paper: a step alone, Yes or No, a route. A code block is [Code].
 
 const numbered = `(?:^|\n|[.;:]\s)[\s#>*_-]*(?:step\s+#?)?\d{1,2}[*_]*[.):][*_]*\s`
@@ -28,8 +34,8 @@ var Step = Format[string]{
 	},
 }
 
-var stepIn = reads("solution", func(form solution, noCode error) (string, error) {
-	if noCode != errNoCode {
+var stepIn = reads(func(form solution) (string, error) {
+	if _, err := codeOf(form.Code); err != errNoCode {
 		return "", errors.New("it has code in it")
 	}
 	return form.Step, isSaid(form.Step)
@@ -38,7 +44,7 @@ var stepIn = reads("solution", func(form solution, noCode error) (string, error)
 // YesNo is a verdict in the words of the paper: Yes or No.
 var YesNo = Format[record.Verdict]{
 	Rule: "Reply with `Yes` or `No`, and nothing else.",
-	Parse: reads("judgement", func(form judgement, _ error) (record.Verdict, error) {
+	Parse: reads(func(form judgement) (record.Verdict, error) {
 		v, err := form.verdict()
 		if v.Inconclusive {
 			err = errors.New("it is neither Yes nor No")

@@ -20,7 +20,7 @@ type Ruling struct {
 func Rulings(steps int) Format[Ruling] {
 	const rule = "Reply in the form asked for: one ruling, which is same, first, second, reading or " +
 		"undecided, and the reason; with reading what is left open and the two options."
-	return formatOf("ruling", "ruling", rule, func(r Ruling, _ error) (Ruling, error) {
+	return formatOf("ruling", rule, func(r Ruling) (Ruling, error) {
 		ruling, rest, err := chosenIn("ruling", r.Ruling)
 		r.Ruling, r.Reason = ruling, cmp.Or(r.Reason, rest)
 		switch {

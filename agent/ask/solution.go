@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -38,26 +37,30 @@ const (
 // Solutions reads a step and its cell, and the readings if they are asked for. Some replies name
 // readings all the same.
 func Solutions(readings bool) Format[Solution] {
-	take := func(form solution, noCode error) (s Solution, err error) {
-		s.Step, s.Code = form.Step, form.Code
-		if err = cmp.Or(noCode, isSaid(form.Step)); err == nil {
-			s.Readings, err = readingsOf(form.Readings)
-		}
-		return s, err
-	}
 	if readings {
-		return formatOf("solution", "readings", solutionRule+readingRule, take)
+		return formatOf("readings", solutionRule+readingRule, solution.read)
 	}
-	f := formatOf("solution", "solution", solutionRule, take, "readings")
-	f.Parse = reads("readings", take)
+	f := formatOf("solution", solutionRule, solution.read, "readings")
+	f.Parse = reads(solution.read)
 	return f
+}
+
+func (form solution) read() (s Solution, err error) {
+	s.Step = form.Step
+	if s.Code, err = codeOf(form.Code); err == nil {
+		err = isSaid(form.Step)
+	}
+	if err == nil {
+		s.Readings, err = readingsOf(form.Readings)
+	}
+	return s, err
 }
 
 // noReading matches what stands for a reading where there is none.
 var noReading = lazy.Regexp(`(?i)^(?:$|(?:there\s+(?:is|are)\s+)?(?:no|none|nothing)\b)`)
 
-// readingsOf returns readings. That one cannot be read is a [*PartError]: it has a problem and no
-// options.
+// readingsOf returns readings. One that cannot be read has a problem and no options; then the error
+// is an errPart.
 func readingsOf(said []reading) (all []record.Reading, err error) {
 	for _, one := range said {
 		if len(one.Options) == 0 && noReading().MatchString(one.Point) {
@@ -79,7 +82,7 @@ func readingsOf(said []reading) (all []record.Reading, err error) {
 		}
 		if problem != "" {
 			r = record.Reading{Point: r.Point, Problem: problem}
-			err = &PartError{fmt.Errorf("of the reading %q, %s", r.Point, problem)}
+			err = fmt.Errorf("%w: of the reading %q, %s", errPart, r.Point, problem)
 		}
 		all = append(all, r)
 	}
