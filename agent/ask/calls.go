@@ -113,13 +113,12 @@ func (a *Asker) mask(request *llm.Request) {
 	request.Ground = llm.GroundOf(a.Mask.MaskAll, request.RestsOn...)
 }
 
-// Rank scores texts by the embedding model, which takes at most batch of them in one
-// call, and counts the calls.
-func (a *Asker) Rank(ctx context.Context, embedder llm.Model, question string, texts []string,
-	batch int) (scores []float64, err error) {
+// Rank scores texts by the embedding model, and counts the calls.
+func (a *Asker) Rank(ctx context.Context, embedder llm.Model, question string,
+	texts []string) (scores []float64, err error) {
 	request := llm.ToRank(question, texts)
 	request.RestsOn = []any{question, texts}
-	reply, err := a.call(ctx, embedder, request, len(texts)/batch+1)
+	reply, err := a.call(ctx, embedder, request, len(texts)/llm.MaxTexts+1)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 	"dsstar/agent/llm"
 )
 
-// How much of a profile the embedding model is sent, and how many texts one call of it takes.
-const rankChars, rankBatch = 2000, 64
+// rankChars is how much of a profile the embedding model is sent.
+const rankChars = 2000
 
 // rank orders the files by their nearness to the question. With more than TopK it is the cosine of
 // the embeddings of question and description (DS-STAR section 3.3) that decides which are shown, or
@@ -40,7 +40,7 @@ func (r *Describer) rank(ctx context.Context) error {
 			"of %d files the %d that share most words with the question are shown to the model: no "+
 				"embedding model is set", len(texts), r.TopK))
 	}
-	scores, err := r.Rank(ctx, r.Embedder, question, texts, rankBatch)
+	scores, err := r.Rank(ctx, r.Embedder, question, texts)
 	switch _, key := errors.AsType[*llm.CredentialError](err); {
 	case ctx.Err() != nil || key:
 		return err

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,24 +12,21 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/tidwall/gjson"
 )
 
-// maxBody is the maximum size of a response, whether it is a stream or not. The library's decoder
-// takes more than that in a line.
+// maxBody is the size of a response, whether it is a stream or not, where reading ends.
 const maxBody = 32_000_000
 
 // maxWait is the longest wait between two tries, also if the endpoint asks for more.
-const maxWait = 2 * time.Minute
+const maxWait = 120 // seconds
 
 // call sends the params of a request, if there are any, through the library and reads the response
-// with read, at each try anew. The library repeats the call. A try is a middleware of it that reads
-// the whole response, so that the library also repeats after a reply that breaks off.
+// with read, at each try anew. The library waits and repeats the call. A try is a middleware of it
+// that reads the whole response, so that it also repeats after a reply that breaks off.
 func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io.Reader) error) (
 	retries int, err error) {
 	tries, method := 0, http.MethodPost
@@ -44,11 +40,14 @@ func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io
 			return &http.Response{StatusCode: http.StatusOK}, err
 		}
 		err = m.located(err)
-		header, again := repeats(ctx, err)
-		if again && tries <= m.Retries {
+		again := http.Header{"X-Should-Retry": {strconv.FormatBool(passes(err))}}
+		if refused, ok := errors.AsType[*StatusError](err); ok && refused.after != "" {
+			again.Set("Retry-After", refused.after)
+		}
+		if passes(err) && tries <= m.Retries {
 			m.OnRetry(Retry{r.Role, r.Subject, m.line(err.Error())})
 		}
-		return &http.Response{Header: header}, err
+		return &http.Response{Header: again}, err
 	}
 	var done *http.Response
 	err = m.client.Execute(ctx, method, m.path, params, &done, option.WithMiddleware(attempt))
@@ -59,26 +58,6 @@ func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io
 		return 0, fmt.Errorf("%w (tries: %d)", err, tries)
 	}
 	return tries - 1, err
-}
-
-// repeats decides whether a try that failed with err is worth another, and tells it the library in
-// the headers that a server would use. It begins no wait that would exceed ctx's deadline: the
-// failure is more informative than the deadline.
-func repeats(ctx context.Context, err error) (h http.Header, again bool) {
-	h, again = http.Header{}, passes(err)
-	if refused, ok := errors.AsType[*StatusError](err); ok && refused.after != "" {
-		wait, _ := time.ParseDuration(refused.after + "s")
-		if date, err := http.ParseTime(refused.after); err == nil {
-			wait = time.Until(date)
-		}
-		if wait > 0 {
-			h.Set("Retry-After", refused.after)
-		}
-		deadline, ends := ctx.Deadline()
-		again = again && wait <= maxWait && !(ends && wait >= time.Until(deadline))
-	}
-	h.Set("X-Should-Retry", strconv.FormatBool(again))
-	return h, again
 }
 
 // try makes one HTTP call and reads the whole response, within its limits.
@@ -92,23 +71,11 @@ func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
 	defer after(m.CallTimeout, ErrTimeout).Stop()
 	silence := after(m.IdleTimeout, ErrIdle)
 	defer silence.Stop()
-	for name := range req.Header { // about this machine
-		if strings.HasPrefix(name, "X-Stainless-") {
-			req.Header.Del(name)
-		}
-	}
-	came := 0
-	told := arrived(func(n int) error {
-		silence.Reset(m.IdleTimeout)
-		if came += n; came > maxBody {
-			cancel(ErrTooLong)
-		}
-		return context.Cause(ctx)
-	})
 	res, err := next(req.WithContext(ctx))
 	if err == nil {
 		defer res.Body.Close()
-		err = m.receive(res, io.TeeReader(res.Body, told), read)
+		came := arrival(func() { silence.Reset(m.IdleTimeout) })
+		err = m.receive(res, io.TeeReader(io.LimitReader(res.Body, maxBody), came), read)
 	}
 	sent, unsent := errors.AsType[*url.Error](err)
 	switch cause := context.Cause(ctx); {
@@ -118,6 +85,14 @@ func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
 		return &ConnectionError{sent.Err}
 	}
 	return err
+}
+
+// arrival is told when a part of a response has arrived.
+type arrival func()
+
+func (told arrival) Write(p []byte) (int, error) {
+	told()
+	return len(p), nil
 }
 
 // receive reads a response, or returns the error that it is: of the library's own error nothing is
@@ -133,80 +108,54 @@ func (m *endpoint) receive(res *http.Response, body io.Reader, read func(io.Read
 	return m.refusal(res.StatusCode, res.Header, string(text))
 }
 
-// arrived is told how many bytes of a response have arrived. Its error ends the reading.
-type arrived func(n int) error
+// field matches the beginning of a line of a stream of events.
+var field = regexp.MustCompile(`^(data|event|id|retry)?:`)
 
-func (told arrived) Write(p []byte) (int, error) { return len(p), told(len(p)) }
-
-// skipped may precede a response: white space, which some endpoints send as a keep-alive, and
-// a byte order mark.
-const skipped = " \t\r\n\xEF\xBB\xBF"
-
-// streamed matches the first bytes of a stream of events.
-var streamed = regexp.MustCompile(`^(?:data|event|id|retry)?:`)
-
-// values gives take the JSON values of a response: its body, or the data of the events of a stream.
-// The first bytes decide, since content types are often wrong. A stream that does not end with
-// [DONE] is [ErrCut].
+// values gives take the JSON values of a response: the data of the events of a stream, or its body.
+// The lines decide, since content types are often wrong. A stream that does not end with [DONE] is
+// [ErrCut].
 func (m *endpoint) values(body io.Reader, take func(gjson.Result) error) error {
-	r := bufio.NewReader(body)
-	first, err := r.ReadByte()
-	if err == io.EOF {
-		return ErrEmpty
-	}
-	for err == nil && strings.IndexByte(skipped, first) >= 0 {
-		first, err = r.ReadByte()
-	}
-	if err != nil {
-		return cut(err)
-	}
-	_ = r.UnreadByte() // one was read
-	start, _ := r.Peek(len("event:"))
-	if streamed.Match(start) {
-		return m.events(r, take)
-	}
-	text, err := io.ReadAll(r)
-	switch {
-	case err != nil:
-		return cut(err)
-	case first != '{' && first != '[': // a web page
-		return m.misfit(string(text))
-	}
-	return m.decode(text, take)
-}
-
-// events decodes a stream by the library's decoder, but allows empty events and a last event
-// without its blank line.
-func (m *endpoint) events(r io.Reader, take func(gjson.Result) error) error {
-	ended := io.NopCloser(io.MultiReader(r, strings.NewReader("\n\n")))
-	events := ssestream.NewDecoder(&http.Response{Body: ended})
-	for events.Next() {
-		data := bytes.TrimSpace(events.Event().Data)
-		if bytes.HasPrefix(data, []byte("[DONE]")) {
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, maxBody)
+	var whole []byte
+	streamed := false
+	for lines.Scan() {
+		line := bytes.Trim(lines.Bytes(), " \t\r\uFEFF")
+		name := field.Find(line)
+		data := bytes.TrimSpace(line[len(name):])
+		switch {
+		case len(line) == 0: // keeps the connection alive
+		case name == nil:
+			whole = append(append(whole, line...), '\n')
+		case bytes.HasPrefix(data, []byte("[DONE]")):
 			return nil
-		}
-		if len(data) > 0 {
+		case string(name) == "data:" && len(data) > 0:
+			streamed = true
 			if err := m.decode(data, take); err != nil {
 				return err
 			}
 		}
 	}
-	return cut(cmp.Or(events.Err(), io.ErrUnexpectedEOF))
+	switch err := lines.Err(); {
+	case err != nil || streamed:
+		return cut(cmp.Or(err, io.ErrUnexpectedEOF))
+	case whole == nil:
+		return ErrEmpty
+	}
+	return m.decode(whole, take)
 }
 
 // decode gives take a JSON value, unless it has broken off or is an error object. "error" may be
 // null.
 func (m *endpoint) decode(raw []byte, take func(gjson.Result) error) error {
-	err := json.Unmarshal(raw, new(json.RawMessage))
-	broken, ok := errors.AsType[*json.SyntaxError](err)
-	value := gjson.ParseBytes(raw)
+	value, whole := gjson.ParseBytes(raw), gjson.ValidBytes(raw)
 	switch {
-	case ok && broken.Offset >= int64(len(raw)):
-		return cut(broken)
-	case err != nil, value.Get("error").Type != gjson.Null: // also if there is none
-		return m.misfit(string(raw))
+	case whole && value.Get("error").Type == gjson.Null: // also if there is none
+		return take(value)
+	case !whole && (raw[0] == '{' || raw[0] == '['):
+		return cut(io.ErrUnexpectedEOF)
 	}
-	return take(value)
+	return m.misfit(string(raw)) // a web page, too
 }
 
 func cut(err error) error { return fmt.Errorf("%w: %v", ErrCut, err) }

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -20,10 +17,9 @@ import (
 // if a required key is missing or malformed.
 //
 // Errors of the model's Ask: [*CredentialError], [*StatusError] (which may be
-// [ErrContextLength]), [*ConnectionError], [ErrTooLong], [ErrEmpty], [ErrIdle], [ErrTimeout],
-// [ErrCut], or ctx.Err().
-// Transient errors are returned after the retries, or at once if the endpoint asks for a wait that
-// is too long or would exceed ctx's deadline.
+// [ErrContextLength]), [*ConnectionError], [ErrEmpty], [ErrIdle], [ErrTimeout], [ErrCut], or
+// ctx.Err(). Transient errors are returned after the retries, or at once if the endpoint asks for a
+// wait that is too long.
 func (e Endpoint) Open() (Model, error) {
 	m, err := e.open("chat/completions", "a chat completion")
 	if err != nil {
@@ -61,7 +57,7 @@ func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
 		switch {
 		case len(r.Images) > 0 && refuses(err, imageWords):
 			m.noImages.Store(true)
-		case r.Schema != nil && (refuses(err, schemaWords) || err == nil && m.ignores(r.Schema, reply)):
+		case r.Schema != nil && (refuses(err, schemaWords) || err == nil && m.ignoresSchema(reply)):
 			m.noSchemas.Store(true)
 		case err != nil:
 			return Reply{}, err
@@ -74,41 +70,13 @@ func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
 	}
 }
 
-// ignores reports whether a reply shows that the endpoint ignores schemas. Once it has followed
-// one, a reply without an object is the model's fault.
-func (m *chat) ignores(schema *Schema, reply Reply) bool {
-	if schema.fits(reply.Text) {
+// ignoresSchema reports whether a reply shows that the endpoint ignores schemas. Once it has
+// followed one, a reply without an object is the model's fault.
+func (m *chat) ignoresSchema(reply Reply) bool {
+	if strings.HasPrefix(strings.TrimLeft(reply.Text, "`json \t\n"), "{") {
 		m.knowsSchemas.Store(true)
 	}
 	return !m.knowsSchemas.Load() && reply.Finish == "stop"
-}
-
-// fits reports whether a text has all names that the schema requires.
-func (s *Schema) fits(text string) bool {
-	var names struct{ Required []string }
-	_ = json.Unmarshal(s.JSON, &names) // else every text fits
-	return !slices.ContainsFunc(names.Required, func(name string) bool {
-		return !strings.Contains(text, `"`+name+`"`)
-	})
-}
-
-// schemaWords are in the errors of endpoints that do not take a schema.
-var schemaWords = []string{
-	"response_format", "response format", "schema", "structured output", "grammar", "guided",
-}
-
-// imageWords are in the errors of endpoints and models that take no images.
-var imageWords = []string{
-	"image", "vision", "multimodal", "multi-modal", "content type", "content must be a string",
-	"content should be a string", "content: invalid type",
-}
-
-// refuses reports whether an error response is about what the words name.
-func refuses(err error, words []string) bool {
-	refused, ok := errors.AsType[*StatusError](err)
-	return ok && !errors.Is(err, ErrContextLength) && refused.says(words) && slices.Contains([]int{
-		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotFound,
-		http.StatusNotImplemented, http.StatusUnsupportedMediaType}, refused.Status)
 }
 
 // ask sends a request as it is.
@@ -127,30 +95,37 @@ func (m *chat) ask(ctx context.Context, r Request) (reply Reply, err error) {
 		return Reply{}, err
 	}
 	if reply.Usage == (Usage{}) {
-		reply.Usage = estimate(r.Messages, reply.Text)
+		sent := 0
+		for _, msg := range r.Messages {
+			sent += len(msg.Text)
+		}
+		reply.Usage = estimate(sent, len(reply.Text))
 	}
 	reply.Text, reply.Model = m.hide(reply.Text), m.hide(reply.Model)
 	reply.Finish, reply.Retries = m.hide(reply.Finish), retries
 	return reply, nil
 }
 
+// object is a JSON object of a request.
+type object = map[string]any
+
 // params builds a request body. Every endpoint accepts "max_tokens" except OpenAI's, whose
 // newer models refuse it.
-func (m *chat) params(r Request) map[string]any {
+func (m *chat) params(r Request) object {
 	images := r.Images
-	var messages []map[string]any
+	var messages []object
 	for _, msg := range r.Messages {
 		content := any(msg.Text)
 		if msg.Role == "user" && len(images) > 0 {
 			content, images = withImages(msg.Text, images), nil
 		}
-		messages = append(messages, map[string]any{"role": msg.Role, "content": content})
+		messages = append(messages, object{"role": msg.Role, "content": content})
 	}
-	p := map[string]any{"model": m.Model, "messages": messages, "stream": true,
-		"stream_options": map[string]any{"include_usage": true}}
+	p := object{"model": m.Model, "messages": messages, "stream": true,
+		"stream_options": object{"include_usage": true}}
 	if s := r.Schema; s != nil {
-		p["response_format"] = map[string]any{"type": "json_schema",
-			"json_schema": map[string]any{"name": s.Name, "schema": s.JSON, "strict": true}}
+		p["response_format"] = object{"type": "json_schema",
+			"json_schema": object{"name": s.Name, "schema": s.JSON, "strict": true}}
 	}
 	if m.Temperature != nil {
 		p["temperature"] = *m.Temperature
@@ -164,11 +139,11 @@ func (m *chat) params(r Request) map[string]any {
 }
 
 // withImages returns the content of a message of a text and images.
-func withImages(text string, images []Image) []map[string]any {
-	parts := []map[string]any{{"type": "text", "text": text}}
+func withImages(text string, images []Image) []object {
+	parts := []object{{"type": "text", "text": text}}
 	for _, i := range images {
 		data := "data:" + i.MIME + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
-		parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]any{"url": data}})
+		parts = append(parts, object{"type": "image_url", "image_url": object{"url": data}})
 	}
 	return parts
 }
@@ -184,19 +159,18 @@ func (m *chat) read(body io.Reader, onText func(string)) (Reply, error) {
 		last = c.Raw
 		reply.Model = cmp.Or(c.Get("model").Str, reply.Model)
 		reply.Usage = cmp.Or(tokens(c.Get("usage")), reply.Usage)
-		for _, choice := range c.Get("choices").Array() {
-			if choice.Get("index").Int() != 0 {
-				continue
-			}
-			answered = true
-			reply.Finish = cmp.Or(choice.Get("finish_reason").Str, reply.Finish)
-			content := choice.Get("delta.content").Str + choice.Get("message.content").Str
-			refused := choice.Get("delta.refusal").Str + choice.Get("message.refusal").Str
-			text.WriteString(content)
-			refusal.WriteString(refused)
-			if content+refused != "" {
-				onText(cmp.Or(text.String(), refusal.String())) // neither is copied
-			}
+		choice := c.Get("choices.0")
+		if !choice.Exists() || choice.Get("index").Int() != 0 {
+			return nil
+		}
+		answered = true
+		reply.Finish = cmp.Or(choice.Get("finish_reason").Str, reply.Finish)
+		content := choice.Get("delta.content").Str + choice.Get("message.content").Str
+		refused := choice.Get("delta.refusal").Str + choice.Get("message.refusal").Str
+		text.WriteString(content)
+		refusal.WriteString(refused)
+		if content+refused != "" {
+			onText(cmp.Or(text.String(), refusal.String())) // neither is copied
 		}
 		return nil
 	})
@@ -214,18 +188,16 @@ func (m *chat) read(body io.Reader, onText func(string)) (Reply, error) {
 const maxTokens = 100_000_000
 
 // tokens converts a usage; zero if it cannot be true. Gemini counts reasoning only in the total.
-func tokens(u gjson.Result) Usage {
-	total := int(u.Get("total_tokens").Int())
-	v := Usage{
-		InputTokens:     int(u.Get("prompt_tokens").Int()),
-		CachedTokens:    int(u.Get("prompt_tokens_details.cached_tokens").Int()),
-		OutputTokens:    int(u.Get("completion_tokens").Int()),
-		ReasoningTokens: int(u.Get("completion_tokens_details.reasoning_tokens").Int()),
+func tokens(u gjson.Result) (v Usage) {
+	for name, to := range map[string]*int{"prompt_tokens": &v.InputTokens,
+		"prompt_tokens_details.cached_tokens": &v.CachedTokens, "completion_tokens": &v.OutputTokens,
+		"completion_tokens_details.reasoning_tokens": &v.ReasoningTokens} {
+		*to = int(u.Get(name).Int())
 	}
-	for _, n := range []int{v.InputTokens, v.CachedTokens, v.OutputTokens, v.ReasoningTokens, total} {
-		if n < 0 || n > maxTokens {
-			return Usage{}
-		}
+	total := int(u.Get("total_tokens").Int())
+	all := []int{v.InputTokens, v.CachedTokens, v.OutputTokens, v.ReasoningTokens, total}
+	if slices.Min(all) < 0 || slices.Max(all) > maxTokens {
+		return Usage{}
 	}
 	if hidden := total - v.InputTokens - v.OutputTokens; hidden > 0 && v.InputTokens > 0 {
 		v.OutputTokens += hidden

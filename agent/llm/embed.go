@@ -14,12 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Limits of an embeddings request. Endpoints refuse larger ones.
-const (
-	maxTexts     = 64      // in a request
-	maxTextBytes = 24_000  // of a text; the rest is cut off
-	maxBatch     = 200_000 // bytes of all texts in a request
-)
+// MaxTexts is how many texts, the question among them, go in one call of an embedding model.
+const MaxTexts = 64
 
 // ToRank returns the request to a model of [Endpoint.OpenEmbedder] for the similarity of texts to a
 // question.
@@ -37,49 +33,42 @@ func (e Endpoint) OpenEmbedder() (Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return embedder{m}, nil
+	return asking(m.rank), nil
 }
 
-type embedder struct{ *endpoint }
-
-func (m embedder) Ask(ctx context.Context, r Request) (Reply, error) {
+func (m *endpoint) rank(ctx context.Context, r Request) (Reply, error) {
 	start, reply := time.Now(), Reply{Model: m.Model}
-	inputs := []string{clip(r.Messages[0].Text)}
-	for _, text := range r.Texts {
-		inputs = append(inputs, clip(text))
-	}
 	var all []gjson.Result
-	for len(inputs) > 0 {
-		n, size := 0, 0
-		for n < min(len(inputs), maxTexts) && size+len(inputs[n]) <= maxBatch {
-			size += len(inputs[n])
-			n++
-		}
-		params := map[string]any{"model": m.Model, "input": inputs[:n], "encoding_format": "float"}
-		retries, err := m.call(ctx, r, params, func(body io.Reader) error {
+	for inputs := range slices.Chunk(append([]string{r.Messages[0].Text}, r.Texts...), MaxTexts) {
+		read := func(body io.Reader) error {
 			return m.values(body, func(list gjson.Result) error {
 				got := list.Get("data").Array()
-				if len(got) != n {
-					return m.misfit(fmt.Sprintf("sent %d texts and received %d embeddings", n, len(got)))
+				if len(got) != len(inputs) {
+					return m.misfit(fmt.Sprintf("sent %d texts and received %d embeddings",
+						len(inputs), len(got)))
 				}
-				slices.SortStableFunc(got, byIndex)
+				// some endpoints send them in another order, some without an index
+				slices.SortStableFunc(got, func(a, b gjson.Result) int {
+					return cmp.Compare(a.Get("index").Int(), b.Get("index").Int())
+				})
 				all = append(all, got...)
-				used := Usage{InputTokens: tokens(list.Get("usage")).InputTokens}
-				reply.Usage.Add(cmp.Or(used, Usage{InputTokens: (size + 3) / 4, Estimated: true}))
 				reply.Model = m.hide(cmp.Or(list.Get("model").Str, m.Model))
+				used := Usage{InputTokens: tokens(list.Get("usage")).InputTokens}
+				reply.Usage.Add(cmp.Or(used, estimate(len(strings.Join(inputs, "")), 0)))
 				return nil
 			})
-		})
+		}
+		retries, err := m.call(ctx, r, object{"model": m.Model, "input": inputs,
+			"encoding_format": "float"}, read)
 		if err != nil {
 			return Reply{}, err
 		}
 		reply.Calls++
 		reply.Retries += retries
-		inputs = inputs[n:]
 	}
-	scores, question := make([]float64, len(r.Texts)), all[0].Get("embedding").Array()
+	scores := make([]float64, len(r.Texts))
 	for i := range scores {
-		score := cosine(question, all[i+1].Get("embedding").Array())
+		score := cosine(all[0].Get("embedding").Array(), all[i+1].Get("embedding").Array())
 		if math.IsNaN(score) {
 			return Reply{}, m.located(m.misfit(fmt.Sprintf(
 				"embedding %d is zero, or has another length than the question's", i+1)))
@@ -89,15 +78,6 @@ func (m embedder) Ask(ctx context.Context, r Request) (Reply, error) {
 	text, err := json.Marshal(scores)
 	reply.Text, reply.Seconds = string(text), time.Since(start).Seconds()
 	return reply, err
-}
-
-// byIndex sorts embeddings. Some endpoints send them in another order than the texts, some without
-// an index.
-func byIndex(a, b gjson.Result) int { return int(a.Get("index").Int() - b.Get("index").Int()) }
-
-// clip cuts a text to maxTextBytes, at a character boundary.
-func clip(text string) string {
-	return strings.ToValidUTF8(text[:min(len(text), maxTextBytes)], "")
 }
 
 // cosine is NaN for vectors that are zero, infinite or of different lengths.

@@ -86,9 +86,8 @@ func (e Endpoint) open(path, answer string) (*endpoint, error) {
 		return nil, &CredentialError{Provider: e.Provider, KeyEnv: e.KeyEnv,
 			Err: errors.New("it contains invalid characters, such as a space or a line break")}
 	}
-	const never = math.MaxInt64
-	e.CallTimeout = cmp.Or(e.CallTimeout, never)
-	e.IdleTimeout = cmp.Or(e.IdleTimeout, never)
+	e.CallTimeout = cmp.Or(e.CallTimeout, math.MaxInt64)
+	e.IdleTimeout = cmp.Or(e.IdleTimeout, math.MaxInt64)
 	if e.OnRetry == nil {
 		e.OnRetry = func(Retry) {}
 	}
@@ -103,12 +102,8 @@ func (e Endpoint) options(query url.Values) []option.RequestOption {
 	// a POST that is redirected would become a GET, or go to another server
 	once := *cmp.Or(e.HTTP, http.DefaultClient)
 	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	o := []option.RequestOption{
-		option.WithBaseURL(e.BaseURL),
-		option.WithHTTPClient(&once),
-		option.WithMaxRetries(e.Retries),
-		option.WithHeader("User-Agent", "dsstar"),
-	}
+	o := []option.RequestOption{option.WithBaseURL(e.BaseURL), option.WithHTTPClient(&once),
+		option.WithMaxRetries(e.Retries), option.WithHeader("User-Agent", "dsstar")}
 	if e.Key != "" {
 		o = append(o, option.WithAPIKey(e.Key))
 	}
@@ -154,7 +149,7 @@ func hider(key string, base *url.URL) func(string) string {
 }
 
 // Models returns the names of the models that the endpoint lists. It fails as Ask does, also for an
-// answer that is no list. Lists may be of OpenAI's form, of Ollama's own, or without a name.
+// answer that is no list.
 func (e Endpoint) Models(ctx context.Context) (names []string, err error) {
 	m, err := e.open("models", "a list of models")
 	if err != nil {
@@ -162,15 +157,17 @@ func (e Endpoint) Models(ctx context.Context) (names []string, err error) {
 	}
 	_, err = m.call(ctx, Request{}, nil, func(body io.Reader) error {
 		return m.values(body, func(value gjson.Result) error {
-			for _, list := range []gjson.Result{value.Get("data"), value.Get("models"), value} {
-				if list.IsArray() {
-					for _, model := range list.Array() {
-						names = append(names, cmp.Or(model.Get("id").Str, model.Get("name").Str))
-					}
-					return nil
-				}
+			list := value
+			if !list.IsArray() {
+				list = value.Get("data")
 			}
-			return m.misfit(value.Raw)
+			for _, id := range list.Get("#.id").Array() {
+				names = append(names, id.Str)
+			}
+			if !list.IsArray() {
+				return m.misfit(value.Raw)
+			}
+			return nil
 		})
 	})
 	return names, err

@@ -2,13 +2,12 @@ package llm
 
 import (
 	"cmp"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -20,10 +19,8 @@ var (
 	ErrContextLength = errors.New("the request exceeds the model's context length")
 	ErrIdle          = errors.New("the endpoint stopped responding")
 	ErrCut           = errors.New("the reply was truncated")
-	// never retried
-	ErrTimeout = errors.New("the call timed out")
-	ErrEmpty   = errors.New("the reply has no content")
-	ErrTooLong = errors.New("the reply is longer than 32 MB, where dsstar stops to read")
+	ErrEmpty         = errors.New("the reply has no content")
+	ErrTimeout       = errors.New("the call timed out") // never retried
 )
 
 // A StatusError is an error response, or a redirect, which is not followed. It matches
@@ -44,17 +41,34 @@ func (e *StatusError) Error() string {
 	return strings.TrimSuffix(text, ": ")
 }
 
-// overflows lists what identifies an error about a request that is too long: the error codes of
-// OpenAI, llama.cpp and Copilot, then phrases from their messages and those of vLLM, SGLang,
-// Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock, Cohere and xAI.
-var overflows = []string{
-	"context_length_exceeded", "string_above_max_length", "exceed_context_size",
-	"max_prompt_tokens_exceeded", "maximum context length", "context window", "context length",
-	"context limit", "context the overflows", "exceeds the available context",
-	"context size has been exceeded", "maximum model length", "maximum prompt length",
-	"prompt is too long", "input is too long", "input token count",
-	"exceeds the maximum number of tokens", "reduce the length", "too many tokens",
-	"too large to process", "`max_new_tokens` must be", "`inputs` must have less than",
+// What errors say, in codes and phrases of the endpoints that are known.
+var (
+	// of a request that is too long: OpenAI, llama.cpp, Copilot, vLLM, SGLang, Ollama, LM Studio,
+	// TGI, Anthropic, Gemini, Mistral, Bedrock, Cohere and xAI
+	overflows = []string{
+		"context_length_exceeded", "string_above_max_length", "exceed_context_size",
+		"max_prompt_tokens_exceeded", "maximum context length", "context window", "context length",
+		"context limit", "context the overflows", "exceeds the available context",
+		"context size has been exceeded", "maximum model length", "maximum prompt length",
+		"prompt is too long", "input is too long", "input token count",
+		"exceeds the maximum number of tokens", "reduce the length", "too many tokens",
+		"too large to process", "`max_new_tokens` must be", "`inputs` must have less than",
+	}
+	badKeys = []string{"api key not valid", "api_key_invalid", "authentication_error"}
+	// of a schema and of images that are not taken
+	schemaWords = []string{
+		"response_format", "response format", "schema", "structured output", "grammar", "guided",
+	}
+	imageWords = []string{
+		"image", "vision", "multimodal", "multi-modal", "content type", "content must be a string",
+		"content should be a string", "content: invalid type",
+	}
+)
+
+// says reports whether the code or the message has one of the words.
+func (e *StatusError) says(words []string) bool {
+	said := strings.ToLower(e.code + " " + e.Message)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(said, word) })
 }
 
 // Is reports whether target is ErrContextLength and e means that: any 413, or one of
@@ -67,10 +81,12 @@ func (e *StatusError) Is(target error) bool {
 	return e.Status == http.StatusRequestEntityTooLarge || e.says(overflows)
 }
 
-// says reports whether the code or the message has one of the words.
-func (e *StatusError) says(words []string) bool {
-	said := strings.ToLower(e.code + " " + e.Message)
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(said, word) })
+// refuses reports whether an error response is about what the words name.
+func refuses(err error, words []string) bool {
+	refused, ok := errors.AsType[*StatusError](err)
+	return ok && !errors.Is(err, ErrContextLength) && refused.says(words) && slices.Contains([]int{
+		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotFound,
+		http.StatusNotImplemented, http.StatusUnsupportedMediaType}, refused.Status)
 }
 
 // A CredentialError is a missing key (Err is nil), or one that is malformed, refused or not
@@ -83,17 +99,17 @@ type CredentialError struct {
 }
 
 func (e *CredentialError) Error() string {
-	where := ""
+	where, what := "", "the key%s does not work: %v"
 	if e.KeyEnv != "" {
 		where = " in " + e.KeyEnv
 	}
-	if e.Unsent {
-		return fmt.Sprintf("provider %s: no key was sent: %v", e.Provider, e.Err)
-	}
-	if e.Err == nil {
+	switch {
+	case e.Unsent:
+		what = "no key%s was sent: %v"
+	case e.Err == nil:
 		return fmt.Sprintf("provider %s: there is no key%s", e.Provider, where)
 	}
-	return fmt.Sprintf("provider %s: the key%s does not work: %v", e.Provider, where, e.Err)
+	return fmt.Sprintf("provider %s: "+what, e.Provider, where, e.Err)
 }
 
 func (e *CredentialError) Unwrap() error { return e.Err }
@@ -104,32 +120,27 @@ type ConnectionError struct{ Err error }
 func (e *ConnectionError) Error() string { return e.Err.Error() }
 func (e *ConnectionError) Unwrap() error { return e.Err }
 
-// passes reports whether a failure may be transient.
+// passes reports whether a failure may be transient, and the wait that the endpoint asks for is no
+// reason to give up.
 func passes(err error) bool {
+	if _, bad := errors.AsType[*CredentialError](err); bad {
+		return false
+	}
 	if refused, ok := errors.AsType[*StatusError](err); ok {
-		switch refused.Status {
-		case http.StatusRequestTimeout, http.StatusConflict:
-			return true
-		case http.StatusTooManyRequests:
-			return refused.code != "insufficient_quota" // no credit left
-		}
-		return refused.Status >= 500 && !errors.Is(err, ErrContextLength)
+		seconds, _ := strconv.Atoi(refused.after)
+		noCredit := refused.code == "insufficient_quota"
+		return seconds <= maxWait && !noCredit && !errors.Is(err, ErrContextLength) &&
+			(refused.Status >= 500 || slices.Contains([]int{http.StatusRequestTimeout,
+				http.StatusConflict, http.StatusTooManyRequests}, refused.Status))
 	}
-	if _, ok := errors.AsType[*ConnectionError](err); ok {
-		_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-		_, plain := errors.AsType[tls.RecordHeaderError](err)
-		unknown, ok := errors.AsType[*net.DNSError](err)
-		return !untrusted && !plain && !(ok && unknown.IsNotFound)
-	}
-	return errors.Is(err, ErrIdle) || errors.Is(err, ErrCut)
+	return !errors.Is(err, ErrTimeout)
 }
 
 // located says where a try failed, and that it is about the key.
 func (m *endpoint) located(err error) error {
 	err = fmt.Errorf("%s: %s: %w", m.Provider, m.url, err)
-	if refused, ok := errors.AsType[*StatusError](err); ok &&
-		(refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden ||
-			refused.says([]string{"api key not valid", "api_key_invalid"})) { // Gemini
+	if refused, ok := errors.AsType[*StatusError](err); ok && (refused.says(badKeys) ||
+		refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden) {
 		return &CredentialError{Provider: m.Provider, KeyEnv: m.KeyEnv, Unsent: m.Key == "", Err: err}
 	}
 	return err
@@ -147,29 +158,19 @@ func (m *endpoint) line(s string) string {
 	return s
 }
 
-// meant maps error codes and types to statuses. Error objects in a stream that began with 200
-// may lack a status.
-var meant = map[string]int{
-	"context_length_exceeded": 400, "exceed_context_size_error": 400, "invalid_request_error": 400,
-	"invalid_api_key": 401, "authentication_error": 401, "permission_error": 403,
-	"not_found_error": 404, "request_too_large": 413,
-	"rate_limit_exceeded": 429, "rate_limit_error": 429, "insufficient_quota": 429,
-	"server_error": 500, "internal_server_error": 500, "api_error": 500, "overloaded_error": 503,
-	"timeout_error": 504,
-}
-
 // retryDelay matches the wait in Gemini's error bodies.
-var retryDelay = regexp.MustCompile(`"retryDelay":\s*"([\d.]+)s"`)
+var retryDelay = regexp.MustCompile(`"retryDelay":\s*"(\d+)[\d.]*s"`)
 
 // refusal returns the error that a response is: one with an error status, or one with status 200
-// whose body is not what was asked for. That may be an error object with a status of its own.
+// whose body is not what was asked for. That may be an error object, with a status of its own or
+// else a failure of the server.
 func (m *endpoint) refusal(status int, h http.Header, body string) error {
 	e := &StatusError{Status: status, after: m.line(h.Get("Retry-After"))}
 	message, own := e.read(body)
-	switch {
-	case status == http.StatusOK && own >= 400 && own < 600:
+	if status == http.StatusOK {
 		e.Status = own
-	case status == http.StatusOK && e.code == "":
+	}
+	if e.Status == http.StatusOK {
 		message = "not " + m.answer + ": " + message
 	}
 	if found := retryDelay.FindStringSubmatch(body); found != nil {
@@ -184,7 +185,8 @@ func (m *endpoint) misfit(body string) error { return m.refusal(http.StatusOK, n
 
 // read reads an error body: {"error":{"message","code","type"}} or an array of it (Gemini),
 // {"error":"..."} (Ollama), {"message"}, {"detail"}; any other body is the message itself.
-// OpenRouter puts the upstream provider's error in "metadata". status is 0 if the body has none.
+// OpenRouter puts the upstream provider's error in "metadata". The status is that of the error, or
+// else 500; 200 if it is none.
 func (e *StatusError) read(body string) (message string, status int) {
 	all := gjson.Parse(body)
 	if all.IsArray() {
@@ -201,10 +203,13 @@ func (e *StatusError) read(body string) (message string, status int) {
 		behind, _ := new(StatusError).read(raw.Str)
 		message += ": " + behind
 	}
-	code, kind := all.Get("error.code"), all.Get("error.type")
-	if code.Type == gjson.String {
-		e.code = code.Str
+	failed := all.Get("error")
+	e.code = cmp.Or(failed.Get("code").Str, failed.Get("type").Str)
+	switch status = int(failed.Get("code").Int()); {
+	case failed.Type == gjson.Null:
+		status = http.StatusOK
+	case status < 400 || status > 599:
+		status = http.StatusInternalServerError
 	}
-	e.code = cmp.Or(e.code, kind.String())
-	return message, cmp.Or(int(code.Int()), meant[code.String()], meant[kind.String()])
+	return message, status
 }

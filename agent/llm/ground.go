@@ -1,10 +1,8 @@
 package llm
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"regexp"
 	"strings"
 )
@@ -36,11 +34,7 @@ var volatile = []struct {
 // request must not tell either, as whoever has a digest can try values; nil: nothing. Traces contain
 // grounds: a change here invalidates recorded traces.
 func GroundOf(mask func([]string) []string, data ...any) Ground {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(data) // plain data cannot fail
-	all := text.String()
+	all := plainJSON(data)
 	both := []string{plain(all), plain(printed.ReplaceAllString(all, ""))}
 	if mask != nil {
 		both = mask(both)

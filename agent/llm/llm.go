@@ -118,13 +118,10 @@ func (u *Usage) Add(v Usage) {
 	u.Estimated = u.Estimated || v.Estimated
 }
 
-// estimate returns a usage for an endpoint that sent none that can be true.
-func estimate(asked []Message, answer string) Usage {
-	u := Usage{OutputTokens: (len(answer) + 3) / 4, Estimated: true}
-	for _, m := range asked {
-		u.InputTokens += (len(m.Text) + 3) / 4
-	}
-	return u
+// estimate returns a usage for an endpoint that sent none that can be true, by the bytes of what was
+// sent and came.
+func estimate(sent, came int) Usage {
+	return Usage{InputTokens: (sent + 3) / 4, OutputTokens: (came + 3) / 4, Estimated: true}
 }
 
 // A Price is what a model costs, in US dollars per million tokens.

@@ -55,22 +55,17 @@ func OpenTrace(path string) (*Trace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open trace: %w", err)
 	}
-	t := &Trace{file: f}
-	if err := t.mend(); err != nil {
+	data, err := io.ReadAll(f)
+	t := &Trace{file: f, n: bytes.Count(data, []byte("\n")),
+		size: int64(bytes.LastIndexByte(data, '\n') + 1)}
+	if err == nil {
+		err = f.Truncate(t.size)
+	}
+	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("open trace: %w", err)
 	}
 	return t, nil
-}
-
-// mend counts the lines and removes an unterminated last one.
-func (t *Trace) mend() error {
-	data, err := io.ReadAll(t.file)
-	if err != nil {
-		return err
-	}
-	t.n, t.size = bytes.Count(data, []byte("\n")), int64(bytes.LastIndexByte(data, '\n')+1)
-	return t.file.Truncate(t.size)
 }
 
 // Append writes e as one line and sets its number, time and cost. A partial write is undone.
@@ -84,18 +79,24 @@ func (t *Trace) Append(e Exchange) error {
 			e.Cost = new(price.Cost(e.Usage))
 		}
 	}
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
-		return fmt.Errorf("trace: %w", err)
-	}
-	if _, err := t.file.Write(line.Bytes()); err != nil {
+	line := plainJSON(e)
+	if _, err := t.file.WriteString(line); err != nil {
 		return fmt.Errorf("trace: %w", errors.Join(err, t.file.Truncate(t.size)))
 	}
 	t.n++
-	t.size += int64(line.Len())
+	t.size += int64(len(line))
 	return nil
+}
+
+// plainJSON returns plain data as a line of JSON.
+func plainJSON(data any) string {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(data); err != nil {
+		panic(err) // it is not plain
+	}
+	return text.String()
 }
 
 // Close closes the file. Append fails afterwards; a second Close does nothing.
@@ -108,20 +109,20 @@ func (t *Trace) Close() error {
 
 // ReadTrace reads a whole trace. An incomplete last line, from a crash, is skipped; any other
 // invalid line is an error.
-func ReadTrace(r io.Reader) ([]Exchange, error) {
+func ReadTrace(r io.Reader) (all []Exchange, err error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("read trace: %w", err)
 	}
-	var all []Exchange
-	lines := bytes.Split(data, []byte("\n"))
-	for i, line := range lines {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
 		var e Exchange
 		switch err := json.Unmarshal(line, &e); {
 		case err == nil:
 			all = append(all, e)
-		case i < len(lines)-1 && len(bytes.TrimSpace(line)) > 0:
-			return nil, fmt.Errorf("read trace: line %d: %w", i+1, err)
+		case bytes.HasSuffix(line, []byte("\n")) && len(bytes.TrimSpace(line)) > 0:
+			return nil, fmt.Errorf("read trace: line %d: %w", n, err)
 		}
 	}
 	return all, nil
@@ -131,37 +132,35 @@ func ReadTrace(r io.Reader) ([]Exchange, error) {
 // whose ctx is already done is neither sent nor recorded. Ask fails if the exchange cannot be
 // recorded. The caller closes t after the last Ask.
 func Traced(m Model, t *Trace) Model {
-	return asking(func(ctx context.Context, r Request) (Reply, error) { return t.ask(ctx, m, r) })
-}
-
-func (t *Trace) ask(ctx context.Context, m Model, r Request) (Reply, error) {
-	if err := ctx.Err(); err != nil {
-		return Reply{}, err
-	}
-	start := time.Now()
-	reply, err := m.Ask(ctx, r)
-	if !reply.Schema {
-		r = r.InText()
-	}
-	e := Exchange{
-		Role: r.Role, Subject: r.Subject, Question: r.Question, Messages: r.Messages, Ground: r.Ground,
-		Model: reply.Model, Reply: reply.Text, Finish: reply.Finish, Usage: reply.Usage,
-		Seconds: reply.Seconds, Retries: reply.Retries, Calls: reply.Calls,
-	}
-	if reply.Images {
-		for _, i := range r.Images {
-			e.Images = append(e.Images, i.Name)
+	return asking(func(ctx context.Context, r Request) (Reply, error) {
+		if err := ctx.Err(); err != nil {
+			return Reply{}, err
 		}
-	}
-	if r.Schema != nil {
-		e.Schema = r.Schema.Name
-	}
-	if err != nil {
-		e.Error, e.Stopped = err.Error(), ctx.Err() != nil
-		e.Seconds = time.Since(start).Seconds()
-	}
-	if failed := t.Append(e); failed != nil {
-		return Reply{}, errors.Join(err, failed)
-	}
-	return reply, err
+		start := time.Now()
+		reply, err := m.Ask(ctx, r)
+		if !reply.Schema {
+			r = r.InText()
+		}
+		e := Exchange{
+			Role: r.Role, Subject: r.Subject, Question: r.Question, Messages: r.Messages,
+			Ground: r.Ground, Model: reply.Model, Reply: reply.Text, Finish: reply.Finish,
+			Usage: reply.Usage, Seconds: reply.Seconds, Retries: reply.Retries, Calls: reply.Calls,
+		}
+		if reply.Images {
+			for _, i := range r.Images {
+				e.Images = append(e.Images, i.Name)
+			}
+		}
+		if r.Schema != nil {
+			e.Schema = r.Schema.Name
+		}
+		if err != nil {
+			e.Error, e.Stopped = err.Error(), ctx.Err() != nil
+			e.Seconds = time.Since(start).Seconds()
+		}
+		if failed := t.Append(e); failed != nil {
+			return Reply{}, errors.Join(err, failed)
+		}
+		return reply, err
+	})
 }

@@ -43,7 +43,6 @@ func TestExplain(t *testing.T) {
 		{&llm.CredentialError{Provider: "base_url", Unsent: true, Err: &llm.StatusError{Status: 401}},
 			exitCredentials, "--api-key-env OPENAI_API_KEY", ""}, // U6
 		{fmt.Errorf("x: %w", llm.ErrEmpty), exitError, "dsstar doctor", ""},
-		{fmt.Errorf("x: %w", llm.ErrTooLong), exitError, "DSSTAR_MAX_OUTPUT_TOKENS=", ""},
 		{&llm.StatusError{Status: 302}, exitError, "dsstar config", "--base-url"},
 		{&describe.DatabaseError{Cause: profile.NoLogin}, exitCredentials, "=ADDRESS", ""},
 		{&describe.DatabaseError{}, exitError, "=ADDRESS", "password"},
@@ -140,7 +139,7 @@ func TestDoctorEndpoint(t *testing.T) {
 		{lists(`{"data":[]}`), right, "warning", ""},
 		{lists(`{"object":"list","data":[{"id":"m2"},{"id":"m"}]}`), right, "ok", ""},
 		{lists(`{"data":[{"id":"models/m"}]}`), right, "ok", ""},
-		{lists(`{"models":[{"name":"m:latest"}]}`), right, "ok", ""},
+		{lists(`{"data":[{"id":"m:latest"}]}`), right, "ok", ""},
 		{lists(`[{"id":"m"}]`), right, "ok", ""},
 	} {
 		f := a.checkEndpoint(t.Context(), &configs.Settings{BaseURL: c.url, APIKeyEnv: c.env}, "m")

@@ -162,10 +162,6 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 	if _, ok := errors.AsType[*llm.ReplayError](err); ok {
 		return exitError, []usage.Hint{usage.Again("--model", "PROVIDER/MODEL").Note("records a new trace")}
 	}
-	if errors.Is(err, llm.ErrTooLong) {
-		return exitError, []usage.Hint{usage.Shell(
-			"export DSSTAR_MAX_OUTPUT_TOKENS=16000   # the longest reply to ask for")}
-	}
 	if _, ok := errors.AsType[*llm.ConnectionError](err); ok || errors.Is(err, llm.ErrEmpty) {
 		return exitError, []usage.Hint{usage.Shell("dsstar doctor   # tries the endpoint")}
 	}

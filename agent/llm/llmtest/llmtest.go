@@ -3,11 +3,10 @@
 package llmtest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"math"
 	"net"
@@ -18,7 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"unicode"
+
+	"github.com/tidwall/gjson"
 
 	"dsstar/agent/llm"
 )
@@ -47,11 +47,9 @@ func (r Request) Last() string {
 
 // A Response is what the server does. The zero value is an empty reply.
 type Response struct {
-	Text   string    // the reply, sent a few bytes at a time if the request asks for a stream
+	Text   string    // the reply, sent a few bytes at a time
 	Finish string    // "": "stop"
 	Usage  llm.Usage // token counts; not sent if zero
-
-	Vectors [][]float64 // of an embeddings request, in the order of its texts; nil: by their words
 
 	Status int               // 0: 200
 	Header map[string]string // set last
@@ -59,7 +57,6 @@ type Response struct {
 
 	Delay    time.Duration // before anything is sent
 	Pace     time.Duration // before each chunk of text
-	Plain    bool          // do not stream
 	CutAfter int           // end the stream, without an error, after this many chunks
 	Stall    bool          // send nothing (more, after CutAfter) until the client disconnects
 }
@@ -131,8 +128,7 @@ func Each(responses ...Response) func(Request) Response {
 
 // Refuse returns an error in OpenAI's form.
 func Refuse(status int, code, message string) Response {
-	body, _ := json.Marshal(map[string]any{"error": map[string]any{"code": code, "message": message,
-		"type": "error"}})
+	body, _ := json.Marshal(object{"error": object{"code": code, "message": message, "type": "error"}})
 	return Response{Status: status, Body: string(body),
 		Header: map[string]string{"Content-Type": "application/json"}}
 }
@@ -155,17 +151,6 @@ func (s *Server) Requests() []Request {
 	return append([]Request(nil), s.requests...)
 }
 
-// embed returns a vector for a text. Texts that share words have similar vectors.
-func embed(text string) []float64 {
-	v := make([]float64, 256)
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
-		h := fnv.New32a()
-		h.Write([]byte(word))
-		v[h.Sum32()%256]++
-	}
-	return v
-}
-
 // ServeHTTP answers POST /v1/chat/completions and /v1/embeddings.
 func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 	if h.Method != http.MethodPost ||
@@ -173,66 +158,53 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 		http.Error(w, "404 page not found", http.StatusNotFound)
 		return
 	}
-	r, err := s.receive(h)
-	if errors.Is(err, io.ErrUnexpectedEOF) || h.Context().Err() != nil {
+	body, err := io.ReadAll(h.Body)
+	if err != nil || h.Context().Err() != nil {
 		return // the client disconnected
 	}
-	if err != nil {
-		s.t.Errorf("llmtest: %v", err)
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
+	r := s.receive(h, gjson.ParseBytes(body))
 	response := s.reply(r)
-	if !s.pause(h, response.Delay) {
+	if !s.pause(h, response.Delay) || response.Stall && response.CutAfter == 0 && !s.pause(h, forever) {
 		return
 	}
-	if response.Stall && response.CutAfter == 0 {
-		s.pause(h, forever)
-		return
+	w.Header().Set("Content-Type", "application/json")
+	for name, value := range response.Header {
+		w.Header().Set(name, value)
 	}
-	s.send(w, h, r, response)
+	w.WriteHeader(max(response.Status, http.StatusOK))
+	if response.Body == "" {
+		s.stream(w, h, r.Model, response)
+	}
+	io.WriteString(w, response.Body)
 }
 
-func (s *Server) receive(h *http.Request) (Request, error) {
-	body, err := io.ReadAll(h.Body)
-	if err != nil {
-		return Request{}, err
+func (s *Server) receive(h *http.Request, body gjson.Result) Request {
+	schema := body.Get("response_format.json_schema")
+	r := Request{Model: body.Get("model").Str, Stream: body.Get("stream").Bool(),
+		Schema: schema.Get("name").Str, Query: h.URL.RawQuery, Header: h.Header.Clone(), Body: body.Raw}
+	objects := strings.Count(r.Body, `"properties":{`)
+	closed := strings.Count(r.Body, `"additionalProperties":false`)
+	if !body.IsObject() || schema.Exists() && !(schema.Get("strict").Bool() && objects == closed) {
+		s.t.Errorf("llmtest: a request with a schema that is not strict: %s", r.Body)
 	}
-	var asked struct {
-		Model    string
-		Stream   bool
-		Messages []struct {
-			Role    string
-			Content content
+	for _, text := range body.Get("input").Array() {
+		r.Input = append(r.Input, text.Str)
+	}
+	for _, m := range body.Get("messages").Array() {
+		said := llm.Message{Role: m.Get("role").Str, Text: m.Get("content").Str}
+		if parts := m.Get("content"); parts.IsArray() {
+			said.Text = parts.Get("0.text").Str
+			for _, image := range parts.Get("#.image_url.url").Array() {
+				r.Images = append(r.Images, image.Str)
+			}
 		}
-		Input []string
-
-		ResponseFormat struct {
-			JSONSchema struct {
-				Name   string
-				Strict bool
-			} `json:"json_schema"`
-		} `json:"response_format"`
-	}
-	if err := json.Unmarshal(body, &asked); err != nil {
-		return Request{}, fmt.Errorf("request body: %w", err)
-	}
-	r := Request{Model: asked.Model, Input: asked.Input, Stream: asked.Stream,
-		Query: h.URL.RawQuery, Header: h.Header.Clone(), Body: string(body)}
-	schema := asked.ResponseFormat.JSONSchema
-	objects, closed := strings.Count(r.Body, `"properties":{`), strings.Count(r.Body, `"additionalProperties":false`)
-	if r.Schema = schema.Name; r.Schema != "" && !(schema.Strict && objects == closed) {
-		return Request{}, fmt.Errorf("the schema %s is not strict", r.Schema)
-	}
-	for _, m := range asked.Messages {
-		r.Messages = append(r.Messages, llm.Message{Role: m.Role, Text: m.Content.text})
-		r.Images = append(r.Images, m.Content.images...)
+		r.Messages = append(r.Messages, said)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.N = len(s.requests) + 1
 	s.requests = append(s.requests, r)
-	return r, nil
+	return r
 }
 
 const forever = time.Duration(math.MaxInt64)
@@ -252,42 +224,25 @@ func (s *Server) pause(h *http.Request, d time.Duration) bool {
 	}
 }
 
-func (s *Server) send(w http.ResponseWriter, h *http.Request, r Request, response Response) {
-	stream := r.Stream && !response.Plain && response.Body == ""
-	w.Header().Set("Content-Type", "application/json")
-	if stream {
-		w.Header().Set("Content-Type", "text/event-stream")
-	}
-	for name, value := range response.Header {
-		w.Header().Set(name, value)
-	}
-	if response.Finish == "" {
-		response.Finish = "stop"
-	}
-	w.WriteHeader(max(response.Status, http.StatusOK))
-	switch {
-	case response.Body != "":
-		io.WriteString(w, response.Body)
-	case r.Input != nil:
-		json.NewEncoder(w).Encode(list(r, response))
-	case stream:
-		s.stream(w, h, r, response)
-	default:
-		message := map[string]any{"role": "assistant", "content": response.Text}
-		json.NewEncoder(w).Encode(completion(r, "message", message, response.Finish, response.Usage))
-	}
-}
-
 // stream sends the reply with valid elements that trip clients: comments, a chunk without
 // choices, "error":null, the usage in a separate chunk.
-func (s *Server) stream(w http.ResponseWriter, h *http.Request, r Request, response Response) {
-	event := func(v any) {
-		data, _ := json.Marshal(v)
+func (s *Server) stream(w http.ResponseWriter, h *http.Request, model string, response Response) {
+	event := func(u llm.Usage, choices ...any) {
+		chunk := object{"model": model, "error": nil, "choices": choices}
+		if u != (llm.Usage{}) {
+			chunk["usage"] = object{
+				"prompt_tokens": u.InputTokens, "completion_tokens": u.OutputTokens,
+				"total_tokens":              u.InputTokens + u.OutputTokens,
+				"prompt_tokens_details":     object{"cached_tokens": u.CachedTokens},
+				"completion_tokens_details": object{"reasoning_tokens": u.ReasoningTokens},
+			}
+		}
+		data, _ := json.Marshal(chunk)
 		fmt.Fprintf(w, "data: %s\n\n", data)
 		w.(http.Flusher).Flush()
 	}
 	io.WriteString(w, ": PROCESSING\n\n")
-	event(map[string]any{"choices": []any{}, "model": r.Model, "error": nil})
+	event(llm.Usage{})
 	for i, piece := range slices.Collect(slices.Chunk([]rune(response.Text), 7)) {
 		if response.CutAfter > 0 && i == response.CutAfter {
 			if response.Stall {
@@ -298,77 +253,12 @@ func (s *Server) stream(w http.ResponseWriter, h *http.Request, r Request, respo
 		if !s.pause(h, response.Pace) {
 			return
 		}
-		event(completion(r, "delta", map[string]any{"content": string(piece)}, nil, llm.Usage{}))
+		event(llm.Usage{}, object{"index": 0, "delta": object{"content": string(piece)}})
 	}
-	event(completion(r, "delta", map[string]any{}, response.Finish, llm.Usage{}))
-	if response.Usage != (llm.Usage{}) {
-		last := completion(r, "delta", nil, nil, response.Usage)
-		last["choices"] = []any{}
-		event(last)
-	}
+	finish := cmp.Or(response.Finish, "stop")
+	event(llm.Usage{}, object{"index": 0, "delta": object{}, "finish_reason": finish})
+	event(response.Usage)
 	io.WriteString(w, "data: [DONE]\n\n")
 }
 
-// list is a response to an embeddings request, in reverse order, which is allowed.
-func list(r Request, response Response) map[string]any {
-	vectors := response.Vectors
-	if vectors == nil {
-		for _, text := range r.Input {
-			vectors = append(vectors, embed(text))
-		}
-	}
-	data := []any{}
-	for i, v := range slices.Backward(vectors) {
-		data = append(data, map[string]any{"object": "embedding", "index": i, "embedding": v})
-	}
-	l := map[string]any{"object": "list", "model": r.Model, "data": data, "error": nil}
-	if u := response.Usage; u != (llm.Usage{}) {
-		l["usage"] = map[string]any{"prompt_tokens": u.InputTokens, "total_tokens": u.InputTokens}
-	}
-	return l
-}
-
-// completion returns a completion, or a chunk of one; key is the key of its message.
-func completion(r Request, key string, message map[string]any, finish any,
-	u llm.Usage) map[string]any {
-	c := map[string]any{
-		"id": fmt.Sprintf("llmtest-%d", r.N), "model": r.Model, "error": nil,
-		"choices": []any{map[string]any{"index": 0, key: message, "finish_reason": finish}},
-	}
-	if u != (llm.Usage{}) {
-		c["usage"] = map[string]any{
-			"prompt_tokens": u.InputTokens, "completion_tokens": u.OutputTokens,
-			"total_tokens":              u.InputTokens + u.OutputTokens,
-			"prompt_tokens_details":     map[string]any{"cached_tokens": u.CachedTokens},
-			"completion_tokens_details": map[string]any{"reasoning_tokens": u.ReasoningTokens},
-		}
-	}
-	return c
-}
-
-// content is a message's content: a string, or parts that are text and images.
-type content struct {
-	text   string
-	images []string
-}
-
-func (c *content) UnmarshalJSON(data []byte) error {
-	if json.Unmarshal(data, &c.text) == nil {
-		return nil
-	}
-	var parts []struct {
-		Type, Text string
-		ImageURL   struct{ URL string } `json:"image_url"`
-	}
-	if err := json.Unmarshal(data, &parts); err != nil {
-		return err
-	}
-	for _, p := range parts {
-		if p.Type == "text" {
-			c.text += p.Text
-		} else {
-			c.images = append(c.images, p.ImageURL.URL)
-		}
-	}
-	return nil
-}
+type object = map[string]any
