@@ -3,7 +3,6 @@ package agent
 import (
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -13,9 +12,11 @@ import (
 // TestForm: a program finds what a form that it recognises forbids, and nothing else.
 func TestForm(t *testing.T) {
 	data := []record.File{{Name: "in/sales.csv"}}
-	written := fstest.MapFS{"result.csv": {Data: []byte("a\n1\n")}, "empty.csv": {},
-		"head.csv": {Data: []byte("a,b\n")}, "hollow.csv": {Data: []byte("a,b\n1,\n2,\n")},
-		"gaps.csv": {Data: []byte("a,b\n1,\n,2\n")}}
+	var written []compare.File
+	for name, text := range map[string]string{"result.csv": "a\n1\n", "head.csv": "a,b\n",
+		"hollow.csv": "a,b\n1,\n2,\n", "gaps.csv": "a,b\n1,\n,2\n"} {
+		written = append(written, compare.File{Name: name, Digest: "x", Text: text})
+	}
 	for _, test := range []struct {
 		question, guidelines, answer string
 		bad                          bool
@@ -50,10 +51,8 @@ func TestForm(t *testing.T) {
 		{"", "a number with two decimals", "12.05.2024", false},
 		{"", "a number with two decimals", "v1.234b", false},
 		{"", "yes or no", "Maybe.", true},
-		{"", "cells separated by comma, tab or space", "a b", false},
-		{"", "three numbers separated by commas", "3", true},
-		{"", "three numbers separated by commas", "3, 4.5, 1,234", false},
-		{"", "2 numbers, separated by a comma", "3, 4", false},
+		{"", "The answer must be just either yes or no.", "12", true},
+		{"", `Take only "paid" and "open".`, "5", false},
 		{"", "a single integer", "1,234 rows", false},
 		{"", "a single integer", "The value is about forty", true},
 		{"", "a single integer", "12 and 13", true},
@@ -68,38 +67,11 @@ func TestForm(t *testing.T) {
 		{"", "just a number for each store", "40\n38", false},
 		{"", `"significant" or "not significant"`, "perhaps", true},
 		{"", `"significant" or "not significant"`, "Not significant", false},
-		{"", "exactly three names", "A, B, C, D", true},
-		{"", "exactly three names", "A, B and C", false},
-		{"", "the top three names", "A, B", true},
-		{"", "exactly two numbers", "5 6", false},
-		{"", "exactly two numbers", "1,234 and 5", false},
-		{"", "exactly two names for each store", "A, B, C, D", false},
 		{"", "two decimals", "1.2345e-05", true},
 		{"", "two decimals", "12.5e3", false},
 		{"", "a JSON list", `{"a": 1}`, true},
 		{"", "a JSON list", `[{"a": 1}]`, false},
-		{"", "a JSON object with keys a and b", `{"a": 1}`, true},
-		{"", "a JSON object with keys a and b", `{"b": 2, "a": 1}`, false},
-		{"", `in JSON with the keys "the mean" and "n"`, `{"the mean": 1, "n": 2}`, false},
-		{"", `in JSON with the keys "mean", "sd" and "n".`, `{"mean": 1, "n": 2}`, true},
-		{"", "a JSON object with store names as keys and counts as values", `{"N": 1}`, false},
 		{"", "@mean[number]", "@mean[]", true},
-		{"", "a positive integer", "-5", true},
-		{"", "a non-positive number", "-5", false},
-		{"", "a positive number if it rose, a negative number if it fell", "-5", false},
-		{"", "a date in the form YYYY-MM-DD", "2/1/2024", true},
-		{"", "YYYY-MM-DD", "Jan 2", true},
-		{"", "a date as DD.MM.YYYY", "2024-01-02", true},
-		{"", "numbers with two decimals, dates as YYYY-MM-DD", "5.25", false},
-		{"", "names sorted alphabetically", "C, A, B", true},
-		{"", "names sorted alphabetically", "A, b, C", false},
-		{"", "names sorted alphabetically", "New York, Newark", false},
-		{"", "names sorted alphabetically", "Zürich, Aarau", false},
-		{"", "sorted by count, ties alphabetically", "C, A, B", false},
-		{"Which stores? In alphabetical order.", "", "C\nA", true},
-		{"", "one letter: A, B, or C", "D", true},
-		{"", "A, B or C", "b", false},
-		{"", "a list of names, eg: A, B or C", "North, South", false},
 		{"", "a correlation coefficient between \u22121 and 1", "2.5", true},
 		{"", "a correlation from -1 to 1", "-0.5", false},
 		{"", "a number", "number", true},
@@ -109,8 +81,8 @@ func TestForm(t *testing.T) {
 		{"", `a number or "no data".`, "No data", false},
 		{"", "a name and a single number", "North 38", false},
 	} {
-		got := formOf(record.Task{Question: test.question,
-			Guidelines: test.guidelines, Files: data}).problem(test.answer, written)
+		f := formOf(record.Task{Question: test.question, Guidelines: test.guidelines, Files: data})
+		got := f.lack(test.answer, written) + f.problem(test.answer)
 		if (got != "") != test.bad {
 			t.Errorf("%q in the form %q %q: %q", test.answer, test.question, test.guidelines, got)
 		}

@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -49,10 +48,8 @@ func (r *run) runBranch(ctx context.Context, b branch) (gave given, err error) {
 		return gave, err
 	}
 	last := gave.attempts[len(gave.attempts)-1]
-	there := b.base
-	there.Steps = append(slices.Clip(there.Steps), last.Code)
 	gave.answer = answerOf(last)
-	gave.files, err = r.filesGiven(ctx, b.work, there, gave.answer)
+	gave.files, err = r.filesGiven(ctx, b.work, b.base, last.Code, gave.answer)
 	return gave, err
 }
 

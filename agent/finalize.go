@@ -36,9 +36,8 @@ func (r *run) finalize(ctx context.Context) error {
 	}
 	final := r.t.Final
 	if a, ok := r.t.FinalCell(); ok && problem == "" {
-		chain := r.chain(a.Code)
-		chain.Steps = append(chain.Steps, a.Code)
-		if final.Files, err = r.filesGiven(ctx, r.work, chain, a.Execution.Stdout()); err != nil {
+		answer := strings.TrimSpace(a.Execution.Stdout())
+		if final.Files, err = r.filesGiven(ctx, r.work, r.chain(a.Code), a.Code, answer); err != nil {
 			return err
 		}
 	}

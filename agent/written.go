@@ -107,11 +107,13 @@ func Prelude() string {
 }
 
 // filesGiven returns the files that the question asks for, written or not, and those that the
-// answer names, as the cells of a chain leave them. Derivations are compared by them, too.
-func (r *run) filesGiven(ctx context.Context, w *workspace, chain record.Chain, answer string) ([]compare.File, error) {
+// answer names, as a cell leaves them that ran on a chain. Derivations are compared by them, too.
+func (r *run) filesGiven(ctx context.Context, w *workspace, chain record.Chain,
+	code, answer string) ([]compare.File, error) {
 	if w.host != nil {
 		return nil, nil
 	}
+	chain.Steps = append(slices.Clip(chain.Steps), code)
 	return look(ctx, w, "files", chain, []any{formOf(r.t.Task).files, answer},
 		func(ctx context.Context) ([]compare.File, error) { return w.filesGiven(ctx, answer), nil })
 }
@@ -181,10 +183,10 @@ func told(ctx context.Context, s Session, folder *os.Root, name string) string {
 	return strings.TrimSpace(x.Stdout())
 }
 
-// fileOf reads a file that cells have written. If its bytes are no text, it is what [told] returns.
+// fileOf reads a file that cells have written, and is not empty. If its bytes are no text, it is what [told] returns.
 func fileOf(ctx context.Context, s Session, folder *os.Root, name string) (compare.File, error) {
 	info, err := folder.Stat(name)
-	if err == nil && !info.Mode().IsRegular() {
+	if err == nil && (!info.Mode().IsRegular() || info.Size() == 0) {
 		err = fs.ErrInvalid
 	}
 	if err != nil {
