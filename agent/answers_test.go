@@ -159,7 +159,6 @@ func TestEvidence(t *testing.T) {
 		`"Cancelled orders do not count as revenue" (rules.md)`:               "rules.md, line 3",
 		`"cancelled orders DO NOT count" and "Refunds count in the month of"`: "rules.md, line 4",
 		`Cancelled orders do not count as revenue`:                            "rules.md, line 3",
-		`"Refunds count in the month … lower its revenue."`:                   "rules.md, line 4",
 		`"Possible values are "3-5" (between 3 and 5 days)" (rules.md)`:       "rules.md, line 16",
 		`"units of orders that were shipped"`:                                 "(question)",
 		`"the orders of all stores" (note)`:                                   "(note)",
@@ -177,7 +176,6 @@ func TestEvidence(t *testing.T) {
 		`"coupons counted as sales too"`:                                 "",
 		`"Are coupons counted as sales too?"`:                            "",
 		`"Cancelled orders do count as revenue" (rules.md)`:              "", // what the sentence denies
-		`"Cancelled orders … count as revenue" (rules.md)`:               "",
 		`"count as revenue (see § 3)" (rules.md)`:                        "",
 		`"test orders of a store" (rules.md)`:                            "",
 		`"orders of the staff of a store" (rules.md)`:                    "",
@@ -185,14 +183,12 @@ func TestEvidence(t *testing.T) {
 		`"count twice in a month"`:                                       "",
 		`"计入收入"`:                                                         "",
 		`"counting returns, how many units" (question)`:                  "",
-		`"Cancelled orders … lower its revenue"`:                         "", // a part that is too short
-		`"The year begins in … shipped to the customer whole"`:           "", // from two places
+		`"Refunds count in the month … lower its revenue"`:               "", // with a gap
 		`"Refunds are to be subtracted from the revenue first"`:          "",
 		`"Refunds count in the month" and "All orders count as revenue"`: "", // half of it is invented
 		`"what it means"`:                                                "",
 		`the column is "status"`:                                         "",
 		"":                                                               "",
-		"…":                                                              "",
 		`"… …"`:                                                          "",
 		`"200 rows, 8 columns; 5 text"`:                                  "",
 	} {

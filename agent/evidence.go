@@ -11,8 +11,8 @@ import (
 )
 
 // A quotation must have minQuoted words to settle a point, since names of columns and files have
-// fewer. Each part of a quotation with gaps must have minPart.
-const minQuoted, minPart = 4, 3
+// fewer.
+const minQuoted = 4
 
 // A source is a text that evidence may quote.
 type source struct {
@@ -107,57 +107,31 @@ func grounds(evidence string, sources []source) (sentences, from string) {
 }
 
 // find returns the sentence, of people's words the clause, that a quotation was cut from, and its
-// line; "" if there is none, if a word that denies it was left out, or if a document asks it. The
-// quotation may have gaps, whose parts stand in one sentence or a few.
+// line; "" if there is none, if a word that denies it was left out, or if a document asks it.
 func (s source) find(quote string) (sentence string, line int) {
-	var parts []string
-	total := 0
-	for _, part := range gap().Split(quote, -1) {
-		words := wordsOf(part)
-		if len(words) > 0 && len(words) < minPart {
-			return "", 0
-		}
-		if total += len(words); len(words) > 0 {
-			parts = append(parts, strings.Join(words, `[^\pL\pN]*`))
-		}
-	}
-	if total < minQuoted {
+	words := wordsOf(quote)
+	if len(words) < minQuoted {
 		return "", 0
 	}
-	stands := regexp.MustCompile(`(?i)(?:^|` + noWord + `)(` + strings.Join(parts, `)`+inBetween+`(`) +
-		`)(?:$|` + noWord + `)`)
-	for at := 0; ; {
-		m := stands.FindStringSubmatchIndex(s.text[at:])
-		if m == nil {
-			return "", 0
-		}
-		first, last := at+m[2], at+m[len(m)-1]
-		from, to := s.around(first, last)
-		left := s.text[from:first] // what the quotation has left out
-		for i := 4; i < len(m); i += 2 {
-			left += " " + s.text[at+m[i-1]:at+m[i]]
-		}
-		left += " " + s.text[last:to]
-		asks := !s.said() && strings.ContainsAny(s.text[last:to], "?？")
-		if !asks && !denials().MatchString(left) {
+	stands := regexp.MustCompile(`(?i)(?:^|` + noWord + `)(` + strings.Join(words, `[^\pL\pN]*`) + `)(?:$|` + noWord + `)`)
+	for _, m := range stands.FindAllStringSubmatchIndex(s.text, -1) {
+		from, to := s.around(m[2], m[3])
+		before, after := s.text[from:m[2]], s.text[m[3]:to] // what the quotation has left out
+		asks := !s.said() && strings.ContainsAny(after, "?？")
+		if !asks && !denials().MatchString(before+" "+after) {
 			return strings.Join(strings.Fields(s.text[from:to]), " "), 1 + strings.Count(s.text[:from], "\n")
 		}
-		at += m[3]
 	}
+	return "", 0
 }
 
-// What can stand before or after a word, and inBetween the parts of a quotation. Of scripts without
-// blanks, each character is a word.
+// What can stand before or after a word. Of scripts without blanks, each character is a word.
 const (
-	unspaced  = `[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]`
-	noWord    = `(?:[^\pL\pN]|` + unspaced + `)`
-	inBetween = noWord + `[^\pL\pN]*(?:` + unspaced + `[^\pL\pN]*|[\pL\pN]+[^\pL\pN]+){0,40}?`
+	unspaced = `[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]`
+	noWord   = `(?:[^\pL\pN]|` + unspaced + `)`
 )
 
-var (
-	gap     = lazy.Regexp(`\s*[\[(]?(?:…|\.\.\.+)[\])]?\s*`)
-	oneWord = lazy.Regexp(unspaced + `|[\pL\pN]+`)
-)
+var oneWord = lazy.Regexp(unspaced + `|[\pL\pN]+`)
 
 func wordsOf(text string) []string { return oneWord().FindAllString(text, -1) }
 
