@@ -216,9 +216,7 @@ func (d *drawing) section(meta cellMeta, data any) {
 		if p.Answer() == "" {
 			return // an answer's alone
 		}
-		if shown := p.Chart(); shown != nil {
-			c.Attachments = shown.attachments
-		}
+		c.Attachments = p.Chart()
 	}
 	if c.Source != "" {
 		d.add(c, meta)
@@ -245,10 +243,10 @@ func (d *drawing) part(p part) {
 
 // accepted draws a round whose cell is a step.
 func (d *drawing) accepted(p part, r record.Round) {
-	shown := turn{Round: r, Number: p.Before() + r.Number,
-		Old: r.Given && p.Last() != nil && p.Last().Number != r.Number}
 	meta := p.meta(roleRound)
 	meta.Round, meta.Step = r.Number, r.Place
+	shown := turn{Round: r, Old: r.Given && p.Last() != nil && p.Last().Number != r.Number}
+	shown.Number += p.Before()
 	d.section(meta, shown)
 	meta.Role = roleStep
 	d.code(meta, r.Attempts[len(r.Attempts)-1])

@@ -100,13 +100,13 @@ func refused(format string, args ...any) error {
 	return &record.EditError{Problem: fmt.Sprintf(format, args...)}
 }
 
-// asksAnother reports whether the question of a part, or its form, was changed.
+// asksAnother reports whether the question of a part, or its form, was changed. A person may write
+// below its title.
 func (e *editing) asksAnother(p part) bool {
-	title, _ := e.role(roleQuestion, p.k+1)
+	top, _ := e.role(roleQuestion, p.k+1)
 	whole, _ := e.role(roleAsked, p.k+1)
-	line, _, _ := strings.Cut(title.Source, "\n")
-	asked := []string{"# " + prose(questionTitle(p.Task.Question)), "# " + prose(p.Task.Question)}
-	return title.changed && !slices.Contains(asked, line) ||
+	heading, _, _ := strings.Cut(text(roleQuestion, p), "\n")
+	return top.changed && !strings.HasPrefix(top.Source, heading) ||
 		whole.changed && brief.OneLine(whole.Source) != brief.OneLine(text(roleAsked, p))
 }
 

@@ -3,7 +3,6 @@ package page
 import (
 	"slices"
 	"strings"
-	"unicode"
 
 	"dsstar/agent/brief"
 	"dsstar/notebook/lazy"
@@ -55,40 +54,13 @@ var plainHTML = strings.NewReplacer(`\`, plainBackslash, "$", plainDollar, "<", 
 // inHTML escapes text for one line of raw HTML in a Markdown cell.
 func inHTML(text string) string { return plainHTML.Replace(brief.OneLine(text)) }
 
-// Titles are at most this long, in bytes.
-const titleChars, stepTitleChars = 160, 60
+// titleChars is the size of the longest title, in bytes.
+const titleChars = 100
 
-// asks matches the first sentence of a line that asks.
-var asks = lazy.Regexp(`(?:^|[.?!] )((?:[^.?!]|[.?!]+[^ .?!])*[.?!]*\?)(?: |$)`)
-
-// questionTitle returns the sentence of a text that asks, cut if it is long.
-func questionTitle(text string) string {
-	text = brief.OneLine(text)
-	if len(text) > titleChars {
-		if found := asks().FindStringSubmatch(text); found != nil {
-			text = found[1]
-		}
+// title returns a text in one line, cut between words if it is long.
+func title(text string) string {
+	if text = brief.OneLine(text); len(text) <= titleChars {
+		return text
 	}
-	title, _ := headed(text, titleChars)
-	return title
-}
-
-// headed splits a text into a heading and the rest. The heading is the first sentence; or as much
-// of the text as fits, up to a mark of punctuation if there is one, and then the rest is the whole
-// text.
-func headed(text string, most int) (title, body string) {
-	if len(text) <= most {
-		return text, ""
-	}
-	if end := strings.Index(text[:most], ". "); end > 0 {
-		return text[:end+1], text[end+2:]
-	}
-	end := strings.LastIndexAny(text[:most], ",;:(")
-	if end < most/2 {
-		end = strings.LastIndexByte(text[:most], ' ')
-	}
-	if end < most/3 {
-		return "…", text
-	}
-	return strings.TrimRightFunc(text[:end], unicode.IsSpace) + " …", text
+	return strings.TrimSpace(text[:max(0, strings.LastIndexByte(text[:titleChars], ' '))] + " …")
 }

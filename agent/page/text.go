@@ -34,8 +34,8 @@ var templates = sync.OnceValue(func() *template.Template {
 	}
 	return template.Must(set.Funcs(template.FuncMap{
 		"prose": prose, "paragraphs": Prose, "html": inHTML, "fence": prompts.Fence, "path": inFiles,
-		"title": questionTitle, "line": brief.OneLine, "clip": record.Clipped, "bare": bare,
-		"after": record.After, "withFiles": record.WithFiles, "taken": taken,
+		"title": title, "line": brief.OneLine, "clip": record.Clipped, "bare": bare,
+		"after": record.After, "withFiles": record.WithFiles, "taken": taken, "picture": record.IsPicture,
 		"printed": printed, "problem": brief.Problem, "tries": tries,
 		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
 		"ruled":    func(ruling string) string { return rulings[ruling] },
@@ -96,29 +96,16 @@ func printed(x notebook.Execution) string {
 	return brief.Clip(out, shownChars)
 }
 
-// A turn is a round with its number among those of the run, or has no more than attempts at a cell,
-// or what a person did.
+// A turn is what a cell shows of a round; in the log, what did not become a cell.
 type turn struct {
 	record.Round
-	Number int
-	Old    bool     // a person, or new data, have changed cells since
-	Of     string   // at which cell the attempts were; "": it needs no name
-	By     []string // what a person did
-
-	Fate    string // why it has no cell
-	Dropped bool   // its step was in the plan
+	Old   bool     // a person, or new data, have changed cells since
+	Title string   // in the log
+	By    []string // what a person did
 }
 
-// tries returns attempts that did not become a cell.
-func tries(of string, attempts []record.Attempt, returns ...record.Return) turn {
-	return turn{Round: record.Round{Attempts: attempts, Returns: returns}, Of: of}
-}
-
-// Heading returns the heading of the step, and what is not in it.
-func (t turn) Heading() (h struct{ Title, Body string }) {
-	h.Title, h.Body = headed(brief.OneLine(cmp.Or(t.Rewrite, t.Step)), stepTitleChars)
-	return h
-}
+// tries returns attempts.
+func tries(attempts []record.Attempt) turn { return turn{Round: record.Round{Attempts: attempts}} }
 
 // Undone says how the session went back after the attempt of a number, from 1; "" if it did not.
 func (t turn) Undone(attempt int) (how string) {
@@ -130,51 +117,52 @@ func (t turn) Undone(attempt int) (how string) {
 	return how
 }
 
-// Log returns what persons changed, the rounds without a cell, and the attempts that did not become
-// cells.
+// Log returns what persons changed, the rounds without a cell, and the attempts before those that
+// became cells.
 func (p part) Log() (all []turn) {
+	failed := func(of string, r record.Round) {
+		if n := len(r.Attempts) - 1; n > 0 {
+			r.Attempts, r.Step, r.Verdict = r.Attempts[:n], brief.Problem(r.Attempts[n-1].Execution), nil
+			all = append(all, turn{Round: r, Title: of + ", tried before"})
+		}
+	}
 	cells := p.Drawn(p.Method.Script)
 	for n, lap := range p.Laps() {
 		if n > 0 {
-			all = append(all, turn{By: lap.Start.What, Number: p.Before() + lap.Start.Number})
+			by := fmt.Sprintf("Round %d, by hand", p.Before()+lap.Start.Number)
+			all = append(all, turn{Title: by, By: lap.Start.What})
 		}
 		for _, r := range lap.Rounds {
-			if slices.ContainsFunc(cells, func(c *record.Round) bool { return c.Number == r.Number }) {
-				of := fmt.Sprintf("Step %d", r.Place)
-				all = append(all, tries(of, r.Attempts[:len(r.Attempts)-1], r.Returns...))
+			drawn := func(c *record.Round) bool { return c.Number == r.Number }
+			if slices.ContainsFunc(cells, drawn) {
+				failed(fmt.Sprintf("Step %d", r.Place), r)
 			} else {
 				all = append(all, p.without(r, n < len(p.Former)))
 			}
 		}
 	}
 	if f := p.Final; f != nil {
-		rest := f.Attempts
-		if _, drawn := p.FinalCell(); drawn {
-			rest = rest[:len(rest)-1]
+		last := record.Round{Attempts: f.Attempts, Returns: f.Returns}
+		if _, drawn := p.FinalCell(); !drawn {
+			last.Attempts = append(slices.Clip(last.Attempts), record.Attempt{})
 		}
-		all = append(all, tries("Answer", rest, f.Returns...))
+		failed("Answer", last)
 	}
-	return slices.DeleteFunc(all, func(t turn) bool {
-		return t.By == nil && t.Fate == "" && len(t.Attempts) == 0
-	})
+	return all
 }
 
 // without returns a round that has no cell, perhaps any more, since the question began again.
 func (p part) without(r record.Round, former bool) turn {
-	t := turn{Round: r, Number: p.Before() + r.Number, Dropped: true}
-	switch _, ran := r.Accepted(); {
-	case r.Dropped > 0 && r.Rejected():
-		t.Fate = brief.Problem(r.Attempts[len(r.Attempts)-1].Execution)
-	case r.Dropped == r.Number:
-		t.Fate = "dropped"
+	_, ran := r.Accepted()
+	fate := "under way"
+	switch {
 	case r.Dropped > 0:
-		t.Fate = fmt.Sprintf("dropped in round %d", p.Before()+r.Dropped)
+		fate = fmt.Sprintf("dropped in round %d", p.Before()+r.Dropped)
 	case former:
-		t.Fate = "dropped by hand"
-	case ran && p.Method.Script:
-		t.Fate, t.Dropped = "its script became the next one", false
-	default:
-		t.Fate, t.Dropped = "under way", false
+		fate = "dropped by hand"
+	case ran:
+		fate = "its script became the next one"
 	}
-	return t
+	r.Number += p.Before()
+	return turn{Round: r, Title: fmt.Sprintf("Round %d, %s", r.Number, fate)}
 }

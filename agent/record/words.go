@@ -68,7 +68,7 @@ const noAnswer = "the data hold no answer"
 // many readings that were named, that none changes it; fewer than 0: nothing of readings.
 func (t *Trajectory) proved(readings int) string {
 	compared, not := t.compared()
-	if t.drawn() && !slices.ContainsFunc(t.Given(), isPicture) {
+	if t.drawn() && !slices.ContainsFunc(t.Given(), IsPicture) {
 		not = append(not, "the chart")
 	}
 	said := t.twice() + "; repeated from scratch in a fresh session and by solution.py"
@@ -145,7 +145,8 @@ func (t *Trajectory) compared() (names, not []string) {
 	return names, not
 }
 
-func isPicture(name string) bool {
+// IsPicture reports whether a file is a picture, by its name.
+func IsPicture(name string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".svg", ".gif", ".webp"}, strings.ToLower(path.Ext(name)))
 }
 
