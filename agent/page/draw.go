@@ -156,24 +156,26 @@ func (d *drawing) add(c notebook.Cell, meta cellMeta) {
 
 // withRemarks returns the cells with the person's own in their places. Those whose place is not
 // drawn come last, and say where it was.
-func withRemarks(cells []notebook.Cell, remarks []record.Remark) []notebook.Cell {
-	after := map[string][]notebook.Cell{}
-	for _, r := range remarks {
-		after[r.After] = append(after[r.After], r.Cell)
-	}
-	all := after[""]
-	delete(after, "")
-	for _, c := range cells {
-		all = append(append(all, c), after[c.ID]...)
-		delete(after, c.ID)
-	}
-	for _, r := range remarks {
-		if after[r.After] != nil {
-			r.Cell.Metadata = maps.Clone(r.Cell.Metadata)
-			if r.Cell.Metadata == nil {
-				r.Cell.Metadata = map[string]any{}
+func withRemarks(cells []notebook.Cell, remarks []record.Remark) (all []notebook.Cell) {
+	drawn := map[string]bool{}
+	place := func(after string) {
+		drawn[after] = true
+		for _, r := range remarks {
+			if r.After == after {
+				all = append(all, r.Cell)
 			}
-			r.Cell.Metadata["dsstar"] = cellMeta{After: r.After}
+		}
+	}
+	place("")
+	for _, c := range cells {
+		all = append(all, c)
+		place(c.ID)
+	}
+	for _, r := range remarks {
+		if !drawn[r.After] {
+			meta := map[string]any{"dsstar": cellMeta{After: r.After}}
+			maps.Copy(meta, r.Cell.Metadata)
+			r.Cell.Metadata = meta
 			all = append(all, r.Cell)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"slices"
 	"strings"
 
@@ -19,19 +20,29 @@ import (
 type editing struct {
 	t     *record.Trajectory
 	cells []left
-	what  []string              // was changed in the part in work, in words
-	edits map[int]*record.Start // by part, from 0
+	what  [][]string // was changed, in words, by part
 }
 
-// did records what the person changed.
-func (e *editing) did(format string, args ...any) {
-	e.what = append(e.what, fmt.Sprintf(format, args...))
+// did records what was changed in part k.
+func (e *editing) did(k int, format string, args ...any) {
+	what := fmt.Sprintf(format, args...)
+	if k < e.t.Earlier() {
+		what = fmt.Sprintf("question %d: %s", k+1, what)
+	}
+	e.what[k] = append(e.what[k], what)
 }
 
-// role returns dsstar's cell of a role in a part, from 1.
-func (e *editing) role(role string, part int) (c left, there bool) {
+// since records what was changed for part k and all after it.
+func (e *editing) since(k int, what string) {
+	for ; k < len(e.what); k++ {
+		e.what[k] = append(e.what[k], what)
+	}
+}
+
+// role returns dsstar's cell of a role in part k.
+func (e *editing) role(role string, k int) (c left, there bool) {
 	i := slices.IndexFunc(e.cells, func(c left) bool {
-		return c.own && c.meta.Role == role && c.part == part
+		return c.own && c.meta.Role == role && c.part == k+1
 	})
 	if i < 0 {
 		return c, false
@@ -39,282 +50,197 @@ func (e *editing) role(role string, part int) (c left, there bool) {
 	return e.cells[i], true
 }
 
+// refused returns the error for an edit from which a run cannot continue.
+func refused(problem string) error { return &record.EditError{Problem: problem} }
+
 // read has the questions begin again of which a person has changed something.
 func (e *editing) read() error {
 	t := e.t
+	e.what = make([][]string, len(t.Questions))
 	for k := range t.Questions {
 		if e.asksAnother(partOf(t, k)) {
-			return errQuestion
+			return refused("the question or its form was changed: undo it, and ask another one with --ask")
 		}
 	}
-	if t.Method.Script {
-		return e.refuse()
+	if err := e.opening(); err != nil {
+		return err
 	}
-	for k := range t.Questions {
-		if err := e.part(k); err != nil {
-			return err
+	e.notes()
+	starts := map[int]*record.Start{}
+	for k, q := range t.Questions {
+		start := q.Again()
+		e.steps(k, start)
+		e.lastCell(k, start)
+		if start.What = e.what[k]; len(start.What) > 0 {
+			starts[k] = start
 		}
 	}
-	if len(e.edits) > 0 {
-		t.Restart(e.edits)
+	if len(starts) > 0 && t.Method.Script {
+		return refused("the notebook was edited, and a run in the paper's way has " +
+			"no cells to go on from, but whole scripts")
+	}
+	if len(starts) > 0 {
+		t.Restart(starts)
 	}
 	return nil
-}
-
-// part finds out what was changed in part k.
-func (e *editing) part(k int) error {
-	last, of := k == e.t.Earlier(), ""
-	if !last {
-		of = fmt.Sprintf(" of question %d", k+1)
-	}
-	e.what = nil
-	q := e.t.Questions[k]
-	start := q.Again()
-	was, now := numbers(start.Given), e.steps(k, of, start.Given)
-	kept := inBoth(numbers(now), was)
-	if start.Ordered = !slices.Equal(inBoth(was, kept), kept); start.Ordered {
-		e.did("the steps%s were put into another order", of)
-	}
-	start.Steps, start.Less = len(e.what) > 0, len(now) < len(was)
-	start.Given = now
-	if last {
-		if err := e.opening(); err != nil {
-			return err
-		}
-		e.notes()
-	}
-	if e.lastCell(k, of, start); len(e.what) == 0 {
-		return nil
-	}
-	start.What = e.what
-	start.Readings = q.Again().Readings // a note that was removed may have chosen one
-	e.edits[k] = start
-	return nil
-}
-
-var errQuestion = refused("the question or its form was changed: undo it, " +
-	"and ask another one with --ask")
-
-// refused returns the error for an edit from which a run cannot continue.
-func refused(format string, args ...any) error {
-	return &record.EditError{Problem: fmt.Sprintf(format, args...)}
 }
 
 // asksAnother reports whether the question of a part, or its form, was changed. A person may write
 // below its title.
 func (e *editing) asksAnother(p part) bool {
-	top, _ := e.role(roleQuestion, p.k+1)
-	whole, _ := e.role(roleAsked, p.k+1)
+	top, _ := e.role(roleQuestion, p.k)
+	whole, _ := e.role(roleAsked, p.k)
 	heading, _, _ := strings.Cut(text(roleQuestion, p), "\n")
 	return top.changed && !strings.HasPrefix(top.Source, heading) ||
 		whole.changed && brief.OneLine(whole.Source) != brief.OneLine(text(roleAsked, p))
 }
 
-// inBoth returns the elements of a that are also in b.
-func inBoth(a, b []int) []int {
-	return slices.DeleteFunc(slices.Clone(a), func(i int) bool { return !slices.Contains(b, i) })
-}
-
-func numbers(rounds []record.Round) (all []int) {
-	for _, r := range rounds {
-		all = append(all, r.Number)
+// opening compares the cells before the first step. Only their data folder may change.
+func (e *editing) opening() error {
+	t := e.t
+	parameters, is := e.role(record.RoleParameters, 0)
+	setup, isToo := e.role(record.RoleSetup, 0)
+	tools, _ := e.role(record.RoleTools, 0)
+	variables, _ := e.role(record.RoleVariables, 0)
+	line, rest, _ := strings.Cut(strings.TrimSpace(parameters.Source), "\n")
+	literal, named := strings.CutPrefix(line, "data_dir = ")
+	_, was, _ := strings.Cut(t.Opening()[0].Code, "\n")
+	var data string
+	switch moved := parameters.changed; {
+	case !is || !isToo || setup.changed || tools.changed || variables.changed,
+		moved && (!named || rest != was || json.Unmarshal([]byte(literal), &data) != nil):
+		return refused(`the parameters or the set-up was changed, of which only data_dir = "…" may: ` +
+			"undo it, put your code into a cell after them, and ask another question with --ask")
+	case moved:
+		t.Task.Data, t.Task.Sources = data, nil
+		t.Described, t.Descriptions = false, nil
+		e.since(0, "the data folder is now "+data)
 	}
-	return all
-}
-
-// steps compares the steps of part k with the record, and returns them as they are left.
-func (e *editing) steps(k int, of string, was []record.Round) (now []record.Round) {
-	changed, next := map[int]bool{}, e.t.Questions[k].Count()+1
-	for _, c := range e.cells {
-		step, number := c.own && c.meta.Role == roleStep, len(now)+1
-		if c.Type != notebook.Code || c.own && !step || c.part-1 != k {
-			continue
-		}
-		r := handMade(c.Cell, next)
-		if i := slices.Index(numbers(was), c.meta.Round); c.own && i >= 0 {
-			r = was[i]
-		} else {
-			next++
-			e.did("a cell was added as step %d%s", number, of)
-		}
-		if c.changed {
-			r.ByHand, r.Was, changed[r.Number] = true, c.was, true
-			e.did("the cell of step %d%s was changed", number, of)
-		}
-		r.Place = number
-		now = append(now, r)
-	}
-	for _, c := range e.cells {
-		if c.changed && c.words() && c.part == k+1 {
-			e.reword(c, of, now, changed)
-		}
-	}
-	for at, r := range was {
-		if !slices.Contains(numbers(now), r.Number) {
-			e.did("step %d%s was removed", at+1, of)
-		}
-	}
-	return now
-}
-
-// words reports whether the cell has the words of a step.
-func (c left) words() bool { return c.own && c.meta.Role == roleRound }
-
-// reword takes over the words of a step that the person changed.
-func (e *editing) reword(c left, of string, now []record.Round, changed map[int]bool) {
-	at, words := slices.Index(numbers(now), c.meta.Round), stepText(c.Source)
-	if at < 0 || words == "" {
-		return
-	}
-	r := &now[at]
-	if words == brief.OneLine(cmp.Or(r.Rewrite, r.Step)) {
-		return
-	}
-	if r.Rewrite = words; changed[r.Number] {
-		r.Step, r.Rewrite = words, "" // and its cell with them
-	}
-	changed[r.Number] = true
-	e.did("the words of step %d%s were changed", at+1, of)
-}
-
-// lastCell compares the last cell of part k with the record.
-func (e *editing) lastCell(k int, of string, start *record.Start) {
-	final, there := e.role(roleFinal, k+1)
-	if _, drawn := e.t.Questions[k].FinalCell(); drawn && !there {
-		start.Last, start.ByHand = "", false
-		e.did("the last cell%s was removed", of)
-	}
-	if final.changed {
-		start.ByHand = true
-		e.did("the last cell%s was changed", of)
-	}
-}
-
-// noteTexts returns the notes to the agent that stand in the notebook, with the cells.
-func (e *editing) noteTexts() (texts []string, notes []left) {
-	for _, c := range e.cells {
-		text := strings.TrimSpace(c.Source)
-		if !c.own && c.Type != notebook.Code && text != "" && slices.Contains(c.Tags(), record.NoteTag) {
-			texts, notes = append(texts, text), append(notes, c)
-		}
-	}
-	return texts, notes
+	return nil
 }
 
 // notes collects the notes to the agent. The questions below one that was left are judged again,
 // and all of them after one was removed. What was chosen with it is open then.
 func (e *editing) notes() {
 	t := e.t
-	texts, notes := e.noteTexts()
-	decided := map[string]bool{}
-	for _, d := range journal.All[record.Decision](t.Journal, record.Decided) {
-		decided[d.Note] = true // perhaps it is still to be noted again
+	known := map[string]bool{} // notes, and whether they are gone
+	for _, text := range t.Notes {
+		known[text] = true
 	}
-	for i, text := range texts {
-		left := slices.ContainsFunc(t.Left, func(n record.Left) bool { return n.Text == text })
-		if !left && !slices.Contains(t.Notes, text) && !decided[text] {
-			t.Notes = append(t.Notes, text)
-			t.Left = append(t.Left, record.Left{Text: text, Part: max(1, notes[i].part)})
-			e.noted(notes[i].part-1, "a note was left: "+text)
-		}
-	}
-	known := slices.Clone(t.Notes)
 	for _, n := range t.Left { // some are for later questions
-		if !slices.Contains(known, n.Text) {
-			known = append(known, n.Text)
-		}
+		known[n.Text] = true
 	}
-	for _, text := range known {
-		if slices.Contains(texts, text) {
+	for _, d := range journal.All[record.Decision](t.Journal, record.Decided) {
+		known[d.Note] = known[d.Note] || false // perhaps it is still to be noted again
+	}
+	for _, c := range e.cells {
+		text := strings.TrimSpace(c.Source)
+		if c.own || c.Type == notebook.Code || text == "" || !slices.Contains(c.Tags(), record.NoteTag) {
 			continue
 		}
-		t.Notes = slices.DeleteFunc(t.Notes, func(n string) bool { return n == text })
-		t.Left = slices.DeleteFunc(t.Left, func(n record.Left) bool { return n.Text == text })
-		journal.Drop(t.Journal, record.Decided, func(d record.Decision) bool { return d.Note == text })
-		for _, q := range t.Questions {
-			for i, r := range q.Readings {
-				q.Readings[i].ByUser = r.ByUser && r.Chose() != text
-			}
+		if _, was := known[text]; !was {
+			t.Notes = append(t.Notes, text)
+			t.Left = append(t.Left, record.Left{Text: text, Part: c.part})
+			e.since(c.part-1, "a note was left: "+text)
 		}
-		e.noted(0, "a note was removed: "+text)
+		known[text] = false
 	}
-}
-
-// noted records a change that concerns the questions from part k on.
-func (e *editing) noted(k int, what string) {
-	e.did("%s", what)
-	for k = max(k, 0); k < e.t.Earlier(); k++ {
-		if e.edits[k] == nil {
-			e.edits[k] = e.t.Questions[k].Again()
+	for _, text := range slices.Sorted(maps.Keys(known)) {
+		if known[text] {
+			e.removed(text)
 		}
-		e.edits[k].What = append(e.edits[k].What, what)
-		e.edits[k].Readings = e.t.Questions[k].Again().Readings
 	}
 }
 
-// refuse is read for the paper's method, which allows no edits.
-func (e *editing) refuse() error {
-	texts, _ := e.noteTexts()
-	_, there := e.role(roleFinal, 1)
-	edited := func(c left) bool { return c.Type == notebook.Code && (c.changed || !c.own) }
-	gone := !there && e.t.Answer() != ""
-	if gone || slices.ContainsFunc(e.cells, edited) || len(texts) > len(e.t.Notes) {
-		return refused("the notebook was edited, and a run in the paper's way has " +
-			"no cells to go on from, but whole scripts")
+// removed takes a note back.
+func (e *editing) removed(note string) {
+	t := e.t
+	t.Notes = slices.DeleteFunc(t.Notes, func(n string) bool { return n == note })
+	t.Left = slices.DeleteFunc(t.Left, func(n record.Left) bool { return n.Text == note })
+	journal.Drop(t.Journal, record.Decided, func(d record.Decision) bool { return d.Note == note })
+	for _, q := range t.Questions {
+		for i, r := range q.Readings {
+			q.Readings[i].ByUser = r.ByUser && r.Chose() != note
+		}
 	}
-	return nil
+	e.since(0, "a note was removed: "+note)
 }
 
-var dataDir = lazy.Regexp(`^data_dir = (".*")\nquestion = (".*")$`)
-
-// opening compares the cells before the first step. Only their data folder may change.
-func (e *editing) opening() error {
-	parameters, there := e.role(record.RoleParameters, 1)
-	for _, role := range []string{record.RoleSetup, record.RoleTools, record.RoleVariables} {
-		c, is := e.role(role, 1)
+// steps compares the steps of part k with the record, and gives them to its start as they are left.
+func (e *editing) steps(k int, start *record.Start) {
+	words := map[int]string{} // that were changed, by round
+	for _, c := range e.cells {
+		if c.changed && c.words() && c.part == k+1 {
+			words[c.meta.Round] = stepText(c.Source)
+		}
+	}
+	was, next, before := start.Given, e.t.Questions[k].Count()+1, len(e.what[k])
+	if e.t.Method.Script { // the scripts before the last are no cells
+		was = was[len(was)-len(e.t.Questions[k].Drawn(true)):]
+	}
+	var now []record.Round
+	var kept []int // places of the steps that were there
+	for _, c := range e.cells {
+		if c.Type != notebook.Code || c.part != k+1 || c.own && c.meta.Role != roleStep {
+			continue
+		}
+		number, r := len(now)+1, handMade(c.Cell, next)
+		if c.own {
+			at := slices.IndexFunc(was, func(r record.Round) bool { return r.Number == c.meta.Round })
+			kept, r = append(kept, at), was[at]
+		} else {
+			next++
+			e.did(k, "a cell was added as step %d", number)
+		}
 		if c.changed {
-			return refused("the set-up was changed, whose cells are dsstar's " +
-				"own: undo it, and put your code into a cell after them")
+			r.ByHand, r.Was = true, c.was
+			e.did(k, "the cell of step %d was changed", number)
 		}
-		there = there && (is || role != record.RoleSetup)
+		if to := words[r.Number]; to != "" && to != brief.OneLine(cmp.Or(r.Rewrite, r.Step)) {
+			if r.Rewrite = to; c.changed {
+				r.Step, r.Rewrite = to, "" // and its cell with them
+			}
+			e.did(k, "the words of step %d were changed", number)
+		}
+		r.Place = number
+		now = append(now, r)
 	}
-	if !there {
-		return refused("the parameters or the set-up cell is gone: " +
-			"undo that, or take it over from solution.py")
+	for at := range was {
+		if !slices.Contains(kept, at) {
+			e.did(k, "step %d was removed", at+1)
+		}
 	}
-	if !parameters.changed {
-		return nil
+	if start.Ordered = !slices.IsSorted(kept); start.Ordered {
+		e.did(k, "the steps were put into another order")
 	}
-	m := dataDir().FindStringSubmatch(strings.TrimSpace(parameters.Source))
-	var data, question string
-	if m == nil || json.Unmarshal([]byte(m[1]), &data) != nil ||
-		json.Unmarshal([]byte(m[2]), &question) != nil {
-		return refused("the parameters cell has other lines than " +
-			`data_dir = "…" and question = "…": put your code into a cell after the set-up`)
-	}
-	if question != e.t.Questions[0].Text {
-		return errQuestion
-	}
-	e.t.Task.Data, e.t.Task.Sources = data, nil
-	e.t.Described, e.t.Descriptions = false, nil
-	e.noted(0, "the data folder is now "+data)
-	return nil
+	start.Given, start.Less, start.Steps = now, len(now) < len(was), len(e.what[k]) > before
 }
 
-// handMade returns the round, with a number, for a cell that a person added. Its step is the cell's
-// first comment.
-func handMade(c notebook.Cell, number int) record.Round {
-	ran := notebook.Execution{Status: notebook.OK, Outputs: record.Recounted(c.Outputs, 0)}
-	step := "A cell written by hand."
-	for line := range strings.Lines(c.Source) {
-		line, comment := strings.CutPrefix(strings.TrimSpace(line), "#")
-		if text := strings.TrimSpace(strings.TrimLeft(line, "#%")); text != "" {
-			if comment {
-				step = text
-			}
-			break
-		}
+// words reports whether the cell has the words of a step.
+func (c left) words() bool { return c.own && c.meta.Role == roleRound }
+
+// lastCell compares the last cell of part k with the record.
+func (e *editing) lastCell(k int, start *record.Start) {
+	final, there := e.role(roleFinal, k)
+	if _, drawn := e.t.Questions[k].FinalCell(); drawn && !there {
+		start.Last, start.ByHand = "", false
+		e.did(k, "the last cell was removed")
 	}
+	if final.changed {
+		start.ByHand = true
+		e.did(k, "the last cell was changed")
+	}
+}
+
+// handMade returns the round, with a number, for a cell that a person added. Its step is the comment
+// that the cell begins with.
+func handMade(c notebook.Cell, number int) record.Round {
+	step, _, _ := strings.Cut(strings.TrimSpace(c.Source), "\n")
+	if !strings.HasPrefix(step, "#") {
+		step = ""
+	}
+	step = cmp.Or(strings.TrimLeft(step, "#% "), "A cell written by hand.")
+	ran := notebook.Execution{Status: notebook.OK, Outputs: record.Recounted(c.Outputs, 0)}
 	return record.Round{Number: number, Step: step, Given: true, ByHand: true,
 		Attempts: []record.Attempt{{Code: c.Source, Execution: ran}}}
 }
@@ -327,18 +253,13 @@ var (
 // stepText returns a step's text from its edited heading. It is the inverse of the heading's
 // template.
 func stepText(source string) string {
-	source, _, _ = strings.Cut(source, "\n<details>")
-	var words []string
+	words := ""
 	for line := range strings.Lines(source) {
 		line = strings.TrimSpace(line)
-		if at := stepHeading().FindString(line); at != "" {
-			if line = line[len(at):]; strings.HasSuffix(line, "…") {
-				continue // all of it stands below
-			}
-		}
-		if line != "" && line != handMark {
-			words = append(words, line)
+		heading := stepHeading().FindString(line)
+		if cut := heading != "" && strings.HasSuffix(line, "…"); !cut && line != handMark { // or all stands below
+			words += " " + line[len(heading):]
 		}
 	}
-	return html.UnescapeString(escapes().ReplaceAllString(strings.Join(words, " "), "$1"))
+	return brief.OneLine(html.UnescapeString(escapes().ReplaceAllString(words, "$1")))
 }

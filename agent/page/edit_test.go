@@ -35,9 +35,9 @@ func TestEdits(t *testing.T) {
 		{"finished", remove("round-1", "step-1", "verdict-1", "round-2"), "step 1 was removed", "3"},
 		{"finished", remove("step-3"), "step 2 was removed", "1"},
 		{"carried-out", remove("step-3", "round-4"), "step 2 was removed", "5"},
-		{"asked", remove("round-1", "step-1"), "step 1 of question 1 was removed", "3"},
-		{"asked", rewrite("round-3", "Add", "Sum"), "the words of step 2 of question 1 were changed", "1 3"},
-		{"asked", rewrite("final", "total", "n"), "the last cell of question 1 was changed", "1 3"},
+		{"asked", remove("round-1", "step-1"), "question 1: step 1 was removed", "3"},
+		{"asked", rewrite("round-3", "Add", "Sum"), "question 1: the words of step 2 were changed", "1 3"},
+		{"asked", rewrite("final", "total", "n"), "question 1: the last cell was changed", "1 3"},
 		{"finished", remove("final"), "the last cell was removed", "1 3"},
 		{"finished", rewrite("final", "total", "n"), "the last cell was changed", "1 3"},
 		{"finished", insert("step-1", mine), "a cell was added as step 2", "1 4 3"},
@@ -51,22 +51,22 @@ func TestEdits(t *testing.T) {
 		{"finished", remove("round-3", "verdict-3"), "", "1 3"},
 		{"finished", all(copied("verdict-1"), rewrite("verdict-3", "the", "The")), "", "1 3"},
 		// Edits from which no run continues.
-		{"finished", remove("setup"), "the parameters or the set-up cell is gone", refused},
-		{"finished", rewrite("setup", "import os", "import os, sys"), "the set-up was changed", refused},
+		{"finished", remove("setup"), "the parameters or the set-up was changed", refused},
+		{"finished", rewrite("setup", "import os", "import os, sys"), "the parameters or the set-up was changed", refused},
 		{"finished", rewrite("parameters", "question", "extra = 1\nquestion"),
-			"the parameters cell has other lines", refused},
+			"the parameters or the set-up was changed", refused},
 		{"finished", rewrite("parameters", "data_dir = ", "data_dir = 1 + "),
-			`other lines than data_dir = "…"`, refused},
-		{"finished", rewrite("parameters", "What is", "What was"), "the question or its form was changed", refused},
+			`only data_dir = "…" may`, refused},
+		{"finished", rewrite("parameters", "What is", "What was"), "another question with --ask", refused},
 		{"finished", rewrite("question", "What is", "What was"), "the question or its form was changed", refused},
 		{"finished", rewrite("asked", "## Question", "## Question\n\nOnly the paid ones."),
 			"the question or its form was changed", refused},
-		{"asked", insert("step-1", mine), "a cell was added as step 2 of question 1", "1 4 3"},
-		{"asked", moved("step-1", "step-3"), "the steps of question 1 were put into another order", "3 1"},
+		{"asked", insert("step-1", mine), "question 1: a cell was added as step 2", "1 4 3"},
+		{"asked", moved("step-1", "step-3"), "question 1: the steps were put into another order", "3 1"},
 		{"paper", rewrite("final", "sum", "max"), "whole scripts", refused},
 		{"paper", remove("final"), "whole scripts", refused},
 		{"paper", insert("final", mine), "whole scripts", refused},
-		{"paper", rewrite("setup", "import os", "import sys"), "whole scripts", refused},
+		{"paper", rewrite("setup", "import os", "import sys"), "the set-up was changed", refused},
 	} {
 		t.Run(fmt.Sprint(i, " ", c.what), func(t *testing.T) {
 			nb := golden(t, c.file)
@@ -109,7 +109,7 @@ func TestRemarks(t *testing.T) {
 	for _, r := range readAgain(t, nb).Remarks {
 		got = append(got, r.After+" "+r.Cell.ID)
 	}
-	want := []string{"step-1 mine", "step-1 verdict-1-by-hand", "proof proof-by-hand", "step-9 left"}
+	want := []string{"step-1 mine", "step-1 verdict-1-by-hand-1", "proof proof-by-hand-1", "step-9 left"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

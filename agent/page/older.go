@@ -1,8 +1,8 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
-	"slices"
 
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -16,12 +16,13 @@ const olderVersion = 2
 // and proved anew. The metadata of the cells get the numbers of the present version.
 func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 	type plain record.Trajectory // whose questions are read here
+	type asked struct {
+		Question, Guidelines string
+		Readings             []record.Reading
+	}
 	var was struct {
 		plain
-		Earlier []struct {
-			Question, Guidelines string
-			Readings             []record.Reading
-		}
+		Earlier  []asked
 		Readings []record.Reading
 		Journal  json.RawMessage `json:"journal"` // of another form
 	}
@@ -29,15 +30,11 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 		return nil, err
 	}
 	t := (*record.Trajectory)(&was.plain)
-	last := record.Question{Text: t.Task.Question, Guidelines: t.Task.Guidelines, Readings: was.Readings}
 	t.Questions, t.Later, t.Journal = nil, nil, nil
-	for _, q := range was.Earlier {
-		t.Questions = append(t.Questions, &record.Question{Text: q.Question, Guidelines: q.Guidelines,
-			Readings: q.Readings})
+	for _, q := range append(was.Earlier, asked{t.Task.Question, t.Task.Guidelines, was.Readings}) {
+		t.Question = &record.Question{Text: q.Question, Guidelines: q.Guidelines, Readings: q.Readings}
+		t.Questions = append(t.Questions, t.Question)
 	}
-	t.Questions = append(t.Questions, &last)
-	t.Question = &last
-	starts := make([]record.Start, len(t.Questions))
 	part, words := 0, ""
 	for i, c := range nb.Cells {
 		var m cellMeta
@@ -45,39 +42,29 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 			continue // a person's own
 		}
 		if m.Role == roleQuestion {
-			part = min(max(1, m.Part), len(starts)) - 1
+			part = min(max(1, m.Part), len(t.Questions)) - 1
 		}
-		s := &starts[part]
+		q := t.Questions[part]
 		switch m.Role {
 		case roleRound:
-			words = stepText(c.Source)
+			words, m.Round = stepText(c.Source), q.Count()+1
 		case roleStep:
-			r := handMade(c, len(s.Given)+1)
-			r.Place, r.ByHand = r.Number, false
-			if words != "" {
-				r.Step = words
-			}
-			s.Given, words = append(s.Given, r), ""
+			made := handMade(c, 0)
+			r := q.Begin(cmp.Or(words, made.Step))
+			r.Attempts, m.Round, words = made.Attempts, r.Number, ""
+		case roleVerdict:
+			m.Round = q.Count()
 		case roleFinal:
-			s.Last = c.Source
+			q.Final = record.Start{Last: c.Source}.Final()
+			continue
+		default:
+			continue
 		}
-		if slices.Contains([]string{roleRound, roleStep, roleVerdict}, m.Role) {
-			m.Round = len(s.Given)
-			if m.Role == roleRound {
-				m.Round++
-			}
-			if m.Part = 0; part > 0 {
-				m.Part = part + 1
-			}
-			nb.Cells[i].Metadata["dsstar"] = m
+		if m.Part = part + 1; part == 0 {
+			m.Part = 0
 		}
+		nb.Cells[i].Metadata["dsstar"] = m
 	}
-	changed := map[int]*record.Start{}
-	for k := range starts {
-		start := t.Questions[k].Again("another version of dsstar wrote the notebook")
-		start.Given, start.Last = starts[k].Given, starts[k].Last
-		changed[k] = start
-	}
-	t.Restart(changed)
+	t.Renew("another version of dsstar wrote the notebook")
 	return t, nil
 }

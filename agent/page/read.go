@@ -28,7 +28,7 @@ func Read(nb *notebook.Notebook) (*record.Trajectory, error) {
 		return nil, err
 	}
 	t.Remarks = remarks(nb, cells)
-	return t, (&editing{t: t, cells: cells, edits: map[int]*record.Start{}}).read()
+	return t, (&editing{t: t, cells: cells}).read()
 }
 
 // Recorded returns the trajectory as it was saved, whatever a person has changed in the notebook
@@ -93,7 +93,7 @@ type left struct {
 // gets the code and outputs of those that show an attempt. A copy of dsstar's cell is the person's
 // own.
 func leftIn(nb *notebook.Notebook, t *record.Trajectory) (all []left, err error) {
-	in, seen := 1, map[cellMeta]bool{}
+	in, seen := 1, map[string]bool{}
 	for i, c := range nb.Cells {
 		l := left{Cell: c, part: in}
 		if c.Metadata["dsstar"] != nil {
@@ -103,15 +103,14 @@ func leftIn(nb *notebook.Notebook, t *record.Trajectory) (all []left, err error)
 		}
 		shows, m := shownBy(t, l.meta), l.meta
 		attempt := m.Role == roleStep || m.Role == roleFinal
-		this := cellMeta{Role: m.Role, Part: m.Part, Round: m.Round}
-		if m.Role == "" || seen[this] || attempt && shows == nil ||
+		if m.Role == "" || seen[m.id()] || attempt && shows == nil ||
 			(c.Type == notebook.Code) != slices.Contains(codeRoles, m.Role) {
 			if c.Type != notebook.Code || strings.TrimSpace(c.Source) != "" {
 				all = append(all, l)
 			}
 			continue
 		}
-		seen[this], l.own, l.part = true, true, max(1, m.Part)
+		seen[m.id()], l.own, l.part = true, true, max(1, m.Part)
 		l.changed = m.Digest != "" && m.Digest != record.Digest(c.Source)
 		if shows != nil {
 			l.changed = l.changed || shows.Code != c.Source // whatever the cell says of itself
@@ -134,19 +133,15 @@ func shownBy(t *record.Trajectory, m cellMeta) *record.Attempt {
 		return nil
 	}
 	q := t.Questions[k]
-	var attempts []record.Attempt
-	if m.Role == roleFinal && q.Final != nil {
-		attempts = q.Final.Attempts
+	if _, drawn := q.FinalCell(); drawn && m.Role == roleFinal {
+		return &q.Final.Attempts[len(q.Final.Attempts)-1]
 	}
 	for _, r := range q.Drawn(t.Method.Script) {
 		if m.Role == roleStep && r.Number == m.Round {
-			attempts = r.Attempts
+			return &r.Attempts[len(r.Attempts)-1]
 		}
 	}
-	if _, ok := record.Accepted(attempts); !ok {
-		return nil
-	}
-	return &attempts[len(attempts)-1]
+	return nil
 }
 
 // ownID matches the ids that [Draw] gives.
@@ -172,8 +167,7 @@ func remarks(nb *notebook.Notebook, cells []left) (all []record.Remark) {
 		kept.Metadata = maps.Clone(kept.Metadata)
 		delete(kept.Metadata, "dsstar")
 		if c.own || ownID().MatchString(c.ID) {
-			kept.ID = c.ID + "-by-hand"
-			for n := 2; ids[kept.ID]; n++ {
+			for n := 1; ids[kept.ID]; n++ {
 				kept.ID = fmt.Sprintf("%s-by-hand-%d", c.ID, n)
 			}
 			ids[kept.ID] = true
