@@ -61,8 +61,7 @@ func newMeta(t *record.Trajectory) *notebookMeta {
 // cellMeta is a cell's metadata under "dsstar": which part of the trajectory it shows.
 type cellMeta struct {
 	Role   string `json:"role,omitempty"`
-	Round  int    `json:"round,omitempty"` // by its number in the part
-	Step   int    `json:"step,omitempty"`
+	Round  int    `json:"round,omitempty"`  // by its number in the part
 	Part   int    `json:"part,omitempty"`   // from 2; the first has none
 	Digest string `json:"digest,omitempty"` // of the source as it was drawn
 	After  string `json:"after,omitempty"`  // on a person's cell: see Remark
@@ -182,9 +181,6 @@ func withRemarks(cells []notebook.Cell, remarks []record.Remark) (all []notebook
 	return all
 }
 
-// longOutput is the number of lines above which an output scrolls.
-const longOutput = 100
-
 func (d *drawing) code(meta cellMeta, a record.Attempt) {
 	c := notebook.Cell{Type: notebook.Code, Source: a.Code, Metadata: map[string]any{}}
 	switch meta.Role {
@@ -192,9 +188,6 @@ func (d *drawing) code(meta cellMeta, a record.Attempt) {
 		c.Metadata["tags"] = []string{"parameters"} // papermill's convention
 	case record.RoleSetup, record.RoleVariables:
 		c.Metadata["jupyter"] = map[string]any{"source_hidden": true}
-	}
-	if strings.Count(a.Execution.PlainText(), "\n") > longOutput {
-		c.Metadata["scrolled"] = true // JupyterLab's: in a box of its own
 	}
 	d.runs++
 	if d.t.Environment != "" {
@@ -246,13 +239,13 @@ func (d *drawing) part(p part) {
 // accepted draws a round whose cell is a step.
 func (d *drawing) accepted(p part, r record.Round) {
 	meta := p.meta(roleRound)
-	meta.Round, meta.Step = r.Number, r.Place
+	meta.Round = r.Number
 	shown := turn{Round: r, Old: r.Given && p.Last() != nil && p.Last().Number != r.Number}
 	shown.Number += p.Before()
 	d.section(meta, shown)
 	meta.Role = roleStep
 	d.code(meta, r.Attempts[len(r.Attempts)-1])
-	if meta.Role, meta.Step = roleVerdict, 0; r.Verdict != nil {
+	if meta.Role = roleVerdict; r.Verdict != nil {
 		d.section(meta, shown)
 	}
 }

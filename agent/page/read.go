@@ -23,12 +23,11 @@ func Read(nb *notebook.Notebook) (*record.Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
-	cells, err := leftIn(nb, t)
-	if err != nil {
+	e := &editing{t: t}
+	if err := e.leftIn(nb); err != nil {
 		return nil, err
 	}
-	t.Remarks = remarks(nb, cells)
-	return t, (&editing{t: t, cells: cells}).read()
+	return t, e.read()
 }
 
 // Recorded returns the trajectory as it was saved, whatever a person has changed in the notebook
@@ -89,41 +88,62 @@ type left struct {
 	was     string // the code as it was drawn
 }
 
-// leftIn returns the cells of a notebook but for empty ones that a person added. The trajectory
-// gets the code and outputs of those that show an attempt. A copy of dsstar's cell is the person's
-// own.
-func leftIn(nb *notebook.Notebook, t *record.Trajectory) (all []left, err error) {
-	in, seen := 1, map[string]bool{}
+// leftIn reads the cells of a notebook but for empty ones that a person added. The trajectory gets
+// the code and outputs of those that show an attempt, and the person's own texts: so are the versions
+// of dsstar's texts that a person has written, but for the words of steps. A copy of dsstar's cell
+// is the person's own.
+func (e *editing) leftIn(nb *notebook.Notebook) error {
+	in, before, seen, ids := 1, "", map[string]bool{}, map[string]bool{}
+	for _, c := range nb.Cells {
+		ids[c.ID] = true
+	}
 	for i, c := range nb.Cells {
 		l := left{Cell: c, part: in}
 		if c.Metadata["dsstar"] != nil {
 			if err := decode(c.Metadata, &l.meta); err != nil {
-				return nil, fmt.Errorf("read the notebook: cell %d: %w", i+1, err)
+				return fmt.Errorf("read the notebook: cell %d: %w", i+1, err)
 			}
 		}
-		shows, m := shownBy(t, l.meta), l.meta
+		shows, m := shownBy(e.t, l.meta), l.meta
 		attempt := m.Role == roleStep || m.Role == roleFinal
-		if m.Role == "" || seen[m.id()] || attempt && shows == nil ||
-			(c.Type == notebook.Code) != slices.Contains(codeRoles, m.Role) {
-			if c.Type != notebook.Code || strings.TrimSpace(c.Source) != "" {
-				all = append(all, l)
-			}
-			continue
+		l.own = m.Role != "" && !seen[m.id()] && (shows != nil || !attempt) &&
+			(c.Type == notebook.Code) == slices.Contains(codeRoles, m.Role)
+		if l.own {
+			seen[m.id()], before, l.part = true, m.id(), max(1, m.Part)
+			l.changed = m.Digest != "" && m.Digest != record.Digest(c.Source)
 		}
-		seen[m.id()], l.own, l.part = true, true, max(1, m.Part)
-		l.changed = m.Digest != "" && m.Digest != record.Digest(c.Source)
-		if shows != nil {
+		if l.own && shows != nil {
 			l.changed = l.changed || shows.Code != c.Source // whatever the cell says of itself
-			l.was = shows.Code
-			shows.Code = c.Source
+			l.was, shows.Code = shows.Code, c.Source
 			shows.Execution.Outputs = record.Recounted(c.Outputs, shows.Execution.Count)
 		}
-		if m.Role == roleQuestion {
+		if l.own && m.Role == roleQuestion {
 			in = l.part
 		}
-		all = append(all, l)
+		if c.Type != notebook.Code && (!l.own || l.changed && !l.words()) {
+			e.t.Remarks = append(e.t.Remarks, l.remark(cmp.Or(m.After, before), ids))
+		}
+		if l.own || c.Type != notebook.Code || strings.TrimSpace(c.Source) != "" {
+			e.cells = append(e.cells, l)
+		}
 	}
-	return all, nil
+	return nil
+}
+
+// ownID matches the ids that [Draw] gives.
+var ownID = lazy.Regexp(`^(data|parameters|setup|tools|variables|proof` +
+	`|(question|report|asked|answer|final|readings|second|tried)(-\d+)?|(round|step|verdict)(-\d+){1,2})$`)
+
+// remark returns the cell as the person's own, whose id is none of dsstar's, and of no other cell.
+func (c left) remark(after string, ids map[string]bool) record.Remark {
+	r := record.Remark{After: after, Cell: c.Cell}
+	r.Cell.Metadata = maps.Clone(c.Metadata)
+	delete(r.Cell.Metadata, "dsstar")
+	for n := 1; (c.own || ownID().MatchString(c.ID)) && ids[r.Cell.ID]; n++ {
+		r.Cell.ID = fmt.Sprintf("%s-by-hand-%d", c.ID, n)
+	}
+	ids[r.Cell.ID] = true
+	return r
 }
 
 // shownBy returns the attempt that a cell shows, or nil.
@@ -144,39 +164,6 @@ func shownBy(t *record.Trajectory, m cellMeta) *record.Attempt {
 	return nil
 }
 
-// ownID matches the ids that [Draw] gives.
-var ownID = lazy.Regexp(`^(data|parameters|setup|tools|variables|proof` +
-	`|(question|report|asked|answer|final|readings|second|tried)(-\d+)?|(round|step|verdict)(-\d+){1,2})$`)
-
-// remarks returns the person's own texts, and the versions of dsstar's texts that a person has
-// written, which are drawn as they were. The words of steps are no such version.
-func remarks(nb *notebook.Notebook, cells []left) (all []record.Remark) {
-	ids := map[string]bool{}
-	for _, c := range nb.Cells {
-		ids[c.ID] = true
-	}
-	before := "" // the id of dsstar's cell
-	for _, c := range cells {
-		if c.own {
-			before = c.meta.id()
-		}
-		if c.Type == notebook.Code || c.own && (!c.changed || c.words()) {
-			continue
-		}
-		kept := c.Cell
-		kept.Metadata = maps.Clone(kept.Metadata)
-		delete(kept.Metadata, "dsstar")
-		if c.own || ownID().MatchString(c.ID) {
-			for n := 1; ids[kept.ID]; n++ {
-				kept.ID = fmt.Sprintf("%s-by-hand-%d", c.ID, n)
-			}
-			ids[kept.ID] = true
-		}
-		all = append(all, record.Remark{After: cmp.Or(c.meta.After, before), Cell: kept})
-	}
-	return all
-}
-
 // Restate replaces the recorded answers of some questions, by number from 1, with what their last
 // cells print now. The new answers are not proved. Of the cells, only the texts about the answers
 // change.
@@ -185,33 +172,21 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 	if err != nil {
 		return // it says no more than it did
 	}
-	for _, c := range nb.Cells {
-		var m cellMeta
-		if decode(c.Metadata, &m) == nil && c.Type == notebook.Code {
-			if shown := shownBy(t, m); shown != nil {
-				shown.Execution.Outputs = c.Outputs // whoever has edited the cell: that stays an edit
-			}
+	for part, answer := range answers {
+		q := t.Questions[part-1]
+		if q.Unsettle(); q.Final == nil {
+			q.Final = &record.Final{}
 		}
+		q.Final.Answer, q.Final.Summary = answer, ""
 	}
-	shown := Draw(t.Restate(answers)).Cells
+	t.Ended, t.Failure = true, ""
 	nb.Metadata["dsstar"] = newMeta(t)
-	for i, c := range nb.Cells {
-		at := slices.IndexFunc(shown, func(drew notebook.Cell) bool { return drew.ID == c.ID })
-		if at < 0 || c.Metadata["dsstar"] == nil {
-			continue
+	for _, drew := range Draw(t).Cells {
+		m, _ := drew.Metadata["dsstar"].(cellMeta)
+		at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == drew.ID })
+		if at >= 0 && (m.Role == roleQuestion || m.Role == roleReport) {
+			nb.Cells[at] = drew
 		}
-		if m, _ := shown[at].Metadata["dsstar"].(cellMeta); m.Role == roleQuestion || m.Role == roleReport {
-			nb.Cells[i].Source, nb.Cells[i].Attachments = shown[at].Source, shown[at].Attachments
-			c.Metadata["dsstar"] = m
-		}
-	}
-}
-
-// SetData records another data folder. The parameters cell already names it.
-func SetData(nb *notebook.Notebook, folder string) {
-	if t, err := Recorded(nb); err == nil {
-		t.Task.Data, t.Task.Sources = folder, nil
-		nb.Metadata["dsstar"] = newMeta(t)
 	}
 }
 
@@ -228,15 +203,12 @@ func Rewritten(nb *notebook.Notebook, t *record.Trajectory) bool {
 	for _, c := range nb.Cells {
 		now[c.ID] = c
 	}
-	for k := range t.Questions { // who would show another answer must remove the given one
-		if now[partOf(t, k).meta(roleQuestion).id()].Type != notebook.Markdown {
-			return true
-		}
-	}
 	return slices.ContainsFunc(Draw(t).Cells, func(drew notebook.Cell) bool {
 		is, there := now[drew.ID]
+		m, _ := drew.Metadata["dsstar"].(cellMeta)
+		top := m.Role == roleQuestion // who would show another answer must remove the given one
 		attached := len(is.Attachments)+len(drew.Attachments) > 0
-		return there && is.Type == notebook.Markdown && (is.Source != drew.Source ||
+		return drew.Type == notebook.Markdown && (there || top) && (is.Source != drew.Source ||
 			attached && !reflect.DeepEqual(is.Attachments, drew.Attachments))
 	})
 }

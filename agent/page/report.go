@@ -51,7 +51,7 @@ func (p part) Worth() worth {
 // Assumed returns the readings that evidence or a person has settled.
 func (p part) Assumed() []record.Reading {
 	return slices.DeleteFunc(slices.Clone(p.Readings), func(r record.Reading) bool {
-		return r.Chosen < 0 || r.Chosen >= len(r.Options) || !r.ByUser && (!r.Settled || r.Evidence == "")
+		return r.Problem != "" || !r.ByUser && (!r.Settled || r.Evidence == "")
 	})
 }
 

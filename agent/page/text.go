@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"embed"
 	"fmt"
 	"net/url"
@@ -35,7 +34,7 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(set.Funcs(template.FuncMap{
 		"prose": prose, "paragraphs": Prose, "html": inHTML, "fence": prompts.Fence, "path": inFiles,
 		"title": title, "line": brief.OneLine, "clip": record.Clipped, "bare": bare,
-		"after": record.After, "withFiles": record.WithFiles, "taken": taken, "picture": record.IsPicture,
+		"after": record.After, "withFiles": record.WithFiles, "picture": record.IsPicture,
 		"printed": printed, "problem": brief.Problem, "tries": tries,
 		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
 		"ruled":    func(ruling string) string { return rulings[ruling] },
@@ -76,25 +75,11 @@ func inFiles(name string) string {
 // bare returns a sentence in one line without its full stop.
 func bare(sentence string) string { return strings.TrimRight(brief.OneLine(sentence), " .:") }
 
-// taken returns the option of a reading that the steps take, or "".
-func taken(r record.Reading) string {
-	if r.Chosen < 0 || r.Chosen >= len(r.Options) {
-		return ""
-	}
-	return r.Options[r.Chosen].Text
-}
-
 // shownChars limits how much of a discarded output is shown. The record has all of it.
 const shownChars = 6000
 
 // printed returns what a discarded cell printed.
-func printed(x notebook.Execution) string {
-	out := x.PlainText()
-	if x.Status != notebook.OK {
-		out = cmp.Or(brief.ErrorReport(x, shownChars), out)
-	}
-	return brief.Clip(out, shownChars)
-}
+func printed(x notebook.Execution) string { return brief.Clip(x.PlainText(), shownChars) }
 
 // A turn is what a cell shows of a round; in the log, what did not become a cell.
 type turn struct {

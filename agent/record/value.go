@@ -55,31 +55,3 @@ func unrepr(text string) string {
 	}
 	return plain
 }
-
-// Restate replaces the answers of some questions, by number from 1, with what their last cells
-// print now, which is not proved. It returns the trajectory as its notebook shows it then.
-func (t *Trajectory) Restate(answers map[int]string) (shown *Trajectory) {
-	view := *t
-	for part, answer := range answers {
-		q := t.Questions[part-1]
-		if q.Final, q.Proof, q.Second, q.Readings = q.Final.with(answer), nil, nil, restated(q.Readings); q == t.Question {
-			view.Ended, view.Failure = true, ""
-		}
-	}
-	return &view
-}
-
-// with returns the last cell with what it prints now.
-func (f *Final) with(answer string) *Final {
-	changed := Final{}
-	if f != nil {
-		changed = *f
-	}
-	if a, ok := Accepted(changed.Attempts); ok && changed.Summary != "" {
-		changed.Take(a.Execution)
-	} else {
-		changed.Summary = ""
-	}
-	changed.Answer = answer
-	return &changed
-}

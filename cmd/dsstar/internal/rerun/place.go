@@ -71,7 +71,7 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 			return nil, err
 		}
 	}
-	if err := a.Reopen(runOf(nb).Task.Linked(), s, p.made); err != nil {
+	if err := a.Reopen(p.runOf(nb).Task.Linked(), s, p.made); err != nil {
 		return nil, err
 	}
 	// As in the run, so that sets of strings have the same order.
@@ -141,7 +141,6 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 	p.data = data
 	if data != "" {
 		c.Source = withData(c.Source, data)
-		page.SetData(nb, data)
 		return nil
 	}
 	if named, ok := pythonString(dataDir.FindStringSubmatch(c.Source)[1]); ok {
@@ -151,7 +150,7 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 			p.code[at] = withData(c.Source, p.data)
 		}
 		if p.data == filepath.Join(p.home, record.DataFolder) {
-			for _, s := range runOf(nb).Task.Linked() {
+			for _, s := range p.runOf(nb).Task.Linked() {
 				at := filepath.Join(p.data, s.Name)
 				p.linked = append(p.linked, at)
 				for _, c := range files.Companions(at, s.Name) {
@@ -164,10 +163,13 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 }
 
 // runOf returns what the record of a notebook says; nothing if it cannot be read.
-func runOf(nb *notebook.Notebook) *record.Trajectory {
+func (p *place) runOf(nb *notebook.Notebook) *record.Trajectory {
 	t, err := page.Recorded(nb)
 	if err != nil {
 		return record.New(record.Task{}, record.Question{})
+	}
+	if p.given {
+		t.Task.Data, t.Task.Sources = p.data, nil
 	}
 	return t
 }
