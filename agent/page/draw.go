@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -97,7 +96,9 @@ func Draw(t *record.Trajectory) *notebook.Notebook {
 		"kernelspec": map[string]any{
 			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
 		},
-		"language_info": languageInfo(t.Environment),
+		"language_info": map[string]any{
+			"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3",
+		},
 	}}
 }
 
@@ -120,20 +121,6 @@ func withoutShown(t *record.Trajectory) *record.Trajectory {
 		bare.Questions[k] = q.WithoutShown(t.Method.Script)
 	}
 	return &bare
-}
-
-// languageInfo returns the language_info that ipykernel reports, so that opening the notebook
-// does not change it.
-func languageInfo(environment string) map[string]any {
-	info := map[string]any{
-		"name": "python", "file_extension": ".py", "mimetype": "text/x-python",
-		"codemirror_mode":    map[string]any{"name": "ipython", "version": 3},
-		"nbconvert_exporter": "python", "pygments_lexer": "ipython3",
-	}
-	if words := strings.Fields(environment); len(words) > 1 && words[0] == "Python" {
-		info["version"] = words[1]
-	}
-	return info
 }
 
 // A drawing is a notebook being drawn.
@@ -208,9 +195,6 @@ func (d *drawing) sections(p part, roles ...string) {
 func (d *drawing) section(meta cellMeta, data any) {
 	c := notebook.Cell{Type: notebook.Markdown, Source: text(meta.Role, data)}
 	if p, is := data.(part); is && meta.Role == roleReport {
-		if p.Answer() == "" {
-			return // an answer's alone
-		}
 		c.Attachments = p.Chart()
 	}
 	if c.Source != "" {

@@ -1,11 +1,9 @@
 package page
 
 import (
-	"slices"
 	"strings"
 
 	"dsstar/agent/brief"
-	"dsstar/notebook/lazy"
 )
 
 // JupyterLab takes even an escaped dollar or backslash for mathematics, unless it is alone in an
@@ -16,25 +14,17 @@ const plainDollar, plainBackslash = "<span>&#36;</span>", "<span>&#92;</span>"
 var special = strings.NewReplacer(`\`, plainBackslash, "$", plainDollar, "`", "\\`", "*", `\*`, "_", `\_`,
 	"[", `\[`, "]", `\]`, "~", `\~`, "#", `\#`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;")
 
-var backticks = lazy.Regexp("`+")
-
-// prose escapes text for one Markdown paragraph. Code spans, between two runs of equally many
-// backticks, stay code.
+// prose escapes text for one Markdown paragraph. What stands between single backticks stays code.
 func prose(text string) string {
 	text = brief.OneLine(text)
-	runs := backticks().FindAllStringIndex(text, -1)
-	var b strings.Builder
-	at := 0
-	for len(runs) > 0 {
-		open := runs[0]
-		runs = runs[1:]
-		end := slices.IndexFunc(runs, func(r []int) bool { return r[1]-r[0] == open[1]-open[0] })
-		if end >= 0 {
-			b.WriteString(special.Replace(text[at:open[0]]) + text[open[0]:runs[end][1]])
-			at, runs = runs[end][1], runs[end+1:]
-		}
+	parts := strings.Split(text, "`")
+	if len(parts)%2 == 0 || strings.Contains(text, "``") {
+		return special.Replace(text)
 	}
-	return b.String() + special.Replace(text[at:])
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = special.Replace(parts[i])
+	}
+	return strings.Join(parts, "`")
 }
 
 // Prose escapes text for Markdown, line by line.
