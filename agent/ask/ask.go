@@ -3,7 +3,6 @@ package ask
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -84,33 +83,31 @@ func NewAsker(s Settings, system func() prompts.Part, warn func(text string) err
 // Role returns the reply to a request, which rests on its role and parts. A reply that cannot be
 // read is sent back once with the rule; then the error is a *[Error]. While the request is
 // longer than the model's context, all that the run shows is made shorter, for good.
-func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (T, error) {
+func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (value T, err error) {
 	for {
 		sizes, parts := a.Sizes(), r.Words()
 		ground := r.ground(parts)
 		on := []any{ground, a.count(ground)}
-		if less, ok := journal.Known[Sizes](a.Journal, "sizes", on); ok && less != sizes {
-			a.ShowAs(less)
-			continue
-		}
 		reply, err := journal.Once(ctx, a.Journal, "reply", on, func(ctx context.Context) (kept, error) {
-			if sizes != within(sizes, a.most) { // those of a run that goes on
-				return kept{}, llm.ErrContextLength
+			k, err := kept{}, llm.ErrContextLength
+			if sizes == within(sizes, a.most) { // else they are those of a run that goes on
+				k, err = askTwice(ctx, a, a.request(r, parts), format)
 			}
-			return askTwice(ctx, a, a.request(r, parts), format)
+			if errors.Is(err, llm.ErrContextLength) {
+				return a.tooLong(sizes, r, parts, err)
+			}
+			return k, err
 		})
-		if errors.Is(err, llm.ErrContextLength) {
-			if err = a.shorter(sizes, r, parts, on, err); err == nil {
-				continue
-			}
+		switch {
+		case err != nil:
+			return value, err
+		case reply.Less != nil:
+			a.show(sizes, *reply.Less)
+			continue
+		case reply.Fault != "":
+			return value, &Error{Role: r.Role, Subject: r.Subject, Problem: reply.Fault, Reply: reply.Text}
 		}
-		if err == nil && reply.Fault != "" {
-			err = &Error{Role: r.Role, Subject: r.Subject, Problem: reply.Fault, Reply: reply.Text}
-		}
-		if err != nil {
-			return *new(T), err
-		}
-		value, err := format.Read(llm.Reply{Text: reply.Text, Finish: reply.Finish})
+		value, err = format.Read(llm.Reply{Text: reply.Text, Finish: reply.Finish})
 		if isPart(err) {
 			err = nil
 		}
@@ -146,31 +143,6 @@ func (a *Asker) Forget(all []Request) {
 			there = a.Journal.Forget("reply", []any{ground, n})
 		}
 	}
-}
-
-// shorter has less shown, for a request that was too long when sizes were shown. What is shown in
-// its place is recorded. If nothing is left to take away, the error is the reason.
-func (a *Asker) shorter(sizes Sizes, r Request, parts []prompts.Part, on any, reason error) error {
-	earlier := 0
-	for _, p := range parts {
-		if e, ok := p.(prompts.Earlier); ok {
-			earlier = e.Size()
-		}
-	}
-	shrunk, less := a.shrink(sizes, earlier)
-	if !less {
-		return reason
-	}
-	if a.Journal != nil {
-		if err := journal.Put(a.Journal, "sizes", on, a.Sizes()); err != nil {
-			return err
-		}
-	}
-	if !shrunk || sizes != within(sizes, a.most) {
-		return nil
-	}
-	return a.warn(fmt.Sprintf("the %s's request for %s was longer than the model's context: "+
-		"from here on less of earlier questions, files and outputs is shown", r.Role, r.Subject))
 }
 
 // ReportChars is the length up to which an error report, already without the

@@ -114,11 +114,7 @@ func (form judgement) verdict() (v record.Verdict, err error) {
 }
 
 func noSuchStep(step any, steps int) error {
-	has := fmt.Sprintf("steps 1 to %d", steps)
-	if steps == 1 {
-		has = "step 1"
-	}
-	return fmt.Errorf("it names step %v, and the plan has %d (%s)", step, steps, has)
+	return fmt.Errorf("it names step %v, and the steps of the plan are 1 to %d", step, steps)
 }
 
 // A Branch is the cell that takes another option of a reading.

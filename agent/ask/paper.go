@@ -3,8 +3,6 @@ package ask
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"slices"
 	"strconv"
 
 	"dsstar/agent/record"
@@ -61,34 +59,20 @@ var routeLine = lazy.Regexp(`(?im)^` + marks + `(?:(?:my|the|final|answer|choice
 
 // Route is a route for a plan of the given number of steps. Different choices are an error.
 func Route(steps int) Format[record.Route] {
-	others := fmt.Sprintf(", or with `Step` and a number from 1 to %d", steps)
-	switch {
-	case steps < 1:
-		others = ""
-	case steps == 1:
-		others = " or `Step 1`"
-	}
-	return Format[record.Route]{
-		Rule:  "Reply with `Add Step`" + others + ", and nothing else.",
-		Parse: func(text string) (record.Route, error) { return routeIn(text, steps) },
-	}
-}
-
-func routeIn(text string, steps int) (record.Route, error) {
-	var chosen []int // 0: add a step
-	for _, m := range routeLine().FindAllStringSubmatch(text, -1) {
-		n, err := strconv.Atoi(cmp.Or(m[1], "0"))
-		if m[1] != "" && (err != nil || n < 1 || n > steps) {
-			return record.Route{}, noSuchStep(m[1], steps)
-		}
-		chosen = append(chosen, n)
-	}
-	slices.Sort(chosen)
-	switch chosen = slices.Compact(chosen); len(chosen) {
-	case 0:
-		return record.Route{}, errors.New("it makes no choice")
-	case 1:
-		return record.Route{Back: chosen[0]}, nil
-	}
-	return record.Route{}, errors.New("it makes more than one choice")
+	rule := "Reply with `Add Step`, or with `Step` and a number from 1 to " + strconv.Itoa(steps)
+	return Format[record.Route]{Rule: rule + ", and nothing else.",
+		Parse: func(text string) (r record.Route, err error) {
+			err = errors.New("it makes no choice")
+			for i, m := range routeLine().FindAllStringSubmatch(text, -1) {
+				n, bad := strconv.Atoi(cmp.Or(m[1], "0"))
+				switch {
+				case m[1] != "" && (bad != nil || n < 1 || n > steps):
+					return record.Route{}, noSuchStep(m[1], steps)
+				case i > 0 && n != r.Back:
+					return record.Route{}, errors.New("it makes more than one choice")
+				}
+				r.Back, err = n, nil
+			}
+			return r, err
+		}}
 }

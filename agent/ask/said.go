@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -14,11 +13,9 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// An entry is what a reply says under the name of a field. That of code has its fences.
-type entry struct {
-	name  string
-	lines []string
-}
+// said is what a reply says under the names of fields, and what it says under none. Code has its
+// fences.
+type said map[string][]string
 
 // read reads a reply into a struct, given its address: a JSON object, or else labelled lines and
 // code.
@@ -27,32 +24,33 @@ func (f *form) read(text string, to any) error {
 	if err != nil {
 		return err
 	}
-	said := f.entries(text)
-	own, parts := f.parts(said)
-	if object != nil {
-		own, parts = entriesOf(object, f.own), nil
+	own, parts := f.lines(text)
+	if code := own["code"]; object != nil {
+		own, parts = saidBy(object), nil
 		list, _ := object[f.partsOf].([]any)
 		for _, part := range list {
-			parts = append(parts, entriesOf(lower(part), f.inPart))
+			fields, _ := part.(map[string]any)
+			parts = append(parts, saidBy(fields))
 		}
-		if code := texts(own, "code"); nothing().MatchString(strings.Join(code, "\n")) {
-			own = append(own, slices.DeleteFunc(said, func(e *entry) bool { return e.name != "code" })...)
+		if nothing().MatchString(strings.Join(own["code"], "\n")) {
+			own["code"] = code
 		}
 	}
 	f.set(reflect.ValueOf(to).Elem(), own, parts)
 	return nil
 }
 
-// entriesOf returns what an object says under some names.
-func entriesOf(object map[string]any, names []string) (all []*entry) {
-	for _, name := range names {
-		list, isList := object[name].([]any)
+// saidBy returns what a JSON object says.
+func saidBy(object map[string]any) said {
+	all := said{}
+	for name, value := range object {
+		list, isList := value.([]any)
 		if !isList {
-			list = []any{object[name]}
+			list = []any{value}
 		}
 		for _, one := range list {
 			if one != nil {
-				all = append(all, &entry{name, []string{fmt.Sprint(one)}})
+				all[name] = append(all[name], fmt.Sprint(one))
 			}
 		}
 	}
@@ -64,106 +62,96 @@ var (
 	item      = lazy.Regexp(`^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+`)
 )
 
-// entries reads labelled lines and code. What stands before all code without a label is the form's
-// first text.
-func (f *form) entries(text string) []*entry {
-	lead := &entry{}
-	rest, last, all := lead, lead, []*entry{lead}
-	add := func(fields ...*entry) {
-		all = append(all, fields...)
-		last = all[len(all)-1]
+// lines reads labelled lines and code: what they say in no part, and what in each. The first field
+// of a part begins one, and a field of no part ends it. What stands before all code without a label
+// is the form's first text.
+func (f *form) lines(text string) (own said, parts []said) {
+	const lead, behind = "", "behind code" // no names of fields
+	own = said{}
+	to, inside, last, rest := own, false, lead, lead // last: what a line goes on from
+	add := func(name, value string) {
+		if f.opens(name) && (!inside || strings.Join(to[name], "") != "") {
+			to, inside = said{}, true
+			parts = append(parts, to)
+		} else if !slices.Contains(f.inPart, name) {
+			to, inside = own, false
+		}
+		to[name], last = append(to[name], value), name
 	}
 	for _, p := range pieces(text) {
 		if p.isCode {
-			add(&entry{"code", []string{p.text}})
-			rest = &entry{} // is not read
-			last = rest
+			add("code", p.text)
+			last, rest = behind, behind
 			continue
 		}
 		for line := range strings.Lines(p.text) {
 			line = strings.TrimRight(line, "\n")
-			switch fields := f.labelled(line); {
-			case fields != nil && fields[0].name == "code":
-				last = &entry{} // code is in blocks
-			case fields != nil:
-				add(fields...)
-			case f.kinds[last.name] == reflect.Slice && item().MatchString(line):
-				add(&entry{last.name, []string{line}})
-			case strings.Trim(line, "|:- \t") != "":
-				last.lines = append(last.lines, line)
-			case len(last.lines) > 0: // also below the head of a table
-				last = rest
+			name, value, second := f.labelled(line)
+			isField := f.kinds[last] != reflect.Invalid
+			switch {
+			case name == "code": // it is in blocks
+				last = behind
+			case name != "":
+				if add(name, value); second != "" {
+					add(f.inPart[1], second)
+				}
+			case f.kinds[last] == reflect.Slice && item().MatchString(line):
+				add(last, line)
+			case strings.Trim(line, "|:- \t") == "": // also below the head of a table
+				if isField && to[last][len(to[last])-1] != "" {
+					last = rest
+				}
+			case !isField:
+				own[last] = append(own[last], line)
+			default:
+				if text := &to[last][len(to[last])-1]; len(*text) < longestField {
+					*text = strings.TrimLeft(*text+"\n"+line, "\n")
+				}
 			}
 		}
 	}
-	if len(f.own) > 0 && texts(all, f.own[0]) == nil {
-		first := strings.TrimSpace(strings.Join(lead.lines, "\n"))
-		*lead = entry{f.own[0], []string{introLine().ReplaceAllString(first, "")}}
-	}
-	return all
-}
-
-// labelled returns the field that a line begins with; nil if there is none. A number such as that
-// of Branch 1.2 is two fields.
-func (f *form) labelled(line string) []*entry {
-	m := f.label().FindStringSubmatch(line)
-	if m == nil {
-		return nil
-	}
-	n := slices.IndexFunc(m[1:], func(group string) bool { return group != "" })
-	name := slices.Concat(f.own, f.inPart)[n]
-	number, second, dotted := strings.Cut(m[len(m)-2], ".")
-	value := strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "| ")
-	if strings.HasSuffix(value, "**") && strings.Count(value, "**")%2 == 1 {
-		value = strings.TrimSuffix(value, "**") // the label has the other half
-	}
-	field := &entry{name: name}
-	if f.kinds[name] == reflect.Int {
-		value = strings.TrimSpace(number + " " + value)
-	}
-	if value != "" {
-		field.lines = []string{value}
-	}
-	if dotted && len(f.inPart) > 1 && name == f.inPart[0] {
-		return []*entry{field, {f.inPart[1], []string{second}}}
-	}
-	return []*entry{field}
-}
-
-// texts returns what entries say under a name; nil if they do not have it.
-func texts(all []*entry, name string) (found []string) {
-	for _, e := range all {
-		if e.name == name {
-			found = append(found, strings.Join(e.lines, "\n"))
-		}
-	}
-	return found
-}
-
-// parts returns the entries that belong to no part, and those of each part. The first field of a
-// part begins one, and a field of no part ends it.
-func (f *form) parts(all []*entry) (own []*entry, parts [][]*entry) {
-	to := &own
-	for _, e := range all {
-		opens := len(f.inPart) > 0 && e.name == f.inPart[0]
-		if opens && (to == &own || strings.Join(texts(*to, e.name), "") != "") {
-			parts = append(parts, nil)
-			to = &parts[len(parts)-1]
-		} else if !slices.Contains(f.inPart, e.name) {
-			to = &own
-		}
-		*to = append(*to, e)
+	if len(f.own) > 0 && own[f.own[0]] == nil {
+		first := strings.TrimSpace(strings.Join(own[lead], "\n"))
+		own[f.own[0]] = []string{introLine().ReplaceAllString(first, "")}
 	}
 	return own, parts
 }
 
-// set sets the fields of a struct by entries, and its parts by those of each. Code and choices stay
-// as they are said.
-func (f *form) set(form reflect.Value, own []*entry, parts [][]*entry) {
+// longestField is how much of a field is kept. The rest is talk, or a copying error.
+const longestField = 4000
+
+// opens reports whether a field begins a part.
+func (f *form) opens(name string) bool { return len(f.inPart) > 0 && name == f.inPart[0] }
+
+// labelled returns the name and the value of the field that a line begins with; "" if there is none.
+// A number such as that of Branch 1.2 is two fields: then second is the value of the other one.
+func (f *form) labelled(line string) (name, value, second string) {
+	m := f.label().FindStringSubmatch(line)
+	if m == nil {
+		return "", "", ""
+	}
+	n := slices.IndexFunc(m[1:], func(group string) bool { return group != "" })
+	name = slices.Concat(f.own, f.inPart)[n]
+	number, second, _ := strings.Cut(m[len(m)-2], ".")
+	value = strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "| ")
+	if strings.HasSuffix(value, "**") && strings.Count(value, "**")%2 == 1 {
+		value = strings.TrimSuffix(value, "**") // the label has the other half
+	}
+	if f.kinds[name] == reflect.Int {
+		value = strings.TrimSpace(number + " " + value)
+	}
+	if !f.opens(name) {
+		second = ""
+	}
+	return name, value, second
+}
+
+// set sets the fields of a struct by what is said of them, and its parts. Code and choices stay as
+// they are said.
+func (f *form) set(form reflect.Value, own said, parts []said) {
 	for of, value := range form.Fields() {
 		name := nameOf(of)
-		said := texts(own, name)
-		text := strings.Join(said, "\n")
+		text := strings.Join(own[name], "\n")
 		switch to := value.Addr().Interface().(type) {
 		case *string:
 			if *to = text; name != "code" && choices[name] == nil {
@@ -174,7 +162,7 @@ func (f *form) set(form reflect.Value, own []*entry, parts [][]*entry) {
 		case *bool:
 			*to = isYes().MatchString(text)
 		case *[]string:
-			*to = different(said)
+			*to = different(own[name])
 		default:
 			for _, part := range parts {
 				if one := reflect.New(of.Type.Elem()).Elem(); name == f.partsOf {
@@ -239,18 +227,25 @@ var (
 	jsonEscape  = lazy.Regexp(`(?s)\\.|"`)
 )
 
-// objectIn returns the JSON object in a text, its names in small letters; nil if there is none. One
+// objectIn returns the first JSON object of a text, outside of other code; nil if there is none. One
 // in the midst of other text has one of some names.
-func objectIn(text string, names []string) (map[string]any, error) {
-	at := startOf(text)
+func objectIn(text string, names []string) (object map[string]any, err error) {
+	at, begin := -1, 0
+	for _, p := range pieces(text) {
+		m := objectStart().FindStringSubmatchIndex(p.text)
+		if m != nil && (!p.isCode || p.Language == "json" || p.Language == "" && p.Code[0] == '{') {
+			at = begin + m[2]
+			break
+		}
+		begin += len(p.text)
+	}
 	if at < 0 {
 		return nil, nil
 	}
-	var value any
 	whole := repaired(text[at:])
 	decoder := json.NewDecoder(strings.NewReader(whole))
 	decoder.UseNumber()
-	err, object := decoder.Decode(&value), lower(value)
+	err = decoder.Decode(&object)
 	isNamed := slices.ContainsFunc(names, func(name string) bool { return object[name] != nil })
 	switch {
 	case !isNamed && strings.Trim(text[:at], "`~json \t\n") != "":
@@ -261,30 +256,6 @@ func objectIn(text string, names []string) (map[string]any, error) {
 		return nil, errors.New("it has two JSON objects")
 	}
 	return object, nil
-}
-
-// startOf returns where the first JSON object of a text begins, outside of other code; -1 if there is
-// none.
-func startOf(text string) int {
-	begin := 0
-	for _, p := range pieces(text) {
-		m := objectStart().FindStringSubmatchIndex(p.text)
-		if m != nil && (!p.isCode || p.Language == "json" || p.Language == "" && p.Code[0] == '{') {
-			return begin + m[2]
-		}
-		begin += len(p.text)
-	}
-	return -1
-}
-
-// lower returns an object with its names in small letters; one that is empty for any other value.
-func lower(value any) map[string]any {
-	all, object := map[string]any{}, map[string]any(nil)
-	object, _ = value.(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		all[strings.ToLower(name)] = object[name]
-	}
-	return all
 }
 
 // repaired returns JSON without faults of small models: line breaks, quotes and backslashes as they

@@ -1,6 +1,11 @@
 package ask
 
-import "dsstar/agent/record"
+import (
+	"fmt"
+
+	"dsstar/agent/record"
+	"dsstar/prompts"
+)
 
 // Sizes are how much of what there is the model is shown, in bytes.
 type Sizes = record.Sizes
@@ -57,27 +62,50 @@ func within(s, o Sizes) Sizes {
 	return w
 }
 
-// shrink makes what is shown shorter, unless it is no longer as it was before: then another request
-// has done so already. Earlier questions, of which the request shows so many bytes, come first. It
-// reports whether it has, and whether less is shown: if not, nothing was left to take away.
-func (a *Asker) shrink(before Sizes, earlier int) (shrunk, less bool) {
+// less returns what is shown in place of a request's parts that were too long: earlier questions come
+// first. It is as it was if nothing is left to take away.
+func (a *Asker) less(before Sizes, parts []prompts.Part) Sizes {
+	if now := a.Sizes(); now != before {
+		return now // another request was too long
+	}
+	after := within(before, a.most)
+	if after != before {
+		return after
+	}
+	for _, p := range parts {
+		e, ok := p.(prompts.Earlier)
+		if size := e.Size(); ok && size > leastEarlier && (before.Earlier == 0 || size <= before.Earlier) {
+			after.Earlier = size / 2 // they can be shorter
+			return after
+		}
+	}
+	// The context is what is said to be too long, so that what is left of it may be little:
+	// half, not a tenth less.
+	return within(before, Sizes{Result: max(leastResult, before.Result/2),
+		Results:     max(leastResult, before.Results/2),
+		Description: max(leastResult, before.Description/2),
+		Context:     max(leastContext, before.Context/2)})
+}
+
+// tooLong returns what is kept in place of a reply to a request that was too long. If nothing is
+// left to take away, the error is the reason.
+func (a *Asker) tooLong(sizes Sizes, r Request, parts []prompts.Part, reason error) (kept, error) {
+	less := a.less(sizes, parts)
+	switch {
+	case less == sizes:
+		return kept{}, reason
+	case a.Sizes() != sizes || sizes != within(sizes, a.most):
+		return kept{Less: &less}, nil
+	}
+	return kept{Less: &less}, a.warn(fmt.Sprintf("the %s's request for %s was longer than the model's "+
+		"context: from here on less of earlier questions, files and outputs is shown", r.Role, r.Subject))
+}
+
+// show has less shown than before, unless another request has done so already.
+func (a *Asker) show(before, less Sizes) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	after := within(before, a.most)
-	switch {
-	case after != before:
-	case earlier > leastEarlier && (before.Earlier == 0 || earlier <= before.Earlier):
-		after.Earlier = earlier / 2 // they can be shorter
-	default:
-		// The context is what is said to be too long, so that what is left of it may be little:
-		// half, not a tenth less.
-		after = within(before, Sizes{Result: max(leastResult, before.Result/2),
-			Results:     max(leastResult, before.Results/2),
-			Description: max(leastResult, before.Description/2),
-			Context:     max(leastContext, before.Context/2)})
+	if a.sizes == before {
+		a.sizes = less
 	}
-	if a.sizes == before && after != before {
-		a.sizes, shrunk = after, true
-	}
-	return shrunk, a.sizes != before
 }

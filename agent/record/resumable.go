@@ -104,7 +104,7 @@ func disown(rounds []Round) {
 // Unprove leaves a trajectory that is to be proved in a run of its own, which begins now.
 func (t *Trajectory) Unprove() {
 	t.Proof, t.Learned, t.Warnings, t.Models = nil, nil, nil, nil
-	t.Journal = t.Journal.Only("reply", "sizes", Decided) // nothing has run yet
+	t.Journal = t.Journal.Only("reply", Decided) // nothing has run yet
 	t.Usage, t.ByRole, t.Cost, t.Seconds = Usage{}, nil, new(float64), Seconds{}
 	t.Started = time.Now()
 }
