@@ -114,7 +114,7 @@ func (form judgement) verdict() (v record.Verdict, err error) {
 }
 
 func noSuchStep(step any, steps int) error {
-	return fmt.Errorf("it names step %v, and the steps of the plan are 1 to %d", step, steps)
+	return fmt.Errorf("it names step %v, and the plan has %d", step, steps)
 }
 
 // A Branch is the cell that takes another option of a reading.
