@@ -16,7 +16,8 @@ import (
 func TestAsk(t *testing.T) {
 	first := play(t, open).noError(t)
 	tr := next(t, first.Trajectory)
-	p := goOn(t, onward, question("What now?", "A word.")(t, tr)).noError(t)
+	corrects := onward.with(script{"verdict": yes + "\nCorrects: 1"})
+	p := goOn(t, corrects, question("What now?", "A word.")(t, tr)).noError(t)
 	if p.Earlier() != 1 || p.Task.Question != "What now?" {
 		t.Errorf("%d questions before %q", p.Earlier(), p.Task.Question)
 	}
@@ -29,6 +30,9 @@ func TestAsk(t *testing.T) {
 	contains(t, p.model.prompt(t, "second the answer to question 2"), "Which of 1 count.", "- some: 2")
 	nb := readNotebook(t, p.Trajectory)
 	contains(t, nb.Cells[cellOf(t, nb, "question-2")].Source, "# Question 2: What now?", "12")
+	contains(t, nb.Cells[cellOf(t, nb, "question")].Source, "Question 2 corrects this answer.")
+	third := goOn(t, fresh, next(t, readAgain(t, p.Trajectory))).noError(t)
+	contains(t, third.model.prompt(t, "solver round 3"), "Question 2 corrects this answer.")
 	contains(t, p.Script(), "# %% Question 1, Step 1: ", "# %% Question 2, Answer: What now?")
 	if err := record.New(record.Task{}, record.Question{Rounds: []record.Round{{ByHand: true,
 		Attempts: []record.Attempt{{Execution: notebook.Execution{Status: notebook.OK}}}}}}).Ask("??", ""); err == nil {

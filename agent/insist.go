@@ -71,6 +71,7 @@ func (r *run) heed(said ask.Judgement) {
 	if !said.Sufficient {
 		return
 	}
+	r.t.Corrects = said.Corrects
 	r.proposed(said.Branches)
 	var all []record.Reading
 	told := len(said.Takes) == len(r.t.Readings)

@@ -58,7 +58,7 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, step int, err er
 			Images: func() []llm.Image {
 				_, _ = r.work.enter(ctx, r.chain(""), false) // else there are fewer pictures
 				return r.pictures()
-			}}, ask.Judgements(r.t.Steps(), points, due, r.rereads()))
+			}}, ask.Judgements(r.t.Steps(), points, due, r.rereads(), r.t.Earlier()))
 		unread, err := r.unread(err)
 		if unread {
 			said.Verdict = record.Verdict{Unfinished: true, Reason: "the judge gave no verdict that could be read"}

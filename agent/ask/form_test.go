@@ -29,7 +29,7 @@ func (m *chatty) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
 
 // TestForm: a request has the form in words or the schema, and keeps to it when it is asked again.
 func TestForm(t *testing.T) {
-	form := Judgements(1, 0, nil, false)
+	form := Judgements(1, 0, nil, false, 0)
 	for _, m := range []*chatty{
 		{bySchema: true, replies: []string{`{"verdict": "maybe"}`,
 			`{"verdict": "unfinished", "reason": "x", "wrong_step": null, "code": null}`}},

@@ -19,6 +19,7 @@ type Judgement struct {
 	Readings []record.Reading
 	Takes    []int  // of each point of the request the option that the cells take, from 1; nil: not said
 	Decided  []int  // points of the request that the words quoted for them decide; nil: not said
+	Corrects []int  `json:",omitempty"` // numbers of earlier questions whose answers this one corrects
 	Code     string // the last cell, if the verdict is sufficient or inconclusive
 	Branches []Branch
 }
@@ -28,6 +29,7 @@ type judgement struct {
 	Verdict  string    `json:"verdict"`
 	Reason   string    `json:"reason" jsonschema:"one or two sentences"`
 	Wrong    int       `json:"wrong_step,omitempty" jsonschema:"the number of the wrong step; null: none is wrong"`
+	Corrects string    `json:"corrects" jsonschema:"the numbers of the earlier questions whose answers the user corrects with this one, or none"`
 	Code     string    `json:"code,omitempty" jsonschema:"the last Python cell, if sufficient or inconclusive"`
 	Takes    string    `json:"takes" jsonschema:"of each reading in order the number of the option that the cells take, such as 1, 2"`
 	Decided  string    `json:"decided" jsonschema:"the numbers of the readings that the words quoted for them decide, such as 1, 3, or none"`
@@ -43,8 +45,8 @@ var errTwo = errors.New("it gives two verdicts")
 // Judgements reads the judgement of a plan. steps is the number of its steps, and points that of
 // the readings that it takes. asked are the branches whose cells come with the judgement, if there
 // are points; cells that cannot be read are left out. If readings is set, the judgement names the
-// readings itself.
-func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgement] {
+// readings itself. earlier is the number of questions before this one.
+func Judgements(steps, points int, asked []Branch, readings bool, earlier int) Format[Judgement] {
 	key, rule, without := "judgement_points", judgementRule, []string{"readings"}
 	switch {
 	case readings:
@@ -52,16 +54,23 @@ func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgeme
 	case points == 0:
 		key, without = "judgement", append(without, onPoints...)
 	}
+	if earlier == 0 {
+		without = append(slices.Clip(without), "corrects")
+	}
 	f := formatOf(key, rule, func(form judgement) (Judgement, error) {
-		return form.read(steps, asked)
+		return form.read(steps, earlier, asked)
 	}, without...)
+	if earlier > 0 {
+		const before = "Wrong step: its number\n"
+		f.Form = strings.Replace(f.Form, before, before+words("corrects")+"\n", 1)
+	}
 	if points > 0 && len(asked) > 0 {
 		f.Form += "\n\n" + words("branching") + "\n\n" + branchForm(asked)
 	}
 	return f
 }
 
-func (form judgement) read(steps int, asked []Branch) (j Judgement, err error) {
+func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err error) {
 	j.Verdict, err = form.verdict()
 	switch j.Wrong = form.Wrong; {
 	case err != nil:
@@ -71,6 +80,7 @@ func (form judgement) read(steps int, asked []Branch) (j Judgement, err error) {
 		err = errTwo
 	case j.Sufficient:
 		j.Code, err = codeOf(form.Code)
+		j.Corrects = slices.DeleteFunc(numbersIn(form.Corrects), func(n int) bool { return n < 1 || n > earlier })
 		j.Branches, _ = branchesOf(form.Branches, asked, steps)
 		if form.Takes+form.Decided != "" {
 			j.Takes, j.Decided = numbersIn(form.Takes), numbersIn(form.Decided)

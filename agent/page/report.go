@@ -30,6 +30,9 @@ func (p part) Followed() (later []*record.Trajectory) {
 	return later
 }
 
+// Corrected returns the number of the question that corrects the answer; 0: none does.
+func (p part) Corrected() int { return p.all.CorrectedBy(p.k) }
+
 // A worth is what an answer is worth, and why.
 type worth struct{ Mark, Standing, Why string }
 
