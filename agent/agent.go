@@ -40,10 +40,10 @@ type run struct {
 	approved bool           // the last cell is one that a person has seen and accepted
 	folder   *os.Root       // the run folder, whatever cells make of its path
 
-	all         []record.File // that the data folder had and the run may look at
-	data        dataState
-	digest      string // of the data
-	changedFile string // a data file that is no longer as data has it
+	all         []record.File     // that the data folder had and the run may look at
+	data        map[string]string // their sums as the run began, by their names
+	digest      string            // of the data
+	changedFile string            // a data file that is no longer as data has it
 }
 
 // Run answers the task's question. The trajectory is never nil. It holds all that happened,
@@ -233,7 +233,7 @@ func (r *run) describeData(ctx context.Context) error {
 		return err
 	}
 	if r.t.Described {
-		r.data = lookAt(r.dataPath(), r.all)
+		r.data = r.sums()
 		return nil
 	}
 	every := slices.Clone(r.t.Task.Files)
@@ -241,11 +241,10 @@ func (r *run) describeData(ctx context.Context) error {
 		return err
 	}
 	r.all = r.t.Task.Files
-	r.data = lookAt(r.dataPath(), r.all)
-	sums := r.sums()
+	r.data = r.sums()
 	for i, f := range r.all {
 		if f.IsWhole() {
-			r.t.Task.Files[i].Sum = sums[f.Name]
+			r.t.Task.Files[i].Sum = r.data[f.Name]
 		}
 	}
 	if err := r.files.Describe(ctx); err != nil {

@@ -67,30 +67,17 @@ func Sums(sources []Source, all []File) map[string]string {
 	return sums
 }
 
-// A Stamp tells whether a file is as it was, without reading it: it changes with the file, but also
+// A stamp tells whether a file is as it was, without reading it: it changes with the file, but also
 // without it, when the file is moved or linked.
-type Stamp struct {
+type stamp struct {
 	Size          int64
 	Modified      int64 // in ns, as anybody can set it
 	Device, Inode uint64
 	Changed       int64 // in ns, as the system alone sets it
 }
 
-// StampOf returns the stamp of the file at a path, or of the file that a link there leads to.
-func StampOf(path string) (Stamp, error) {
-	var s unix.Stat_t
-	err := unix.Stat(path, &s)
-	return stampOf(s), err
-}
-
-func stampOf(s unix.Stat_t) Stamp {
-	return Stamp{s.Size, s.Mtim.Nano(), uint64(s.Dev), s.Ino, s.Ctim.Nano()}
-}
-
-// Touched reports whether only what the system keeps of the file has changed: it may have other
-// content all the same.
-func (s Stamp) Touched(was Stamp) bool {
-	return s != was && s.Size == was.Size && s.Modified == was.Modified
+func stampOf(s unix.Stat_t) stamp {
+	return stamp{s.Size, s.Mtim.Nano(), uint64(s.Dev), s.Ino, s.Ctim.Nano()}
 }
 
 // known are the sums of files that were read, by their stamps.
@@ -107,8 +94,8 @@ func (d *Folder) sum(f File) (string, error) {
 	if err := unix.Fstat(int(file.Fd()), &stat); err != nil {
 		return "", fmt.Errorf("read %s: %w", f.Name, err)
 	}
-	stamp := stampOf(stat)
-	if sum, ok := known.Load(stamp); ok {
+	now := stampOf(stat)
+	if sum, ok := known.Load(now); ok {
 		return sum.(string), nil
 	}
 	h, read := sha256.New(), io.LimitReader(file, sumWhole) // it may grow meanwhile
@@ -123,8 +110,8 @@ func (d *Folder) sum(f File) (string, error) {
 		return "", fmt.Errorf("read %s: %w", f.Name, err)
 	}
 	sum := hex.EncodeToString(h.Sum(nil))
-	if time.Since(time.Unix(0, stamp.Changed)) > time.Second {
-		known.Store(stamp, sum) // what changes a file now may leave its stamp, which counts in ticks
+	if time.Since(time.Unix(0, now.Changed)) > time.Second {
+		known.Store(now, sum) // what changes a file now may leave its stamp, which counts in ticks
 	}
 	return sum, nil
 }
