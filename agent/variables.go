@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -22,23 +23,13 @@ type Host interface {
 	// computes nothing.
 	Variables(ctx context.Context) ([]record.Variable, error)
 	// Carry makes what a cell, which is about to run, reads of the user's variables
-	// ready for a session that has none of them, and returns it.
-	Carry(ctx context.Context, what Reading) ([]record.Variable, error)
+	// ready for a session that has none of them, and returns it. Names that the cells before it bind
+	// are not the user's, and known are variables that need not be carried.
+	Carry(ctx context.Context, code string, before []string, known []record.Variable) ([]record.Variable, error)
 	// Leave is called once, after the last cell. It returns what the user should
 	// know about what the cells leave behind.
-	Leave(ctx context.Context, carried []record.Variable) (warnings []string, err error)
+	Leave(ctx context.Context, known []record.Variable) (warnings []string, err error)
 }
-
-// A Reading describes a cell whose variables are to be carried.
-type Reading struct {
-	Code   string
-	Before []string // the cells before it, whose names are not the user's
-	Known  []string // names that have been carried, or cannot be
-	Room   int64    // bytes that may be written
-}
-
-// MaxCarried limits how many bytes of the user's variables a run writes to files.
-const MaxCarried = 1 << 30
 
 // meet has the variables of the user's session described.
 func (r *run) meet(ctx context.Context) error {
@@ -56,32 +47,32 @@ func (r *run) meet(ctx context.Context) error {
 	if err != nil {
 		return r.warnAndContinue(ctx, "the variables of the session are not described", err)
 	}
+	var names []string
 	for i, v := range all { // those that the run had read stay as they were
+		names = append(names, v.Name)
 		r.asker.Mask.Learn(v.Text) // a cell may print what is not shown
-		n := slices.IndexFunc(r.t.Variables, func(o record.Variable) bool {
-			return o.Name == v.Name && o.Known()
-		})
-		if n < 0 {
+		n := named(r.t.Variables, v.Name)
+		if n < 0 || !r.t.Variables[n].Known() {
 			continue
 		}
-		if was := r.t.Variables[n]; was.Text != v.Text {
+		if all[i] = r.t.Variables[n]; all[i].Text != v.Text {
 			return &record.EditError{Problem: fmt.Sprintf("the variable %s of the session is not what "+
 				"it was when cells of this run read it: ask in a new run", v.Name)}
 		}
-		all[i] = r.t.Variables[n]
 	}
 	if r.t.Variables = all; len(all) == 0 {
 		return nil
-	}
-	names := make([]string, len(all))
-	for i, v := range all {
-		names[i] = v.Name
 	}
 	if len(r.t.Task.Mask) > 0 {
 		return &describe.MaskError{Reason: "the session has variables, whose columns are not looked into: " +
 			strings.Join(names, ", ")}
 	}
 	return r.observe(Event{Kind: Met, Text: strings.Join(names, ", ")})
+}
+
+// named returns the index of a variable, or -1.
+func named(all []record.Variable, name string) int {
+	return slices.IndexFunc(all, func(v record.Variable) bool { return v.Name == name })
 }
 
 // warnAndContinue warns that a host has failed, or returns the error if the run has ended.
@@ -98,14 +89,8 @@ func (r *workspace) carry(ctx context.Context, code string) error {
 	if r.host == nil {
 		return nil
 	}
-	what := Reading{Code: code, Before: slices.Clone(r.at), Room: MaxCarried}
-	for _, v := range r.t.Variables {
-		if v.Known() {
-			what.Known = append(what.Known, v.Name)
-			what.Room -= v.Bytes
-		}
-	}
-	carried, err := r.host.Carry(ctx, what)
+	known := slices.DeleteFunc(slices.Clone(r.t.Variables), func(v record.Variable) bool { return !v.Known() })
+	carried, err := r.host.Carry(ctx, code, slices.Clone(r.at), known)
 	if err != nil {
 		return r.warnAndContinue(ctx, "what the cell reads of the session's variables is not carried "+
 			"to a fresh session", err)
@@ -114,7 +99,7 @@ func (r *workspace) carry(ctx context.Context, code string) error {
 	defer r.mu.Unlock()
 	all := slices.Clone(r.t.Variables) // whoever has the trajectory may still read the old ones
 	for _, v := range carried {
-		if i := slices.IndexFunc(all, func(o record.Variable) bool { return o.Name == v.Name }); i >= 0 {
+		if i := named(all, v.Name); i >= 0 {
 			v.Text = all[i].Text
 			all[i] = v
 		} else {
@@ -138,18 +123,14 @@ func (r *run) takeLeave(ctx context.Context) error {
 	r.work.host = nil
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leavePatience)
 	defer cancel()
-	carried := slices.DeleteFunc(slices.Clone(r.t.Variables),
-		func(v record.Variable) bool { return v.File == "" })
-	warnings, err := host.Leave(ctx, carried)
+	warnings, err := host.Leave(ctx, r.t.Variables)
 	if err != nil {
 		return r.warnAndContinue(ctx, "what the cells leave behind is not known", err)
 	}
 	for _, w := range warnings {
-		if err := r.Warn(w); err != nil {
-			return err
-		}
+		err = cmp.Or(err, r.Warn(w))
 	}
-	return nil
+	return err
 }
 
 // shownVariables returns the variables that the model is shown, with descriptions for those

@@ -26,7 +26,7 @@ func (h host) Variables(context.Context) ([]record.Variable, error) {
 	}
 	return slices.Clone(h.has), nil
 }
-func (host) Carry(context.Context, agent.Reading) ([]record.Variable, error) {
+func (host) Carry(context.Context, string, []string, []record.Variable) ([]record.Variable, error) {
 	return []record.Variable{{Name: "x"}}, errShy
 }
 func (host) Leave(context.Context, []record.Variable) ([]string, error) { return nil, errShy }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -39,10 +40,7 @@ func (r *workspace) filesWritten() *os.Root {
 		return nil
 	}
 	defer folder.Close()
-	files, err := folder.OpenRoot(record.FilesFolder)
-	if err != nil {
-		return nil
-	}
+	files, _ := folder.OpenRoot(record.FilesFolder) // nil if there is an error
 	return files
 }
 
@@ -183,14 +181,12 @@ func told(ctx context.Context, s Session, folder *os.Root, name string) string {
 	return strings.TrimSpace(x.Stdout())
 }
 
-// fileOf reads a file that cells have written, and is not empty. If its bytes are no text, it is what [told] returns.
+// fileOf reads a file that cells have written, and that is not empty. If its bytes are no text, told
+// says what it holds.
 func fileOf(ctx context.Context, s Session, folder *os.Root, name string) (compare.File, error) {
 	info, err := folder.Stat(name)
-	if err == nil && (!info.Mode().IsRegular() || info.Size() == 0) {
-		err = fs.ErrInvalid
-	}
-	if err != nil {
-		return compare.File{}, err
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return compare.File{}, cmp.Or(err, fs.ErrInvalid)
 	}
 	f, err := folder.Open(name)
 	if err != nil {

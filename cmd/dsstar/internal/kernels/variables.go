@@ -30,6 +30,7 @@ const (
 	variablesMost  = 300             // variables that are described
 	describingTime = 5 * time.Second // variables after it are described by type only
 	comparingTime  = 10 * time.Second
+	maxCarried     = 1 << 30  // bytes of the variables that a run writes to files
 	compared       = 64 << 20 // bytes of a variable that are compared at the end
 	answerTime     = 30 * time.Second
 	carryingTime   = 5 * time.Minute
@@ -48,10 +49,8 @@ type request struct {
 	Folder   string            `json:"folder"`
 	Code     string            `json:"code"`
 	Before   []string          `json:"before"`
-	Known    []string          `json:"known"`
-	Room     int64             `json:"room"`
 	Limit    int64             `json:"limit"`
-	Carried  []record.Variable `json:"carried"`
+	Known    []record.Variable `json:"known"` // how a fresh session gets them is known
 	Keep     []string          `json:"keep"`
 }
 
@@ -65,18 +64,18 @@ func (v visit) Variables(ctx context.Context) ([]record.Variable, error) {
 }
 
 // Carry pickles the variables that a cell reads into the run folder.
-func (v visit) Carry(ctx context.Context, what agent.Reading) ([]record.Variable, error) {
+func (v visit) Carry(ctx context.Context, code string, before []string,
+	known []record.Variable) ([]record.Variable, error) {
 	var carried []record.Variable
-	r := request{Ask: "carry", Code: what.Code, Before: what.Before, Known: what.Known,
-		Room: what.Room, Limit: agent.MaxCarried}
+	r := request{Ask: "carry", Code: code, Before: before, Known: known, Limit: maxCarried}
 	return carried, v.put(ctx, r, carryingTime, &carried)
 }
 
 // Leave reports what cells have changed in place, and keeps the names of --keep.
 func (v visit) Leave(ctx context.Context,
-	carried []record.Variable) (warnings []string, err error) {
+	known []record.Variable) (warnings []string, err error) {
 	var left struct{ Changed, Unbound []string }
-	r := request{Ask: "leave", Seconds: comparingTime.Seconds(), Limit: compared, Carried: carried,
+	r := request{Ask: "leave", Seconds: comparingTime.Seconds(), Limit: compared, Known: known,
 		Keep: v.keep}
 	if err := v.put(ctx, r, answerTime, &left); err != nil {
 		return nil, err

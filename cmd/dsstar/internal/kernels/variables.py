@@ -628,11 +628,12 @@ def keep(name, value, room):
 def carry():
     """Writes the user's variables that code reads, and says which cannot be written."""
     sure, perhaps = reads(request["code"], request["before"])
-    room, answer = request["room"], []
+    known = {v["name"] for v in request["known"]}
+    room, answer = request["limit"] - sum(v.get("bytes", 0) for v in request["known"]), []
     for name in sure + perhaps:
         value = visit.user(name)
         if (
-            name in request["known"]
+            name in known
             or value is visit
             or shell.user_ns.get(name, visit) is not value
             or own(name, value)
@@ -673,7 +674,9 @@ def same(value, path):
 def leave():
     """Finds variables that cells have changed in place, and notes which names stay."""
     changed = []
-    for v in request["carried"]:
+    for v in request["known"]:
+        if not v.get("file"):
+            continue
         value = visit.user(v["name"])
         if v["bytes"] > request["limit"] or id(value) != visit.carried.get(v["name"]):
             continue

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
 	"dsstar/kernel"
@@ -174,8 +173,8 @@ own = Own(); inside = {"k": [own]}`)
 		"big":                                    "big: with it, more than 1.1 GB would be written for this run",
 		"syntax error (":                         "",
 	} {
-		carried, err := v.Carry(t.Context(),
-			agent.Reading{Code: code, Before: []string{"import pandas as pd"}, Room: 1 << 20})
+		carried, err := v.Carry(t.Context(), code, []string{"import pandas as pd"},
+			[]record.Variable{{Name: "long", File: "variables/long.pickle", Bytes: maxCarried - 1<<20}})
 		var said []string
 		for _, c := range carried {
 			switch {
