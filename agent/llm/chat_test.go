@@ -84,10 +84,8 @@ func TestTakes(t *testing.T) {
 		sent           string // with each call: a schema, images
 	}{
 		"takes it":              {object, nil, nil, "schema+image schema+image"},
-		"is known to take it":   {object, &taking, &taking, "schema+image schema+image"},
 		"takes none":            {text, &not, &not, "text text"},
 		"refuses it":            {llmtest.RefuseSchemas(text), nil, nil, "schema+image text+image text+image"},
-		"refuses it this time":  {llmtest.RefuseSchemas(text), &taking, nil, "schema+image text+image text+image"},
 		"cannot process it":     {refusing(422, "body.response_format: extra fields"), nil, nil, "schema+image text+image text+image"},
 		"has no grammar for it": {refusing(400, "failed to parse grammar"), nil, nil, "schema+image text+image text+image"},
 		"ignores it":            {text, nil, nil, "schema+image text+image text+image"},

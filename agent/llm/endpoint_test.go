@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,18 +62,15 @@ func TestStreamedReply(t *testing.T) {
 	e.Temperature, e.Header = new(0.25), map[string]string{"OpenAI-Organization": "mine"}
 	r := question
 	r.MaxTokens = 77
-	got, err := open(t, e).Ask(t.Context(), r)
-	got.Seconds = 0
-	want := llm.Reply{Text: "Grüße: there are 42 & more <of> them", Model: "m1", Finish: "stop",
-		Usage: counts}
-	if err != nil || got != want {
-		t.Fatalf("got %+v, %v\nwant %+v", got, err, want)
+	for _, e.Provider = range []string{"acme", "openai"} {
+		got, err := open(t, e).Ask(t.Context(), r)
+		got.Seconds = 0
+		if err != nil || got != (llm.Reply{Text: "Grüße: there are 42 & more <of> them", Model: "m1",
+			Finish: "stop", Usage: counts}) {
+			t.Fatalf("got %+v, %v", got, err)
+		}
 	}
-	e.Provider = "openai"
-	if _, err := open(t, e).Ask(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
-	asked := s.Requests()[0]
+	asked, body := s.Requests()[0], s.Requests()[1].Body
 	if !asked.Stream || len(asked.Messages) != 3 || asked.Messages[1] != question.Messages[1] ||
 		asked.Last() != "2" {
 		t.Errorf("sent %+v", asked)
@@ -84,8 +80,7 @@ func TestStreamedReply(t *testing.T) {
 			t.Errorf("no %s in %s", part, asked.Body)
 		}
 	}
-	if body := s.Requests()[1].Body; !strings.Contains(body, `"max_completion_tokens":77`) ||
-		strings.Contains(body, `"max_tokens"`) {
+	if !strings.Contains(body, `"max_completion_tokens":77`) || strings.Contains(body, `"max_tokens"`) {
 		t.Error(body)
 	}
 	for name, value := range map[string]string{"Authorization": "Bearer " + secret, "User-Agent": "dsstar",
@@ -112,9 +107,8 @@ func TestRetried(t *testing.T) {
 			Body: `[{"error":{"code":429,"message":"quota","details":[{"retryDelay": "34s"}]}}]`}, 34, "quota"},
 		"500":           {llmtest.Refuse(500, "", "oops\nagain"), 0.5, "500 Internal Server Error: oops again"},
 		"half a stream": {llmtest.Response{Text: "this one is cut off", CutAfter: 2}, 0.5, "truncated"},
-		"never answers": {llmtest.Response{Stall: true}, 10.5, "stopped responding (10s)"},
 		"falls silent": {llmtest.Response{Text: "this one falls silent", CutAfter: 2, Stall: true}, 10.5,
-			"stopped responding"},
+			"stopped responding (10s)"},
 		"an error in the stream": {llmtest.Response{Header: header("Content-Type", "text/event-stream"),
 			Body: "data: {\"error\":{\"code\":502,\"message\":\"upstream\"}}\n\n"}, 0.5, "502 Bad Gateway: upstream"},
 	} {
@@ -172,13 +166,8 @@ func TestCancel(t *testing.T) {
 }
 
 func TestConnectionError(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	e := llm.Endpoint{Provider: "acme", BaseURL: "http://" + l.Addr().String() + "/v1?key=" + secret,
-		Model: "m1", Retries: 1}
+	e := llm.Endpoint{Provider: "acme", BaseURL: "http://127.0.0.1:1/v1?key=" + secret, Model: "m1", Retries: 1}
+	var err error
 	synctest.Test(t, func(t *testing.T) { _, err = open(t, e).Ask(t.Context(), question) })
 	if _, ok := errors.AsType[*llm.ConnectionError](err); !ok || strings.Contains(err.Error(), secret) ||
 		!strings.Contains(err.Error(), "connection refused (tries: 2)") {
@@ -190,22 +179,19 @@ func TestOpenChecks(t *testing.T) {
 	good := llm.Endpoint{Provider: "acme", BaseURL: "https://example.org/v1", Model: "m"}
 	for name, change := range map[string]func(*llm.Endpoint){
 		"no scheme": func(e *llm.Endpoint) { e.BaseURL = "example.org/v1" },
-		"no url":    func(e *llm.Endpoint) { e.BaseURL = "" },
 		"bad url":   func(e *llm.Endpoint) { e.BaseURL = "https://user:" + secret + "@exa mple.org" },
 		"no model":  func(e *llm.Endpoint) { e.Model = "" },
 		"no key":    func(e *llm.Endpoint) { e.KeyEnv = "ACME_KEY" },
 		"two keys":  func(e *llm.Endpoint) { e.Key = secret + "\n" + secret },
+		"good":      func(*llm.Endpoint) {},
 	} {
 		e := good
 		change(&e)
 		_, err := e.Open()
-		if err == nil || strings.Contains(err.Error(), secret) ||
-			strings.HasSuffix(name, "key") && !isCredential(err) {
+		if (err == nil) != (name == "good") || strings.Contains(fmt.Sprint(err), secret) ||
+			isCredential(err) != strings.Contains(name, "key") {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	if _, err := good.Open(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -217,15 +203,13 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 		t.Setenv("OPENAI_"+name, value)
 	}
 	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "a"}))
-	e := llm.Endpoint{Provider: "acme", BaseURL: s.URL, Model: "m1",
-		Header: map[string]string{"OpenAI-Organization": "mine"}}
+	e := llm.Endpoint{Provider: "acme", BaseURL: s.URL, Model: "m1"}
 	if _, err := open(t, e).Ask(t.Context(), question); err != nil {
 		t.Fatal(err)
 	}
 	header := s.Requests()[0].Header
-	if all := fmt.Sprint(header); strings.Contains(all, "env-") || header.Get("Authorization") != "" ||
-		header.Get("OpenAI-Organization") != "mine" {
-		t.Errorf("sent %s", all)
+	if strings.Contains(fmt.Sprint(header), "env-") || header.Get("Authorization") != "" {
+		t.Errorf("sent %s", header)
 	}
 }
 

@@ -99,17 +99,17 @@ type CredentialError struct {
 }
 
 func (e *CredentialError) Error() string {
-	where, what := "", "the key%s does not work: %v"
+	where := ""
 	if e.KeyEnv != "" {
 		where = " in " + e.KeyEnv
 	}
 	switch {
 	case e.Unsent:
-		what = "no key%s was sent: %v"
+		return fmt.Sprintf("provider %s: no key was sent: %v", e.Provider, e.Err)
 	case e.Err == nil:
 		return fmt.Sprintf("provider %s: there is no key%s", e.Provider, where)
 	}
-	return fmt.Sprintf("provider %s: "+what, e.Provider, where, e.Err)
+	return fmt.Sprintf("provider %s: the key%s does not work: %v", e.Provider, where, e.Err)
 }
 
 func (e *CredentialError) Unwrap() error { return e.Err }

@@ -24,54 +24,36 @@ func chunk(text, finish string) string {
 func TestReplies(t *testing.T) {
 	whole := chunk("o", "") + chunk("k", "stop")
 	ok := llm.Reply{Text: "ok", Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 6, OutputTokens: 1, Estimated: true}}
-	bare := ok
-	bare.Finish = ""
-	sent := func(body string) llmtest.Response { return llmtest.Response{Body: body} }
-	stream := func(body string) llmtest.Response {
-		return llmtest.Response{Body: body, Header: map[string]string{"Content-Type": "text/event-stream"}}
-	}
-	for name, c := range map[string]struct {
-		response llmtest.Response
-		want     llm.Reply
-	}{
-		"plain JSON though a stream was asked for": {
-			sent(`{"model":"m2","choices":[{"index":0,"message":{"role":"assistant","content":"hello"},` +
-				`"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}`),
-			llm.Reply{Text: "hello", Model: "m2", Finish: "stop", Usage: llm.Usage{InputTokens: 3, OutputTokens: 2}}},
-		"no usage": {llmtest.Response{Text: "ok"}, ok},
-		"stopped at the limit": {llmtest.Response{Text: "and so", Finish: "length", Usage: llm.Usage{InputTokens: 1}},
-			llm.Reply{Text: "and so", Model: "m1", Finish: "length", Usage: llm.Usage{InputTokens: 1}}},
-		"no content type, no last blank line, reasoning in the total alone": {
-			llmtest.Response{Header: map[string]string{"Content-Type": ""}, Body: "\n: hi\n\ndata:\n\ndata: " +
-				`{"model":"g","choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"stop"}],` +
-				`"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":17}}`},
-			llm.Reply{Text: "ok", Model: "g", Finish: "stop",
-				Usage: llm.Usage{InputTokens: 5, OutputTokens: 12, ReasoningTokens: 10}}},
-		"no [DONE]":             {stream(whole), ok},
-		"as JSON":               {sent(whole), ok},
-		"no reason, but [DONE]": {stream(chunk("o", "") + chunk("k", "") + "data: [DONE]\n\n"), bare},
-		"an event that is the whole reply": {stream(`data: {"object":"chat.completion","choices":[{"index":0,` +
-			`"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]}` + "\n\n"), ok},
-		"lines end with CR LF":     {stream(strings.ReplaceAll(whole+"data: [DONE]\n\n", "\n", "\r\n")), ok},
-		"a byte order mark":        {sent("\xEF\xBB\xBF" + whole), ok},
-		"no space after the colon": {stream(strings.ReplaceAll(whole, "data: ", "data:")), ok},
-		"event names, ids":         {stream(": PROCESSING\n\nevent: message\nid: 1\nretry: 10\n" + whole), ok},
-		"chunks without choices": {stream(`data: {"choices":[],"prompt_filter_results":[{}]}` + "\n\n" +
-			"data: {}\n\n" + `data: {"choices":null}` + "\n\n" + whole), ok},
-		"error is null":         {stream(strings.ReplaceAll(whole, `{"choices"`, `{"error":null,"choices"`)), ok},
-		"JSON without a reason": {sent(`{"choices":[{"message":{"content":"ok"}}]}`), bare},
-		"reasoning apart": {stream(`data: {"choices":[{"index":0,"delta":{"content":null,` +
-			`"reasoning_content":"hm","reasoning":"hm","role":"assistant"}}]}` + "\n\n" + whole), ok},
-		"another choice":         {stream(strings.ReplaceAll(chunk("not this", "stop"), `"index":0`, `"index":1`) + whole), ok},
-		"an error after the end": {stream(whole + "data: {\"error\":{\"message\":\"late\"}}\n\n"), ok},
-		"counts below zero": {sent(`{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}],` +
-			`"usage":{"prompt_tokens":-5,"completion_tokens":2}}`), ok},
-		"counts beyond all bounds, in a stream": {stream(whole + `data: {"choices":[],"usage":{"prompt_tokens":5,` +
-			`"completion_tokens":2,"total_tokens":1e18}}` + "\n\n"), ok},
+	bare, counted, thought, limited := ok, ok, ok, ok
+	bare.Finish, limited.Finish = "", "length"
+	counted.Model, counted.Usage = "m2", llm.Usage{InputTokens: 3, OutputTokens: 2}
+	thought.Usage = llm.Usage{InputTokens: 5, OutputTokens: 12, ReasoningTokens: 10}
+	const message = `{"choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}]`
+	for body, want := range map[string]llm.Reply{
+		// plain JSON though a stream was asked for, and an event of it
+		`{"model":"m2","usage":{"prompt_tokens":3,"completion_tokens":2},` + message[1:] + "}":       counted,
+		"\n\n" + `{"choices":[{"message":{"content":"ok"}}]}`:                                        bare,
+		"data: " + message + "}\n\n":                                                                 ok,
+		"{\n \"error\": null,\n" + message[1:] + "\n}":                                               ok,
+		message + `,"usage":{"prompt_tokens":-5,"completion_tokens":2}}`:                             ok,
+		whole + `data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2e18}}` + "\n\n": ok,
+		// no last blank line, reasoning in the total alone
+		"\n: hi\n\ndata:\n\ndata: " + message +
+			`,"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":17}}`: thought,
+		chunk("o", "") + chunk("k", "length"): limited,
+		whole:                                 ok, // no [DONE]
+		chunk("o", "") + chunk("k", "") + "data: [DONE]\n\n":                                         bare,
+		strings.ReplaceAll(whole+"data: [DONE]\n\n", "\n", "\r\n"):                                   ok,
+		"\xEF\xBB\xBF" + strings.ReplaceAll(whole, "data: ", "data:"):                                ok,
+		": PROCESSING\n\nevent: message\nid: 1\nretry: 10\n" + whole:                                 ok,
+		"data: {}\n\n" + `data: {"choices":null}` + "\n\n" + whole:                                   ok,
+		strings.ReplaceAll(chunk("not this", "stop"), `"index":0`, `"index":1`) + whole:              ok,
+		whole + "data: {\"error\":{\"message\":\"late\"}}\n\n":                                       ok,
+		`data: {"choices":[{"index":0,"delta":{"content":null,"reasoning":"hm"}}]}` + "\n\n" + whole: ok,
 	} {
-		_, got, err := served(t, unchanged, c.response)
-		if got.Seconds = 0; err != nil || got != c.want {
-			t.Errorf("%s:\ngot  %+v, %v\nwant %+v", name, got, err, c.want)
+		_, got, err := served(t, unchanged, llmtest.Response{Body: body})
+		if got.Seconds = 0; err != nil || got != want {
+			t.Errorf("%s:\ngot  %+v, %v\nwant %+v", body, got, err, want)
 		}
 	}
 }

@@ -26,30 +26,20 @@ type replay struct {
 }
 
 // A ReplayError is a request without a matching reply in the trace.
-type ReplayError struct {
-	Role, Subject string
-	N             int // the number of the first exchange left of the role and subject; 0: none
-}
+type ReplayError struct{ Role, Subject string }
 
 func (e *ReplayError) Error() string {
-	request := e.Role + "'s request"
-	if e.Subject != "" {
-		request += " for " + e.Subject
-	}
-	if e.N > 0 {
-		return fmt.Sprintf("replay: the %s no longer fits exchange %d of the trace: question, files, "+
-			"cells or outputs are not those that were recorded", request, e.N)
-	}
-	return "replay: the trace has no reply left to the " + request
+	return fmt.Sprintf("replay: no reply is left in the trace that fits the %s's request for %s: question, "+
+		"files, cells or outputs are not those that were recorded", e.Role, e.Subject)
 }
 
 func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return Reply{}, err
 	}
-	e, err := m.take(r)
-	if err != nil {
-		return Reply{}, err
+	e, ok := m.take(r)
+	if !ok {
+		return Reply{}, &ReplayError{r.Role, r.Subject}
 	}
 	if r.OnText != nil {
 		r.OnText(func() string { return e.Reply })
@@ -59,25 +49,22 @@ func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
 }
 
 // take removes and returns the exchange that fits r.
-func (m *replay) take(r Request) (Exchange, error) {
+func (m *replay) take(r Request) (fits Exchange, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	first := func(fits func(Exchange) bool) int {
-		return slices.IndexFunc(m.left, func(e Exchange) bool { return e.Role == r.Role && fits(e) })
+	first := func(same func(Ground) bool) int {
+		return slices.IndexFunc(m.left, func(e Exchange) bool {
+			return e.Role == r.Role && e.Subject == r.Subject && same(e.Ground)
+		})
 	}
-	same := func(e Exchange) bool { return e.Subject == r.Subject }
-	i := first(func(e Exchange) bool { return same(e) && (e.Ground == r.Ground || e.Ground == (Ground{})) })
+	i := first(func(g Ground) bool { return g == r.Ground || g == Ground{} })
 	if i < 0 && m.elsewhere {
-		i = first(func(e Exchange) bool { return same(e) && e.Ground.Told == r.Ground.Told })
+		i = first(func(g Ground) bool { return g.Told == r.Ground.Told })
 	}
-	if i >= 0 {
-		e := m.left[i]
-		m.left = slices.Delete(m.left, i, i+1)
-		return e, nil
+	if i < 0 {
+		return fits, false
 	}
-	lacks := &ReplayError{Role: r.Role, Subject: r.Subject}
-	if i = first(same); i >= 0 {
-		lacks.N = m.left[i].N
-	}
-	return Exchange{}, lacks
+	fits = m.left[i]
+	m.left = slices.Delete(m.left, i, i+1)
+	return fits, true
 }
