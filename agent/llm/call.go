@@ -75,7 +75,10 @@ func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
 	if err == nil {
 		defer res.Body.Close()
 		came := arrival(func() { silence.Reset(m.IdleTimeout) })
-		err = m.receive(res, io.TeeReader(io.LimitReader(res.Body, maxBody), came), read)
+		body := io.TeeReader(io.LimitReader(res.Body, maxBody), came)
+		if err = m.refused(res, body); err == nil {
+			err = read(body)
+		}
 	}
 	sent, unsent := errors.AsType[*url.Error](err)
 	switch cause := context.Cause(ctx); {
@@ -95,11 +98,11 @@ func (told arrival) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// receive reads a response, or returns the error that it is: of the library's own error nothing is
-// left if the body is not in OpenAI's form.
-func (m *endpoint) receive(res *http.Response, body io.Reader, read func(io.Reader) error) error {
+// refused returns the error that a response is: of the library's own error nothing is left if the
+// body is not in OpenAI's form.
+func (m *endpoint) refused(res *http.Response, body io.Reader) error {
 	if res.StatusCode < 300 {
-		return read(body)
+		return nil
 	}
 	text, _ := io.ReadAll(body) // as far as it comes
 	if to, err := res.Location(); err == nil && res.StatusCode < 400 {

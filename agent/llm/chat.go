@@ -43,6 +43,7 @@ type chat struct {
 // them, or ignores a schema, is asked again at once without, and from then on.
 func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
 	start, retries := time.Now(), 0
+	var reply Reply
 	var paid Usage // for a reply that ignored the schema
 	for {
 		if m.noImages.Load() {
@@ -51,9 +52,14 @@ func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
 		if r.Schema == nil || m.noSchemas.Load() {
 			r = r.InText()
 		}
-		reply, err := m.ask(ctx, r)
-		paid.Add(reply.Usage)
-		retries += reply.Retries
+		again, err := m.call(ctx, r, m.params(r), func(body io.Reader) (err error) {
+			reply, err = m.read(body, r)
+			return err
+		})
+		retries += again
+		if err == nil {
+			paid.Add(reply.Usage)
+		}
 		switch {
 		case len(r.Images) > 0 && refuses(err, imageWords):
 			m.noImages.Store(true)
@@ -77,33 +83,6 @@ func (m *chat) ignoresSchema(reply Reply) bool {
 		m.knowsSchemas.Store(true)
 	}
 	return !m.knowsSchemas.Load() && reply.Finish == "stop"
-}
-
-// ask sends a request as it is.
-func (m *chat) ask(ctx context.Context, r Request) (reply Reply, err error) {
-	onText := func(soFar string) {
-		if r.OnText != nil {
-			r.OnText(func() string { return m.hide(soFar) })
-		}
-	}
-	read := func(body io.Reader) (err error) {
-		reply, err = m.read(body, onText)
-		return err
-	}
-	retries, err := m.call(ctx, r, m.params(r), read)
-	if err != nil {
-		return Reply{}, err
-	}
-	if reply.Usage == (Usage{}) {
-		sent := 0
-		for _, msg := range r.Messages {
-			sent += len(msg.Text)
-		}
-		reply.Usage = estimate(sent, len(reply.Text))
-	}
-	reply.Text, reply.Model = m.hide(reply.Text), m.hide(reply.Model)
-	reply.Finish, reply.Retries = m.hide(reply.Finish), retries
-	return reply, nil
 }
 
 // object is a JSON object of a request.
@@ -151,37 +130,45 @@ func withImages(text string, images []Image) []object {
 // read reads a reply, as a stream or whole from an endpoint that ignores "stream"; some endpoints
 // do not tell a completion from a chunk of one. What fails after the finish reason is ignored: only
 // the usage follows.
-func (m *chat) read(body io.Reader, onText func(string)) (Reply, error) {
+func (m *chat) read(body io.Reader, r Request) (Reply, error) {
 	reply := Reply{Model: m.Model}
 	var text, refusal strings.Builder
 	last, answered := "", false
 	err := m.values(body, func(c gjson.Result) error {
 		last = c.Raw
-		reply.Model = cmp.Or(c.Get("model").Str, reply.Model)
+		reply.Model = m.hide(cmp.Or(c.Get("model").Str, reply.Model))
 		reply.Usage = cmp.Or(tokens(c.Get("usage")), reply.Usage)
 		choice := c.Get("choices.0")
 		if !choice.Exists() || choice.Get("index").Int() != 0 {
 			return nil
 		}
 		answered = true
-		reply.Finish = cmp.Or(choice.Get("finish_reason").Str, reply.Finish)
+		reply.Finish = m.hide(cmp.Or(choice.Get("finish_reason").Str, reply.Finish))
 		content := choice.Get("delta.content").Str + choice.Get("message.content").Str
 		refused := choice.Get("delta.refusal").Str + choice.Get("message.refusal").Str
 		text.WriteString(content)
 		refusal.WriteString(refused)
-		if content+refused != "" {
-			onText(cmp.Or(text.String(), refusal.String())) // neither is copied
+		if content+refused != "" && r.OnText != nil {
+			soFar := cmp.Or(text.String(), refusal.String()) // neither is copied
+			r.OnText(func() string { return m.hide(soFar) })
 		}
 		return nil
 	})
-	reply.Text = cmp.Or(text.String(), refusal.String())
 	switch {
-	case reply.Finish != "":
-		return reply, nil
-	case err == nil && !answered:
-		err = m.misfit(last)
+	case err == nil && reply.Finish == "" && !answered:
+		return reply, m.misfit(last)
+	case err != nil && reply.Finish == "":
+		return reply, err
 	}
-	return reply, err
+	reply.Text = m.hide(cmp.Or(text.String(), refusal.String()))
+	if reply.Usage == (Usage{}) {
+		sent := 0
+		for _, msg := range r.Messages {
+			sent += len(msg.Text)
+		}
+		reply.Usage = estimate(sent, len(reply.Text))
+	}
+	return reply, nil
 }
 
 // maxTokens bounds the counts of one call that may be true.
