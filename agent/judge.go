@@ -53,7 +53,7 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, step int, err er
 			points, due = 0, nil
 		}
 		said, err = ask.Role(ctx, r.asker, ask.Request{Role: "judge", Subject: subject,
-			Besides: []any{r.t.Anew(), seen.Digests},
+			Besides: []any{r.t.Anew, seen.Digests},
 			Words:   func() []prompts.Part { return r.judgeWords(seen, due) },
 			Images: func() []llm.Image {
 				_, _ = r.work.enter(ctx, r.chain(""), false) // else there are fewer pictures

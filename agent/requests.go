@@ -216,17 +216,15 @@ func (r *run) missing() string {
 func (r *run) dropped() []prompts.Dropped {
 	var dropped []prompts.Dropped
 	last := r.t.Last()
-	for _, lap := range r.t.Laps() {
-		for _, round := range lap.Rounds {
-			if round.Dropped == 0 {
-				continue // what a person has taken out is not spoken of
-			}
-			d := prompts.Dropped{Text: round.Step, Reason: r.t.Why(round)}
-			if a, ok := round.Accepted(); ok && last != nil && round.Number == last.Number {
-				d.Output = brief.Clip(a.Execution.PlainText(), r.asker.Sizes().Result)
-			}
-			dropped = append(dropped, d)
+	for _, round := range r.t.Ever() {
+		if round.Dropped == 0 {
+			continue // what a person has taken out is not spoken of
 		}
+		d := prompts.Dropped{Text: round.Step, Reason: r.t.Why(round)}
+		if a, ok := round.Accepted(); ok && last != nil && round.Number == last.Number {
+			d.Output = brief.Clip(a.Execution.PlainText(), r.asker.Sizes().Result)
+		}
+		dropped = append(dropped, d)
 	}
 	return dropped
 }

@@ -13,7 +13,7 @@ import (
 // solve asks for the next step and its cell, and before the first step for the readings. If the
 // reply cannot be read, the error is a *[ask.Error].
 func (r *run) solve(ctx context.Context) (ask.Solution, error) {
-	return ask.Role(ctx, r.asker, ask.Request{Role: "solver", Subject: r.nextSubject(), Besides: r.t.Anew(),
+	return ask.Role(ctx, r.asker, ask.Request{Role: "solver", Subject: r.nextSubject(), Besides: r.t.Anew,
 		Words: r.solveWords}, ask.Solutions(r.asksReadings()))
 }
 

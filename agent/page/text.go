@@ -84,9 +84,8 @@ func printed(x notebook.Execution) string { return brief.Clip(x.PlainText(), sho
 // A turn is what a cell shows of a round; in the log, what did not become a cell.
 type turn struct {
 	record.Round
-	Old   bool     // a person, or new data, have changed cells since
-	Title string   // in the log
-	By    []string // what a person did
+	Old   bool   // a person, or new data, have changed cells since
+	Title string // in the log
 }
 
 // tries returns attempts.
@@ -112,18 +111,14 @@ func (p part) Log() (all []turn) {
 		}
 	}
 	cells := p.Drawn(p.Method.Script)
-	for n, lap := range p.Laps() {
-		if n > 0 {
-			by := fmt.Sprintf("Round %d, by hand", p.Before()+lap.Start.Number)
-			all = append(all, turn{Title: by, By: lap.Start.What})
-		}
-		for _, r := range lap.Rounds {
-			drawn := func(c *record.Round) bool { return c.Number == r.Number }
-			if slices.ContainsFunc(cells, drawn) {
-				failed(fmt.Sprintf("Step %d", r.Place), r)
-			} else {
-				all = append(all, p.without(r, n < len(p.Former)))
-			}
+	for n, r := range p.Ever() {
+		drawn := func(c *record.Round) bool { return c.Number == r.Number }
+		if r.By != nil {
+			all = append(all, turn{Round: r, Title: fmt.Sprintf("Round %d, by hand", p.Before()+r.Number)})
+		} else if slices.ContainsFunc(cells, drawn) {
+			failed(fmt.Sprintf("Step %d", r.Place), r)
+		} else {
+			all = append(all, p.without(r, n < len(p.Past)))
 		}
 	}
 	if f := p.Final; f != nil {

@@ -17,10 +17,8 @@ func (r Round) Rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.
 // Tried returns all attempts at cells, and how the session went back from them.
 func (t *Trajectory) Tried() (attempts []Attempt, returns []Return) {
 	for _, q := range t.Questions {
-		for _, lap := range q.Laps() {
-			for _, r := range lap.Rounds {
-				attempts, returns = append(attempts, r.Attempts...), append(returns, r.Returns...)
-			}
+		for _, r := range q.Ever() {
+			attempts, returns = append(attempts, r.Attempts...), append(returns, r.Returns...)
 		}
 		if f := q.Final; f != nil {
 			attempts, returns = append(attempts, f.Attempts...), append(returns, f.Returns...)

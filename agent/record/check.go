@@ -11,11 +11,8 @@ func (t *Trajectory) Check() error {
 	wrong := len(t.Descriptions) > len(t.Task.Files)
 	for _, q := range slices.Concat(t.Questions, t.Later) {
 		left := slices.Clone(q.Rest)
-		for n, lap := range q.Laps() {
-			wrong = wrong || n > 0 && lap.Start == nil
-			if lap.Start != nil {
-				left = append(left, lap.Start.Given...)
-			}
+		if q.Start != nil {
+			left = append(left, q.Start.Given...)
 		}
 		wrong = wrong || slices.ContainsFunc(left, func(r Round) bool { return len(r.Attempts) == 0 })
 		for _, r := range q.Readings {

@@ -33,20 +33,27 @@ func (t *Trajectory) WrittenByHand(code string) bool {
 // start, and the attempts that ran on the state that they produce.
 func (t *Trajectory) At(number int) (r Round, cells []string, attempts []Attempt, ok bool) {
 	for _, p := range t.Parts() {
-		lap, i := p.round(number - p.Before())
-		if i < 0 {
-			continue
-		}
-		base := p.Chain("")
-		r, cells = lap.Rounds[i], slices.Concat(base.SetUp, base.Earlier)
-		for _, step := range lap.Rounds[:i] {
-			a, ran := step.Accepted()
-			gone := slices.ContainsFunc(lap.Rounds[:i], func(r Round) bool { return r.Number == step.Dropped })
-			if ran && !gone && !t.Method.Script {
-				cells = append(cells, a.Code)
+		ever := p.Ever()
+		for i, r := range slices.Backward(ever) { // the newest, if it ran more than once
+			if r.Number != number-p.Before() || r.By != nil {
+				continue
 			}
+			base, before := p.Chain(""), ever[:i]
+			for k, turn := range before {
+				if turn.By != nil {
+					before = ever[k+1 : i]
+				}
+			}
+			cells = slices.Concat(base.SetUp, base.Earlier)
+			for _, step := range before {
+				a, ran := step.Accepted()
+				gone := slices.ContainsFunc(before, func(r Round) bool { return r.Number == step.Dropped })
+				if ran && !gone && !t.Method.Script {
+					cells = append(cells, a.Code)
+				}
+			}
+			return r, cells, slices.DeleteFunc(slices.Clone(r.Attempts), Attempt.NotRun), true
 		}
-		return r, cells, slices.DeleteFunc(slices.Clone(r.Attempts), Attempt.NotRun), true
 	}
 	return r, nil, nil, false
 }

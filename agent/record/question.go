@@ -12,9 +12,10 @@ type Question struct {
 	Text       string  `json:"question"`
 	Guidelines string  `json:"guidelines,omitempty"` // the form of the answer
 	Limits     Limits  `json:"limits,omitzero"`
-	Former     []Lap   `json:"former,omitempty"` // before it began again, for display
-	Start      *Start  `json:"start,omitempty"`  // where it begins again; nil: with its first step
-	Rest       []Round `json:"rest,omitempty"`   // cells of Start that are still to run again
+	Past       []Round `json:"past,omitempty"`  // until a person changed something, with the persons' turns
+	Anew       int     `json:"anew,omitempty"`  // how often a person took steps away and wants others
+	Start      *Start  `json:"start,omitempty"` // where it begins again; nil: with its first step
+	Rest       []Round `json:"rest,omitempty"`  // cells of Start that are still to run again
 	Rounds     []Round `json:"rounds"`
 
 	Corrects []int     `json:"corrects,omitempty"` // numbers of questions whose answers it replaces
@@ -22,12 +23,6 @@ type Question struct {
 	Readings []Reading `json:"readings,omitempty"`
 	Second   *Second   `json:"second,omitempty"` // nil: not derived yet
 	Proof    *Proof    `json:"proof,omitempty"`
-}
-
-// A Lap is how a question was answered until a person changed something.
-type Lap struct {
-	Start  *Start  `json:"start,omitempty"`
-	Rounds []Round `json:"rounds"`
 }
 
 // A Start is where a question begins again: the notebook as a person left it.
@@ -66,6 +61,8 @@ type Round struct {
 	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 	Was     string `json:"was,omitempty"`     // the cell before that
 	Rewrite string `json:"rewrite,omitempty"` // a person's words for the step, until it has a cell
+
+	By []string `json:"by,omitempty"` // of a person's turn, which is nothing else: what was done
 }
 
 // An Attempt is one try at a step's cell.
@@ -177,21 +174,16 @@ func (q *Question) Drawn(scripts bool) []*Round {
 	return shown
 }
 
-// Laps returns how the question was answered, from the first time on; the last is the present one.
-func (q *Question) Laps() []Lap { return append(slices.Clip(q.Former), Lap{q.Start, q.Rounds}) }
+// Ever returns all rounds that there were, persons' turns among them.
+func (q *Question) Ever() []Round { return slices.Concat(q.Past, q.Rounds) }
 
 // Count returns the number of rounds that there were, persons' turns among them.
 func (q *Question) Count() (n int) {
-	count := func(rounds []Round) {
-		for _, r := range rounds {
-			n = max(n, r.Number)
-		}
+	if q.Start != nil {
+		n = q.Start.Number
 	}
-	for _, lap := range q.Laps() {
-		if count(lap.Rounds); lap.Start != nil {
-			count(lap.Start.Given)
-			n = max(n, lap.Start.Number)
-		}
+	for _, r := range q.Rounds {
+		n = max(n, r.Number)
 	}
 	return n
 }
@@ -226,17 +218,6 @@ func (q *Question) StepTexts() (texts []string) {
 		texts = append(texts, r.Step)
 	}
 	return texts
-}
-
-// Anew returns a number that tells the requests about steps after a person took some away, from
-// those before: 0 if nobody did.
-func (q *Question) Anew() (n int) {
-	for _, lap := range q.Laps() {
-		if lap.Start != nil && lap.Start.Less {
-			n++
-		}
-	}
-	return n
 }
 
 // FinalCell returns the accepted last cell, if there is one.
@@ -325,26 +306,22 @@ func given(r Round, place int) Round {
 
 // Restart has the question begin again from a start.
 func (q *Question) Restart(start *Start) {
-	if q.Start != nil || len(q.Rounds) > 0 {
-		q.Former = q.Laps()
-	}
-	q.Start = start
-	start.Number = q.Count() + 1
-	left := slices.Clone(start.Given)
-	for _, r := range left { // the notebook shows what they gave
-		for i, before := range q.Rounds {
+	number := q.Count()
+	for i, r := range start.Given {
+		number = max(number, r.Number)
+		for k, before := range q.Rounds { // the notebook shows what it gave
 			if before.Number == r.Number {
-				q.Rounds[i].Attempts = withoutOutputs(before.Attempts)
+				q.Rounds[k].Attempts = withoutOutputs(before.Attempts)
 			}
 		}
-	}
-	for i, r := range start.Given {
 		start.Given[i].Attempts = withoutOutputs(r.Attempts)
 	}
-	q.Rewind()
-	for i := range q.Rest {
-		q.Rest[i].Attempts = left[i].Attempts
+	start.Number = number + 1
+	q.Past, q.Start = append(q.Ever(), Round{Number: start.Number, By: start.What}), start
+	if start.Less {
+		q.Anew++
 	}
+	q.Rewind()
 }
 
 // withoutOutputs returns attempts, of which there are some, without the outputs of the last.
@@ -371,7 +348,8 @@ func (q *Question) WithoutShown(scripts bool) *Question {
 // Rewind leaves of the question what a person has left, to be answered from there: all else is in
 // the journal.
 func (q *Question) Rewind() {
-	*q = Question{Text: q.Text, Guidelines: q.Guidelines, Limits: q.Limits, Former: q.Former, Start: q.Start}
+	*q = Question{Text: q.Text, Guidelines: q.Guidelines, Limits: q.Limits, Past: q.Past, Anew: q.Anew,
+		Start: q.Start}
 	s := q.Start
 	if s == nil {
 		return
@@ -390,21 +368,12 @@ func (s Start) Final() *Final {
 	return &Final{Attempts: []Attempt{{Code: s.Last, Execution: ran}}, ByHand: s.ByHand}
 }
 
-// round returns a round of the question by its number; the newest if it ran more than once.
-func (q *Question) round(number int) (lap Lap, i int) {
-	for _, lap := range slices.Backward(q.Laps()) {
-		i := slices.IndexFunc(lap.Rounds, func(r Round) bool { return r.Number == number })
-		if i >= 0 {
-			return lap, i
-		}
-	}
-	return lap, -1
-}
-
 // Why returns the reason for which a round's step was dropped.
 func (q *Question) Why(r Round) string {
-	if lap, i := q.round(r.Dropped); i >= 0 && lap.Rounds[i].Route != nil {
-		return lap.Rounds[i].Route.Reason
+	for _, by := range slices.Backward(q.Ever()) {
+		if by.Number == r.Dropped && by.Route != nil {
+			return by.Route.Reason
+		}
 	}
 	return ""
 }

@@ -81,13 +81,12 @@ func (t *Trajectory) disownWishes() {
 	t.Sizes = Sizes{}
 	for _, q := range slices.Concat(t.Questions, t.Later) {
 		q.Limits, q.Readings = Limits{}, doubted(q.Readings)
-		for _, lap := range q.Laps() {
-			disown(lap.Rounds)
-			if lap.Start != nil {
-				lap.Start.ByHand, lap.Start.Readings = false, doubted(lap.Start.Readings)
-				disown(lap.Start.Given)
-			}
+		if q.Start != nil {
+			q.Start.ByHand, q.Start.Readings = false, doubted(q.Start.Readings)
+			disown(q.Start.Given)
 		}
+		disown(q.Past)
+		disown(q.Rounds)
 		disown(q.Rest)
 		if q.Final != nil {
 			q.Final.ByHand = false
