@@ -38,7 +38,7 @@ type given struct {
 func (r *run) runBranch(ctx context.Context, b branch) (gave given, err error) {
 	b.gave = &gave
 	t := task{branch: b.name, text: b.text, code: b.code, work: b.work, attempts: &gave.attempts,
-		chain: func(string) record.Chain { return b.base },
+		chain: func() record.Chain { return b.base },
 		ask:   ask.Request{Subject: b.name + r.sinceRuling()},
 		show:  b.show,
 		watch: b.watching, faults: func(ctx context.Context, a record.Attempt, watched string) (string, error) {

@@ -27,7 +27,7 @@ type task struct {
 	attempts *[]record.Attempt
 
 	work   *workspace
-	chain  func(code string) record.Chain
+	chain  func() record.Chain
 	watch  func(code string) *watching // nil: nothing is watched
 	faults examiner
 }
@@ -124,7 +124,7 @@ func (r *run) repairs(t task, code, report string) prompts.Part {
 
 // attempt runs a cell. One that ran but does not pass the examiner counts as failed.
 func (r *run) attempt(ctx context.Context, t task, code string, faults examiner) (a record.Attempt, err error) {
-	x, err := t.work.Run(ctx, t.chain(code), t.cell(code))
+	x, err := t.work.Run(ctx, t.chain(), t.cell(code))
 	a = record.Attempt{Code: code, Execution: x.Execution}
 	if err == nil && x.Back != nil {
 		r.returned(*x.Back)
@@ -171,9 +171,9 @@ func (r *run) reportOn(a record.Attempt) string {
 	return brief.ErrorReport(a.Execution, r.asker.Sizes().Result)
 }
 
-// chain returns the cells that a cell with some code builds on.
-func (r *run) chain(code string) record.Chain {
-	c := r.t.Chain(code)
+// chain returns the cells that the next one builds on.
+func (r *run) chain() record.Chain {
+	c := r.t.Chain()
 	if r.work.host != nil { // which has the variables
 		c.SetUp = slices.DeleteFunc(c.SetUp, func(cell string) bool {
 			return strings.HasPrefix(cell, record.VariablesComment)
@@ -184,7 +184,7 @@ func (r *run) chain(code string) record.Chain {
 
 // kept returns the cells of a branch that keeps the first steps.
 func (r *run) kept(steps int) record.Chain {
-	c := r.chain("")
+	c := r.chain()
 	c.Steps = c.Steps[:min(max(steps, 0), len(c.Steps))]
 	return c
 }

@@ -37,7 +37,7 @@ func (r *run) finalize(ctx context.Context) error {
 	final := r.t.Final
 	if a, ok := r.t.FinalCell(); ok && problem == "" {
 		answer := strings.TrimSpace(a.Execution.Stdout())
-		if final.Files, err = r.filesGiven(ctx, r.work, r.chain(a.Code), a.Code, answer); err != nil {
+		if final.Files, err = r.filesGiven(ctx, r.work, r.chain(), a.Code, answer); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (r *run) doubted() *record.Attempt {
 // computed values, and it must be fit. What is not fit is sent back once; after that a doubtful
 // answer is better than none. A person may type in what they know, and accept what is not fit.
 func (r *run) examineLast(v record.Verdict) examiner {
-	earlier := r.t.Chain("").Cells()
+	earlier := r.t.Chain().Cells()
 	return func(ctx context.Context, a record.Attempt, watched string) (problem string, err error) {
 		if problem, err = mustPrint(ctx, a, watched); problem != "" {
 			return problem, err

@@ -218,7 +218,7 @@ func (r *run) unfit(ctx context.Context, v record.Verdict, a record.Attempt) (st
 		return "it is no answer: " + brief.OneLine(brief.Clip(answer, 100)), nil
 	}
 	f := formOf(r.t.Task)
-	files, err := r.filesGiven(ctx, r.work, r.chain(a.Code), a.Code, answer)
+	files, err := r.filesGiven(ctx, r.work, r.chain(), a.Code, answer)
 	problem := f.problem(answer)
 	if r.work.host == nil {
 		problem = cmp.Or(f.lack(answer, files), problem)

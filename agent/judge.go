@@ -56,7 +56,7 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, step int, err er
 			Besides: []any{r.t.Anew, seen.Digests},
 			Words:   func() []prompts.Part { return r.judgeWords(seen, due) },
 			Images: func() []llm.Image {
-				_, _ = r.work.enter(ctx, r.chain(""), false) // else there are fewer pictures
+				_, _ = r.work.enter(ctx, r.chain(), false) // else there are fewer pictures
 				return r.pictures()
 			}}, ask.Judgements(r.t.Steps(), points, due, r.rereads(), r.t.Earlier()))
 		unread, err := r.unread(err)
@@ -99,7 +99,7 @@ type sight struct {
 
 // see returns what the accepted cells have left to see.
 func (r *run) see(ctx context.Context) (sight, error) {
-	return look(ctx, r.work, "sight", r.chain(""), formOf(r.t.Task).files, func(context.Context) (sight, error) {
+	return look(ctx, r.work, "sight", r.chain(), formOf(r.t.Task).files, func(context.Context) (sight, error) {
 		s := sight{Written: r.work.written()}
 		for _, p := range r.pictures() {
 			sum := sha256.Sum256(p.Data)

@@ -91,7 +91,7 @@ func (r *run) settle(ctx context.Context) error {
 	if r.work.session == nil && !r.resumed && r.retraced == 0 {
 		return nil
 	}
-	chain := r.chain("")
+	chain := r.chain()
 	whole := chain
 	if last, ok := r.t.FinalCell(); ok {
 		whole.Steps = append(slices.Clip(chain.Steps), last.Code)

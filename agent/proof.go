@@ -180,8 +180,14 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 		}
 		last.Outputs = r.work.steady(last.Outputs)
 		if last.Status != notebook.OK {
-			return cmp.Or(r.t.Uncarried(code), fmt.Sprintf("cell %d of %d failed in the fresh session: %s",
-				i+1, len(cells), brief.Problem(last))), nil
+			problem := brief.Problem(last)
+			for _, v := range r.t.Variables {
+				if v.Problem != "" && strings.Contains(problem, "'"+v.Name+"'") {
+					return fmt.Sprintf("unproved: the variable %s (%s) cannot be carried to a fresh session: %s",
+						v.Name, v.Type, v.Problem), nil
+				}
+			}
+			return fmt.Sprintf("cell %d of %d failed in the fresh session: %s", i+1, len(cells), problem), nil
 		}
 	}
 	if watched != "" {

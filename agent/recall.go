@@ -137,7 +137,7 @@ func withoutMemory(parts []prompts.Part) {
 // unaided returns the cells that the rounds of this question build on, set-up and the cells of
 // earlier questions, without the functions of memory unless cells of earlier questions use them.
 func unaided(t *record.Trajectory) record.Chain {
-	c := t.Chain("")
+	c := t.Chain()
 	c.Steps = nil
 	if n := len(c.SetUp) - 1; t.Earlier() == 0 && strings.HasPrefix(c.SetUp[n], record.ToolsComment) {
 		c.SetUp = c.SetUp[:n]

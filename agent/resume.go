@@ -124,7 +124,7 @@ func (r *run) repeat(ctx context.Context, next record.Round) (goes bool, err err
 		return false, err
 	}
 	code := next.Attempts[0].Code
-	chain := r.chain(code)
+	chain := r.chain()
 	x, err := r.work.Run(ctx, chain, cell{code: code})
 	if err != nil {
 		return false, err
@@ -165,7 +165,7 @@ func (r *run) finalGiven(ctx context.Context, t task) error {
 	}
 	failed := a.Execution.Status != notebook.OK
 	if start.ByHand && (failed || strings.TrimSpace(a.Execution.Stdout()) == "") {
-		r.work.Forget(t.chain(start.Last), t.cell(start.Last))
+		r.work.Forget(t.chain(), t.cell(start.Last))
 		if !failed {
 			return &record.EditError{Problem: "the last cell prints nothing: it must print the answer"}
 		}

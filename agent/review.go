@@ -59,7 +59,7 @@ const byHand = "rejected by hand"
 func (r *run) reviewed(ctx context.Context, t task, code string) (a record.Attempt, err error) {
 	p, faults := r.proposal(t, code), t.faults
 	for slips := 0; ; slips++ {
-		ran := slips == 0 && t.work.Known(t.chain(p.Code), t.cell(p.Code))
+		ran := slips == 0 && t.work.Known(t.chain(), t.cell(p.Code))
 		d, seen, err := r.decide(ctx, p, slips, ran)
 		if err != nil {
 			return record.Attempt{}, err
@@ -108,7 +108,7 @@ func (r *run) decide(ctx context.Context, p Proposal, slips int, ran bool) (d De
 	}
 	on := p
 	on.Round = 0 // it may run on other rounds than before
-	chain := r.chain("")
+	chain := r.chain()
 	d, known, err := r.decision(ctx, []any{"review", r.t.Task.Question, chain.Earlier, chain.Steps, on, slips}, person)
 	if err == nil && !known {
 		d = Decision{Choice: Accept, Code: p.Code}

@@ -141,7 +141,7 @@ func (r *run) shownVariables(show ask.Sizes) (told []prompts.Variable, others st
 	var rest strings.Builder
 	all := r.t.Variables
 	if r.work.host == nil {
-		all = r.t.Loaded("") // the session of a run that goes on elsewhere has no others
+		all = r.t.Loaded() // the session of a run that goes on elsewhere has no others
 	}
 	for _, v := range all {
 		if v.Text != "" {

@@ -2,7 +2,7 @@
 # part is no cell's.
 
 # == setup
-# Set-up: cells work in files/, next to this notebook, and see the data folder as data/.
+# Set-up: cells work in files/, next to this notebookSEES.
 import os
 import random
 
@@ -11,14 +11,16 @@ import numpy as np
 base_dir = globals().get("base_dir") or os.path.dirname(os.path.abspath(globals().get("__file__", "notebook")))
 os.makedirs(os.path.join(base_dir, "files"), exist_ok=True)
 os.chdir(os.path.join(base_dir, "files"))
+DATA
+# The same random numbers on every run.
+
+# == data
 if os.path.islink("data"):
     os.remove("data")
 data_path = os.path.abspath(os.path.join(base_dir, data_dir))
 if not os.path.isdir(data_path):
     raise FileNotFoundError(f"the data folder is not at {data_path}: set data_dir in the cell above")
 os.symlink(data_path, "data", target_is_directory=True)
-
-# The same random numbers on every run.
 
 # == databases
 # Databases, each an engine of SQLAlchemy that only reads, in transactions that see one state, for at most

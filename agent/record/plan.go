@@ -38,20 +38,15 @@ func (t *Trajectory) At(number int) (r Round, cells []string, attempts []Attempt
 			if r.Number != number-p.Before() || r.By != nil {
 				continue
 			}
-			base, before := p.Chain(""), ever[:i]
-			for k, turn := range before {
-				if turn.By != nil {
-					before = ever[k+1 : i]
+			var steps []string
+			for _, step := range slices.Backward(ever[:i]) {
+				if a, ran := step.Accepted(); ran && step.Place == r.Place-1-len(steps) && !t.Method.Script {
+					steps = append(steps, a.Code)
 				}
 			}
-			cells = slices.Concat(base.SetUp, base.Earlier)
-			for _, step := range before {
-				a, ran := step.Accepted()
-				gone := slices.ContainsFunc(before, func(r Round) bool { return r.Number == step.Dropped })
-				if ran && !gone && !t.Method.Script {
-					cells = append(cells, a.Code)
-				}
-			}
+			slices.Reverse(steps)
+			base := p.Chain()
+			cells = slices.Concat(base.SetUp, base.Earlier, steps)
 			return r, cells, slices.DeleteFunc(slices.Clone(r.Attempts), Attempt.NotRun), true
 		}
 	}
@@ -124,10 +119,10 @@ func State(cells []string) []string {
 	return cells
 }
 
-// Chain returns the cells that the next one, with the code given, builds on: the accepted steps among
-// them, unless every cell is a whole script.
-func (t *Trajectory) Chain(code string) Chain {
-	c := Chain{SetUp: codes(t.opening(code))}
+// Chain returns the cells that the next one builds on: the accepted steps among them, unless every cell
+// is a whole script.
+func (t *Trajectory) Chain() Chain {
+	c := Chain{SetUp: codes(t.Opening())}
 	for _, q := range t.Questions[:t.Earlier()] {
 		c.Earlier = append(c.Earlier, codes(q.titled(t.Method.Script))...)
 		if _, ok := q.FinalCell(); ok {

@@ -3,12 +3,15 @@ package record
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
-	"unicode"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/files"
 )
 
 // cells.py has the code of dsstar's own cells.
@@ -23,10 +26,6 @@ func part(name string, replace ...string) string {
 	return strings.NewReplacer(replace...).Replace(strings.TrimSuffix(code, "\n"))
 }
 
-// setupCell follows the parameters in every notebook and script. It must work in the session, with
-// Run All, nbconvert, papermill and plain Python, and when run twice.
-var setupCell = part("setup") + "\n" + seeds
-
 const seeds = "random.seed(0)\nnp.random.seed(0)"
 
 // Reseeded returns a script with other random numbers. An answer that is right in general does not
@@ -35,19 +34,60 @@ func Reseeded(script string) string {
 	return strings.Replace(script, seeds, strings.ReplaceAll(seeds, "0", "1"), 1)
 }
 
-// SetUpCell returns setupCell, without its data part if the task has no data folder, and with the
-// databases that it has.
+// SetUpCell returns the cell that follows the parameters in every notebook and script, with what the
+// task has: data, databases, buckets, clusters. It must work in the session, with Run All, nbconvert,
+// papermill and plain Python, and when run twice.
 func SetUpCell(t Task) string {
-	code := setupCell + connect(t.Sources)
-	if code != setupCell {
-		return code
-	}
+	sees, data := "", ""
 	if t.Data != "" {
-		return setupCell
+		sees, data = ", and see the data folder as data/", part("data")+"\n"
 	}
-	before, rest, _ := strings.Cut(setupCell, `if os.path.islink("data")`)
-	_, after, _ := strings.Cut(rest, "target_is_directory=True)\n")
-	return strings.Replace(before, ", and see the data folder as data/", "", 1) + after
+	return part("setup", "SEES", sees, "DATA", data) + "\n" + seeds + connect(t.Sources)
+}
+
+// addresses are examples of clusters' addresses, by their engines.
+var addresses = map[string]string{"spark": "sc://host:15002", "dask": "tcp://host:8786", "ray": "ray://host:10001"}
+
+// StatementSeconds is how long a statement of a cell may take in a database, and mostRows how long its
+// result may be.
+const (
+	StatementSeconds = 60
+	mostRows         = 5_000_000
+)
+
+// connect returns the end of the set-up cell: what makes the databases, buckets and clusters of the
+// sources. Addresses and credentials come from variables of the environment, so that they are in no
+// file. A connection to a database ends with its use, as copies of a session cannot share any; a
+// cluster's client has threads and a connection, so that no copy of its session can use it.
+func connect(sources []files.Source) (code string) {
+	var databases, buckets, openers, clusters, scheme string
+	names := map[string]string{}
+	for _, s := range files.Databases(sources) {
+		entry := brief.Python(s.Engine()) + ": " + brief.Python(s.Variable()) + ", "
+		switch {
+		case s.Is(files.BucketEnding):
+			buckets += entry
+			if scheme, _, _ = strings.Cut(s.Database, "://"); names[scheme] == "" {
+				names[scheme] = brief.Python(scheme) + ": open_" + scheme
+				openers += "\n" + part(scheme) + "\n\n"
+			}
+		case s.Is(files.ClusterEnding):
+			clusters += "\n\n" + part("cluster", "VARIABLE", brief.Python(s.Variable()),
+				"ADDRESS", addresses[s.Engine()], "CLIENT", part(s.Engine()))
+		default:
+			databases += entry
+		}
+	}
+	dict := func(entries string) string { return "{" + strings.TrimSuffix(entries, ", ") + "}" }
+	if databases != "" {
+		code += "\n\n" + part("databases", "VARIABLES", dict(databases),
+			"SECONDS", strconv.Itoa(StatementSeconds), "MOST_ROWS", strconv.Itoa(mostRows))
+	}
+	if buckets != "" {
+		code += "\n\n" + part("buckets", "OPENERS", openers, "SCHEME", scheme,
+			"NAMES", strings.Join(slices.Sorted(maps.Values(names)), ", "), "VARIABLES", dict(buckets))
+	}
+	return code + clusters
 }
 
 // parametersCell returns the cell that sets the data folder and the question.
@@ -67,30 +107,14 @@ func SetUpNames() []string {
 	}
 }
 
-// Uncarried explains that a cell failed in the fresh session as it uses a variable that could not
-// be carried there; "" if it uses none.
-func (t *Trajectory) Uncarried(code string) string {
-	used := words(code)
-	for _, v := range t.Variables {
-		if v.Problem != "" && used[v.Name] {
-			return fmt.Sprintf("unproved: the variable %s (%s) cannot be carried to a fresh session: %s",
-				v.Name, v.Type, v.Problem)
-		}
-	}
-	return ""
-}
-
-// Opening returns the cells before the first step: parameters, set-up, if later cells use variables
-// of a user's session the cell that loads them, and the functions of memory if there are any.
-func (t *Trajectory) Opening() []Titled { return t.opening("") }
-
-// opening is Opening with another cell, which is to run next.
-func (t *Trajectory) opening(next string) []Titled {
+// Opening returns the cells before the first step: parameters, set-up, if cells use variables of a
+// user's session the cell that loads them, and the functions of memory if there are any.
+func (t *Trajectory) Opening() []Titled {
 	cells := []Titled{
 		{RoleParameters, "Parameters", parametersCell(t.Part(0).Task)},
 		{RoleSetup, "Set-up", SetUpCell(t.Task)},
 	}
-	if code := t.variablesCell(next); code != "" {
+	if code := t.variablesCell(); code != "" {
 		cells = append(cells, Titled{RoleVariables, "Variables", code})
 	}
 	if code := t.toolsCell(); code != "" { // last: the second derivation begins before it
@@ -99,54 +123,36 @@ func (t *Trajectory) opening(next string) []Titled {
 	return cells
 }
 
-// variablesCell returns the cell that loads the variables that other cells use. A session that has
+// variablesCell returns the cell that loads the variables that cells have read. A session that has
 // them keeps its own, unless this cell loaded them before: cells may have changed them since.
-func (t *Trajectory) variablesCell(next string) string {
-	var imports, names []string
-	for _, v := range t.Loaded(next) {
+func (t *Trajectory) variablesCell() string {
+	imports, names := "", ""
+	for _, v := range t.Loaded() {
 		if v.Import != "" {
-			imports = append(imports, v.Import)
+			imports += v.Import + "\n"
 		} else {
-			names = append(names, brief.Python(v.Name))
+			names += brief.Python(v.Name) + ", "
 		}
 	}
 	load := ""
-	if len(names) > 0 {
-		load = part("variables", "NAMES", strings.Join(names, ", "))
+	if names != "" {
+		load = "\n" + part("variables", "NAMES", strings.TrimSuffix(names, ", "))
 	}
-	if code := strings.Trim(strings.Join(imports, "\n")+"\n\n"+load, "\n"); code != "" {
-		return VariablesComment + "\n" + code
+	if imports+load == "" {
+		return ""
 	}
-	return ""
+	return VariablesComment + "\n" + strings.Trim(imports+load, "\n")
 }
 
 // VariablesComment begins the cell that loads variables.
 const VariablesComment = "# What these cells use of the session in which they were written, " +
 	"for a session that has none of it."
 
-// Loaded returns the variables that the cells, and one that is to run next, use and a fresh session
-// must load.
-func (t *Trajectory) Loaded(next string) (all []Variable) {
-	if len(t.Variables) == 0 {
-		return nil
-	}
-	used := words(strings.Join(codes(t.AskedCells()), "\n") + "\n" + next)
-	for _, v := range t.Variables {
-		if used[v.Name] && (v.Import != "" || v.File != "") {
-			all = append(all, v)
-		}
-	}
-	return all
-}
-
-// words returns the set of words in code, which includes its names.
-func words(code string) map[string]bool {
-	words := map[string]bool{}
-	between := func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsNumber(c) }
-	for w := range strings.FieldsFuncSeq(code, between) {
-		words[w] = true
-	}
-	return words
+// Loaded returns the variables that cells have read and a fresh session must load.
+func (t *Trajectory) Loaded() []Variable {
+	return slices.DeleteFunc(slices.Clone(t.Variables), func(v Variable) bool {
+		return v.Import == "" && v.File == ""
+	})
 }
 
 // Variables returns the path of the folder with the carried variables, which may not exist yet.

@@ -150,7 +150,7 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 		if !r.Claimed && !t.Adopted && !edited && len(t.Edits()) == 0 {
 			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))
 		}
-		for _, v := range t.Loaded("") {
+		for _, v := range t.Loaded() {
 			if v.File != "" {
 				r.Pickles[v.Name] = v.Sum
 			}
