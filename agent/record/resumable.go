@@ -32,13 +32,11 @@ func (t *Trajectory) DataChanges(now []File) string {
 	for _, f := range t.Task.Files {
 		is, there := rest[f.Name]
 		delete(rest, f.Name)
-		switch {
-		case !there:
+		if !there {
 			return f.Name + " is not there"
-		case is.Weight() == f.Weight() && !is.Same(f):
-			return f.Name + " has other content"
-		case !is.Same(f):
-			return fmt.Sprintf("%s has %s, not %s", f.Name, is.Weight(), f.Weight())
+		}
+		if !is.Same(f) {
+			return f.Name + " or a file that belongs to it has other content"
 		}
 	}
 	if n := len(now) - len(t.Task.Files) - t.Task.Others; n != 0 {
@@ -72,11 +70,7 @@ func (t *Trajectory) Disown() {
 func (t *Trajectory) disownWishes() {
 	t.Notes, t.Left, t.Remarks = nil, nil, slices.Clone(t.Remarks)
 	for i := range t.Remarks {
-		cell := &t.Remarks[i].Cell
-		if tags, _ := cell.Metadata["tags"].([]any); slices.Contains(cell.Tags(), NoteTag) {
-			cell.Metadata = maps.Clone(cell.Metadata)
-			cell.Metadata["tags"] = slices.DeleteFunc(slices.Clone(tags), func(tag any) bool { return tag == NoteTag })
-		}
+		t.Remarks[i].Cell.Metadata = map[string]any{} // which had the tag of a note
 	}
 	t.Sizes = Sizes{}
 	for _, q := range slices.Concat(t.Questions, t.Later) {

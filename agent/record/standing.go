@@ -14,27 +14,31 @@ func (t *Trajectory) Proved() bool {
 	return t.Sufficient() && t.Answer() != "" && t.Proof != nil && t.Proof.Same
 }
 
-// Verified reports whether the answer is proved, a second derivation agrees, no open reading of the
-// question changes it, and so are the answers on which it builds.
-func (t *Trajectory) Verified() bool { return t.Proved() && len(t.Doubts()) == 0 }
+// The standings of an answer.
+const (
+	verified    = "verified"
+	depends     = "depends on a reading"
+	notVerified = "not verified"
+)
 
-// Depends reports whether nothing but open readings, its own or those of questions on which it
-// builds, keeps the answer from being verified.
-func (t *Trajectory) Depends() bool {
-	faults, readings := t.doubts()
-	return t.Proved() && len(faults) == 0 && len(readings) > 0
-}
-
-// Standing says in words what the answer is worth.
+// Standing says in words what the answer is worth. It is verified if it is proved, a second derivation
+// agrees, no open reading of the question changes it, and so are the answers on which it builds. It
+// depends on a reading if nothing but open readings keeps it from that.
 func (t *Trajectory) Standing() string {
-	switch {
-	case t.Verified():
-		return "verified"
-	case t.Depends():
-		return "depends on a reading"
+	switch faults, readings := t.doubts(); {
+	case !t.Proved() || len(faults) > 0:
+		return notVerified
+	case len(readings) > 0:
+		return depends
 	}
-	return "not verified"
+	return verified
 }
+
+// Verified reports whether the answer is verified.
+func (t *Trajectory) Verified() bool { return t.Standing() == verified }
+
+// Depends reports whether the answer depends on a reading.
+func (t *Trajectory) Depends() bool { return t.Standing() == depends }
 
 // Doubts lists the reasons why the answer is not verified. It is empty for a verified answer.
 func (t *Trajectory) Doubts() []string {
@@ -53,21 +57,13 @@ func (t *Trajectory) doubts() (faults, readings []string) {
 		}
 		readings = append(readings, dependsOn+point)
 	}
-	var on []int // nil: not looked for yet
-	for k := range t.Earlier() {
+	for _, k := range t.BuildsOn() {
 		its := t.Part(k)
 		why, open := its.faults(), its.OpenReadings()
-		if len(why)+len(open) == 0 {
-			continue
-		}
-		if on == nil {
-			on = append(t.BuildsOn(), -1)
-		}
-		switch it := fmt.Sprintf("it builds on question %d, which ", k+1); {
-		case !slices.Contains(on, k):
-		case len(why) > 0:
+		it := fmt.Sprintf("it builds on question %d, which ", k+1)
+		if len(why) > 0 {
 			faults = append(faults, it+"is not verified: "+why[0])
-		default:
+		} else if len(open) > 0 {
 			readings = append(readings, it+"depends on a reading: "+brief.OneLine(open[0].Point))
 		}
 	}

@@ -1,13 +1,13 @@
 package record
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"dsstar/notebook/disk"
 )
@@ -81,16 +81,12 @@ func (t *Trajectory) Stands() bool {
 // Edition returns what counts of a notebook when a run goes on from it: its cells, and what a
 // person has changed.
 func (t *Trajectory) Edition() string {
-	all := []string{t.Script()}
-	all = append(all, t.Edits()...)
-	for _, q := range t.Later {
-		for _, r := range q.Rest {
-			all = append(all, r.Rewrite, r.Attempts[len(r.Attempts)-1].Code)
-		}
-		last, _ := q.FinalCell()
-		all = append(all, last.Code)
+	all := []any{t.Script()}
+	for _, q := range slices.Concat(t.Questions, t.Later) {
+		all = append(all, q.Start)
 	}
-	return strings.Join(all, "\n")
+	data, _ := json.Marshal(all) // plain data cannot fail
+	return string(data)
 }
 
 // TakeRemarks takes over the cells that a person has added or changed in another notebook of the

@@ -29,19 +29,18 @@ const dependsOn = "it depends on a reading: "
 // InWords says in one line what the answer is worth, and why: the standing, a colon, and the rest.
 // Every surface takes its words from here, or from [Trajectory.Label] where there is no room.
 func (t *Trajectory) InWords() string {
-	_, readings := t.doubts()
-	why := strings.ReplaceAll(joined(readings), dependsOn, "")
-	text := "Not verified: " + joined(t.Doubts()) + "."
+	faults, readings := t.doubts()
+	text := "Not verified: " + joined(append(faults, readings...)) + "."
 	switch {
 	case t.Verified():
-		text = "Verified: " + t.proved(len(t.Readings)) + unconfined(t)
+		text = "Verified: " + t.proved(len(t.Readings))
 	case t.Failure != "":
 		text = "Stopped: " + brief.OneLine(t.Failure)
 	case !t.Ended:
 		text = "Running: this notebook is saved after every step."
 	case t.Depends():
-		text = "Depends on a reading: another one changes the answer (" + why +
-			"). All else holds: " + t.proved(-1) + unconfined(t)
+		text = "Depends on a reading: another one changes the answer (" +
+			strings.ReplaceAll(joined(readings), dependsOn, "") + "). All else holds: " + t.proved(-1)
 	}
 	if t.Inconclusive() {
 		text += " The" + strings.TrimPrefix(noAnswer, "the") + After(": ", t.Last().Verdict.Reason) + "."
@@ -85,6 +84,10 @@ func (t *Trajectory) proved(readings int) string {
 		if more.is {
 			said += "; " + more.text
 		}
+	}
+	switch tier, _, _ := strings.Cut(t.Sandbox, " "); strings.TrimSuffix(tier, ",") {
+	case "none", "off", "external":
+		said += ". No sandbox of dsstar's kept the cells from passing something on to the proof"
 	}
 	return said + "."
 }
@@ -192,16 +195,6 @@ func (r Reading) Gives(i int, answer string) string {
 	default:
 		return After("not known: ", o.Problem)
 	}
-}
-
-// unconfined warns that cells could have passed something on to the proof.
-func unconfined(t *Trajectory) string {
-	tier, _, _ := strings.Cut(t.Sandbox, " ")
-	switch strings.TrimSuffix(tier, ",") {
-	case "none", "off", "external":
-		return " No sandbox of dsstar's kept the cells from passing something on to the proof."
-	}
-	return ""
 }
 
 // Safety is the notice above the notebook and script of every run.
