@@ -8,13 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/gofrs/flock"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/notebook/disk"
-	"dsstar/notebook/lazy"
 )
 
 // A Folder is the path of a run folder, which holds what a run leaves.
@@ -41,28 +41,26 @@ func (f Folder) LinkData(t Task, may func(real string) error) ([]files.Source, e
 	return files.Link(string(f), DataFolder, t.Sources, may)
 }
 
-// CreateFolder creates the run folder at path, which may exist if it is empty.
-func CreateFolder(path string) (Folder, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+// CreateFolder creates the run folder at path, which may exist if it is empty. Its path is the resolved
+// one, which cells see.
+func CreateFolder(path string) (f Folder, err error) {
+	if path, err = filepath.Abs(path); err == nil {
+		err = os.MkdirAll(path, 0o755)
 	}
-	if err := os.MkdirAll(path, 0o755); err != nil {
-		return "", fmt.Errorf("create the run folder: %w", err)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
 	}
-	entries, err := os.ReadDir(path)
-	if err != nil {
-		return "", fmt.Errorf("create the run folder: %w", err)
+	var entries []os.DirEntry
+	if err == nil {
+		entries, err = os.ReadDir(path)
 	}
 	if len(entries) > 0 {
-		return "", fmt.Errorf("create the run folder %s: %w", path, ErrInUse)
+		err = fmt.Errorf("%s: %w", path, ErrInUse)
 	}
-	// Cells see the resolved path, so relative paths must start from it too.
-	if path, err = filepath.EvalSymlinks(path); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("create the run folder: %w", err)
 	}
-	f := Folder(path)
-	return f, os.Mkdir(f.Files(), 0o755)
+	return Folder(path), os.Mkdir(Folder(path).Files(), 0o755)
 }
 
 // NewFolder creates a run folder under base, named after the date and the question. It appends a
@@ -78,12 +76,9 @@ func NewFolder(base, question string, now time.Time) (Folder, error) {
 			path += fmt.Sprintf("-%d", n)
 		}
 		// Mkdir, not MkdirAll: only one of two concurrent runs gets the name.
-		if err := os.Mkdir(path, 0o755); errors.Is(err, fs.ErrExist) {
-			continue
-		} else if err != nil {
-			return "", fmt.Errorf("create the run folder: %w", err)
+		if err := os.Mkdir(path, 0o755); !errors.Is(err, fs.ErrExist) {
+			return CreateFolder(path)
 		}
-		return CreateFolder(path)
 	}
 }
 
@@ -108,21 +103,22 @@ func (f Folder) Lock() (release func(), err error) {
 	return func() { _ = lock.Unlock() }, nil
 }
 
-var notSlug = lazy.Regexp(`[^\p{L}\p{N}]+`)
-
 // slug returns a folder name made from the first words of a question.
 func slug(question string) string {
-	s := strings.Trim(notSlug().ReplaceAllString(strings.ToLower(question), "-"), "-")
-	if runes := []rune(s); len(runes) > 40 {
-		s = string(runes[:40])
-		if cut := strings.LastIndexByte(s, '-'); cut > 20 {
-			s = s[:cut]
+	var s []rune
+	for word := range strings.FieldsFuncSeq(strings.ToLower(question), func(c rune) bool {
+		return !unicode.IsLetter(c) && !unicode.IsNumber(c)
+	}) {
+		if more := []rune("-" + word); len(s) == 0 || len(s)+len(more) <= 41 {
+			s = append(s, more...)
+		} else {
+			break
 		}
 	}
-	if s == "" {
+	if len(s) == 0 {
 		return "question"
 	}
-	return s
+	return string(s[1:min(len(s), 41)])
 }
 
 // Script returns the code of the notebook's cells in order as one Python script. Editors see the

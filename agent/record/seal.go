@@ -19,9 +19,17 @@ type Key []byte
 func (k Key) Seal(nb *notebook.Notebook) {
 	if meta := content(nb); len(k) > 0 && meta != nil {
 		meta["outputs"] = shownSum(nb)
-		meta["seal"] = k.Sum(digest(meta))
+		meta["seal"] = k.of(digest(meta))
 		nb.Metadata["dsstar"] = meta
 	}
+}
+
+// of returns the seal of a digest.
+func (k Key) of(digest string) string {
+	sum, _ := hex.DecodeString(digest)
+	mac := hmac.New(sha256.New, k)
+	mac.Write(sum)
+	return hex.EncodeToString(mac.Sum(nil))
 }
 
 // Made reports whether the record of a notebook is as the holder of the key has sealed it.
@@ -30,6 +38,8 @@ func (k Key) Made(nb *notebook.Notebook) bool { return k.holds(SealOf(nb)) }
 // Wrote reports whether the record that a trajectory was read from is as the holder of the key has
 // sealed it.
 func (k Key) Wrote(t *Trajectory) bool { return k.holds(t.Seal) }
+
+func (k Key) holds(s Seal) bool { return len(k) > 0 && hmac.Equal([]byte(s.Text), []byte(k.of(s.Sum))) }
 
 // Claimed follows what only the record of another user's dsstar says.
 const Claimed = ", says its notebook"
@@ -40,6 +50,23 @@ func (k Key) Standing(t *Trajectory) string {
 		return t.Standing()
 	}
 	return t.Standing() + Claimed
+}
+
+// A Seal is the text of a seal, and the digest of what it is for.
+type Seal struct {
+	Text, Sum string
+
+	Reshown bool // cells show other outputs than those that were sealed
+}
+
+// SealOf returns the seal of a notebook.
+func SealOf(nb *notebook.Notebook) (s Seal) {
+	meta, _ := nb.Metadata["dsstar"].(map[string]any)
+	s.Reshown = meta["outputs"] != nil && meta["outputs"] != shownSum(nb)
+	if s.Text, _ = meta["seal"].(string); s.Text != "" {
+		s.Sum = digest(content(nb))
+	}
+	return s
 }
 
 // shownSum returns the digest of the outputs of dsstar's code cells.
@@ -53,41 +80,7 @@ func shownSum(nb *notebook.Notebook) string {
 			}
 		}
 	}
-	data, _ := json.Marshal(plain[any](all))
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
-
-// Sum returns the seal of some bytes.
-func (k Key) Sum(data []byte) string {
-	mac := hmac.New(sha256.New, k)
-	mac.Write(data)
-	return hex.EncodeToString(mac.Sum(nil))
-}
-
-// Holds reports whether a seal is that of some bytes.
-func (k Key) Holds(seal string, data []byte) bool {
-	return len(k) > 0 && hmac.Equal([]byte(seal), []byte(k.Sum(data)))
-}
-
-func (k Key) holds(s Seal) bool { return k.Holds(s.Text, s.Sum[:]) }
-
-// A Seal is the text of a seal, and the digest of what it is for.
-type Seal struct {
-	Text string
-	Sum  [sha256.Size]byte
-
-	Reshown bool // cells show other outputs than those that were sealed
-}
-
-// SealOf returns the seal of a notebook.
-func SealOf(nb *notebook.Notebook) (s Seal) {
-	meta, _ := nb.Metadata["dsstar"].(map[string]any)
-	s.Reshown = meta["outputs"] != nil && meta["outputs"] != shownSum(nb)
-	if s.Text, _ = meta["seal"].(string); s.Text != "" {
-		copy(s.Sum[:], digest(content(nb)))
-	}
-	return s
+	return digest(plain[any](all))
 }
 
 // content returns the record of a notebook, which may be just drawn or rewritten by another
@@ -98,11 +91,11 @@ func content(nb *notebook.Notebook) map[string]any {
 	return meta
 }
 
-// digest returns the digest of a record.
-func digest(meta map[string]any) []byte {
-	data, _ := json.Marshal(meta) // sorted
+// digest returns the digest of a value's JSON.
+func digest(value any) string {
+	data, _ := json.Marshal(value) // sorted
 	sum := sha256.Sum256(data)
-	return sum[:]
+	return hex.EncodeToString(sum[:])
 }
 
 // plain returns a value as its JSON is read, with numbers in one form; zero if it has none.

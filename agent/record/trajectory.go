@@ -132,9 +132,7 @@ type Description struct {
 
 // DataDigest returns a digest of the data files as the trajectory has them.
 func (t *Trajectory) DataDigest() string {
-	data, _ := json.Marshal([]any{t.Task.Files, t.Task.Rest}) // plain data cannot fail
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:8])
+	return digest([]any{t.Task.Files, t.Task.Rest})[:16]
 }
 
 // A Variable is an object of a user's session. Once a cell has read it, Import, File or Problem is
