@@ -96,13 +96,21 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	r.apart = &workspace{run: r, purpose: Second}
 	r.asker = ask.NewAsker(cfg.Settings, r.system, r.Warn)
 	r.asker.Journal = t.Journal
-	t.Journal.OnAdded(func() error { return r.observe(Event{Kind: Recorded}) })
+	t.Journal.OnAdded(func(kind string) error {
+		if slices.Contains(lookedAt, kind) {
+			return nil // the next event saves it
+		}
+		return r.observe(Event{Kind: Recorded})
+	})
 	open := func(ctx context.Context, dir string) (describe.Session, error) {
 		return cfg.Open(ctx, Describe, dir)
 	}
 	r.files = describe.New(r.asker, cfg.Options, t, r.dataPath(), &r.kernel, r, open)
 	return r
 }
+
+// lookedAt are the kinds of results that cost a moment to get again.
+var lookedAt = []string{"sight", "files", "trace", "apart"}
 
 // whole does the work of a run within its time and ends its record.
 func (r *run) whole(ctx context.Context,

@@ -29,11 +29,12 @@ type Journal struct {
 	mu      sync.Mutex
 	entries []Entry
 	asked   int
-	saved   func() error
+	saved   func(kind string) error
 }
 
-// OnAdded has saved called after each result that is added. Its error is that of whoever adds it.
-func (j *Journal) OnAdded(saved func() error) { j.saved = saved }
+// OnAdded has saved called after each result of a kind that is added. Its error is that of whoever
+// adds it.
+func (j *Journal) OnAdded(saved func(kind string) error) { j.saved = saved }
 
 // Asked returns how many results were not in the journal when they were asked for.
 func (j *Journal) Asked() int {
@@ -128,7 +129,7 @@ func Put(j *Journal, kind string, restsOn, v any) error {
 	if saved == nil {
 		return nil
 	}
-	return saved()
+	return saved(kind)
 }
 
 // plain returns a value as JSON whose names are in order, as they are in a notebook that was read.

@@ -62,7 +62,7 @@ func TestOnce(t *testing.T) {
 // TestSaved: whoever adds a result has the error of saving it.
 func TestSaved(t *testing.T) {
 	j, full := &journal.Journal{}, errors.New("no room")
-	j.OnAdded(func() error { return full })
+	j.OnAdded(func(string) error { return full })
 	_, err := journal.Once(t.Context(), j, "reply", 1, func(context.Context) (int, error) { return 1, nil })
 	if !errors.Is(err, full) {
 		t.Errorf("%v", err)
