@@ -8,6 +8,7 @@
 package page
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,20 +42,19 @@ const version = 3
 
 // notebookMeta is the notebook's metadata under "dsstar".
 type notebookMeta struct {
-	Version    int                `json:"version"`
-	Agent      string             `json:"agent,omitempty"` // not dsstar: see agent/bench/solver
-	Answer     string             `json:"answer"`
-	Verified   bool               `json:"verified"`
-	Sufficient bool               `json:"sufficient"`
-	Rounds     int                `json:"rounds"`
-	Trajectory *record.Trajectory `json:"trajectory"` // without the outputs that cells show
+	Version    int             `json:"version"`
+	Agent      string          `json:"agent,omitempty"` // not dsstar: see agent/bench/solver
+	Answer     string          `json:"answer"`
+	Verified   bool            `json:"verified"`
+	Trajectory json.RawMessage `json:"trajectory"` // without the outputs that cells show
 }
 
 func newMeta(t *record.Trajectory) *notebookMeta {
-	return &notebookMeta{
-		Version: version, Answer: t.Answer(), Verified: t.Verified(), Sufficient: t.Sufficient(),
-		Rounds: t.RoundsTaken(), Trajectory: withoutShown(t),
+	data, err := json.Marshal(withoutShown(t))
+	if err != nil {
+		panic(err) // not plain data
 	}
+	return &notebookMeta{Version: version, Answer: t.Answer(), Verified: t.Verified(), Trajectory: data}
 }
 
 // cellMeta is a cell's metadata under "dsstar": which part of the trajectory it shows.
@@ -80,7 +80,8 @@ func (m cellMeta) id() string {
 // Draw draws the notebook of a trajectory, finished or not. Run All runs only the accepted cells:
 // what was discarded is Markdown. Two runs that do the same differ only in the last cell.
 func Draw(t *record.Trajectory) *notebook.Notebook {
-	d := &drawing{t: t}
+	d := &drawing{t: t, left: slices.Clone(t.Remarks)}
+	d.remarks("")
 	whole := part{t, t, 0}
 	d.sections(partOf(t, 0), roleQuestion, roleReport, roleAsked)
 	d.sections(whole, roleData)
@@ -91,7 +92,13 @@ func Draw(t *record.Trajectory) *notebook.Notebook {
 		d.part(partOf(t, k))
 	}
 	d.sections(whole, roleProof)
-	return &notebook.Notebook{Cells: withRemarks(d.cells, t.Remarks), Metadata: map[string]any{
+	for _, r := range d.left { // whose places are not drawn
+		meta := map[string]any{"dsstar": cellMeta{After: r.After}}
+		maps.Copy(meta, r.Cell.Metadata)
+		r.Cell.Metadata = meta
+		d.cells = append(d.cells, r.Cell)
+	}
+	return &notebook.Notebook{Cells: d.cells, Metadata: map[string]any{
 		"dsstar": newMeta(t),
 		"kernelspec": map[string]any{
 			"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
@@ -127,7 +134,8 @@ func withoutShown(t *record.Trajectory) *record.Trajectory {
 type drawing struct {
 	t     *record.Trajectory
 	cells []notebook.Cell
-	runs  int // code cells so far: their execution counts are 1..N
+	left  []record.Remark // that have no place yet
+	runs  int             // code cells so far: their execution counts are 1..N
 }
 
 // add adds a cell of dsstar's.
@@ -138,34 +146,17 @@ func (d *drawing) add(c notebook.Cell, meta cellMeta) {
 	c.ID, meta.Digest = meta.id(), record.Digest(c.Source)
 	c.Metadata["dsstar"] = meta
 	d.cells = append(d.cells, c)
+	d.remarks(c.ID)
 }
 
-// withRemarks returns the cells with the person's own in their places. Those whose place is not
-// drawn come last, and say where it was.
-func withRemarks(cells []notebook.Cell, remarks []record.Remark) (all []notebook.Cell) {
-	drawn := map[string]bool{}
-	place := func(after string) {
-		drawn[after] = true
-		for _, r := range remarks {
-			if r.After == after {
-				all = append(all, r.Cell)
-			}
+// remarks adds the person's cells that stand after one of dsstar's.
+func (d *drawing) remarks(after string) {
+	d.left = slices.DeleteFunc(d.left, func(r record.Remark) bool {
+		if r.After == after {
+			d.cells = append(d.cells, r.Cell)
 		}
-	}
-	place("")
-	for _, c := range cells {
-		all = append(all, c)
-		place(c.ID)
-	}
-	for _, r := range remarks {
-		if !drawn[r.After] {
-			meta := map[string]any{"dsstar": cellMeta{After: r.After}}
-			maps.Copy(meta, r.Cell.Metadata)
-			r.Cell.Metadata = meta
-			all = append(all, r.Cell)
-		}
-	}
-	return all
+		return r.After == after
+	})
 }
 
 func (d *drawing) code(meta cellMeta, a record.Attempt) {

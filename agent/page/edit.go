@@ -20,7 +20,8 @@ import (
 type editing struct {
 	t     *record.Trajectory
 	cells []left
-	what  [][]string // was changed, in words, by part
+	words map[string]string // of steps that were changed, by the ids of their cells
+	what  [][]string        // was changed, in words, by part
 }
 
 // did records what was changed in part k.
@@ -168,12 +169,6 @@ func (e *editing) removed(note string) {
 
 // steps compares the steps of part k with the record, and gives them to its start as they are left.
 func (e *editing) steps(k int, start *record.Start) {
-	words := map[int]string{} // that were changed, by round
-	for _, c := range e.cells {
-		if c.changed && c.words() && c.part == k+1 {
-			words[c.meta.Round] = stepText(c.Source)
-		}
-	}
 	was, next, before := start.Given, e.t.Questions[k].Count()+1, len(e.what[k])
 	if e.t.Method.Script { // the scripts before the last are no cells
 		was = was[len(was)-len(e.t.Questions[k].Drawn(true)):]
@@ -184,10 +179,10 @@ func (e *editing) steps(k int, start *record.Start) {
 		if c.Type != notebook.Code || c.part != k+1 || c.own && c.meta.Role != roleStep {
 			continue
 		}
-		number, r := len(now)+1, handMade(c.Cell, next)
+		number, r, to := len(now)+1, handMade(c.Cell, next), ""
 		if c.own {
 			at := slices.IndexFunc(was, func(r record.Round) bool { return r.Number == c.meta.Round })
-			kept, r = append(kept, at), was[at]
+			kept, r, to = append(kept, at), was[at], e.words[c.meta.id()]
 		} else {
 			next++
 			e.did(k, "a cell was added as step %d", number)
@@ -196,7 +191,7 @@ func (e *editing) steps(k int, start *record.Start) {
 			r.ByHand, r.Was = true, c.was
 			e.did(k, "the cell of step %d was changed", number)
 		}
-		if to := words[r.Number]; to != "" && to != brief.OneLine(cmp.Or(r.Rewrite, r.Step)) {
+		if to != "" && to != brief.OneLine(cmp.Or(r.Rewrite, r.Step)) {
 			if r.Rewrite = to; c.changed {
 				r.Step, r.Rewrite = to, "" // and its cell with them
 			}
@@ -215,9 +210,6 @@ func (e *editing) steps(k int, start *record.Start) {
 	}
 	start.Given, start.Less, start.Steps = now, len(now) < len(was), len(e.what[k]) > before
 }
-
-// words reports whether the cell has the words of a step.
-func (c left) words() bool { return c.own && c.meta.Role == roleRound }
 
 // lastCell compares the last cell of part k with the record.
 func (e *editing) lastCell(k int, start *record.Start) {

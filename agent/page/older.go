@@ -13,7 +13,7 @@ const olderVersion = 2
 
 // fromOlder returns the trajectory of a notebook of an older version, of which it takes what does not
 // change: task, questions and cells. The questions begin again from these, and are judged, derived
-// and proved anew. The metadata of the cells get the numbers of the present version.
+// and proved anew. Rounds keep their numbers; the metadata of their cells get those of their questions.
 func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 	type plain record.Trajectory // whose questions are read here
 	type asked struct {
@@ -47,23 +47,18 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 		q := t.Questions[part]
 		switch m.Role {
 		case roleRound:
-			words, m.Round = stepText(c.Source), q.Count()+1
+			words = stepText(c.Source)
 		case roleStep:
-			made := handMade(c, 0)
-			r := q.Begin(cmp.Or(words, made.Step))
-			r.Attempts, m.Round, words = made.Attempts, r.Number, ""
-		case roleVerdict:
-			m.Round = q.Count()
+			r := handMade(c, m.Round)
+			r.Step, r.ByHand, words = cmp.Or(words, r.Step), false, ""
+			q.Rounds = append(q.Rounds, r)
 		case roleFinal:
 			q.Final = record.Start{Last: c.Source}.Final()
-			continue
-		default:
-			continue
 		}
-		if m.Part = part + 1; part == 0 {
-			m.Part = 0
+		if m.Round > 0 && part > 0 {
+			m.Part = part + 1
+			nb.Cells[i].Metadata["dsstar"] = m
 		}
-		nb.Cells[i].Metadata["dsstar"] = m
 	}
 	t.Renew("another version of dsstar wrote the notebook")
 	return t, nil

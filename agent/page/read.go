@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -33,11 +32,7 @@ func Read(nb *notebook.Notebook) (*record.Trajectory, error) {
 // Recorded returns the trajectory as it was saved, whatever a person has changed in the notebook
 // since, without the outputs of its cells.
 func Recorded(nb *notebook.Notebook) (*record.Trajectory, error) {
-	var meta struct {
-		Version    int             `json:"version"`
-		Agent      string          `json:"agent"`
-		Trajectory json.RawMessage `json:"trajectory"`
-	}
+	var meta notebookMeta
 	t, err := &record.Trajectory{}, decode(nb.Metadata, &meta)
 	switch {
 	case err != nil:
@@ -94,6 +89,7 @@ type left struct {
 // is the person's own.
 func (e *editing) leftIn(nb *notebook.Notebook) error {
 	in, before, seen, ids := 1, "", map[string]bool{}, map[string]bool{}
+	e.words = map[string]string{}
 	for _, c := range nb.Cells {
 		ids[c.ID] = true
 	}
@@ -120,7 +116,12 @@ func (e *editing) leftIn(nb *notebook.Notebook) error {
 		if l.own && m.Role == roleQuestion {
 			in = l.part
 		}
-		if c.Type != notebook.Code && (!l.own || l.changed && !l.words()) {
+		words := l.own && m.Role == roleRound
+		if words && l.changed {
+			m.Role = roleStep
+			e.words[m.id()] = stepText(c.Source)
+		}
+		if c.Type != notebook.Code && (!l.own || l.changed && !words) {
 			e.t.Remarks = append(e.t.Remarks, l.remark(cmp.Or(m.After, before), ids))
 		}
 		if l.own || c.Type != notebook.Code || strings.TrimSpace(c.Source) != "" {
@@ -179,8 +180,8 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 		}
 		q.Final.Answer, q.Final.Summary = answer, ""
 	}
-	t.Ended, t.Failure = true, ""
 	nb.Metadata["dsstar"] = newMeta(t)
+	t.Ended, t.Failure = true, "" // as it is drawn
 	for _, drew := range Draw(t).Cells {
 		m, _ := drew.Metadata["dsstar"].(cellMeta)
 		at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == drew.ID })
@@ -188,27 +189,4 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 			nb.Cells[at] = drew
 		}
 	}
-}
-
-// Rewritten reports whether a text or picture that dsstar has drawn into a notebook, whose
-// trajectory is t, or an output of its cells is another one now, or is gone.
-func Rewritten(nb *notebook.Notebook, t *record.Trajectory) bool {
-	if record.SealOf(nb).Reshown {
-		return true
-	}
-	if older := decode(nb.Metadata, &notebookMeta{}) != nil; older {
-		return false // its texts were others
-	}
-	now := map[string]notebook.Cell{}
-	for _, c := range nb.Cells {
-		now[c.ID] = c
-	}
-	return slices.ContainsFunc(Draw(t).Cells, func(drew notebook.Cell) bool {
-		is, there := now[drew.ID]
-		m, _ := drew.Metadata["dsstar"].(cellMeta)
-		top := m.Role == roleQuestion // who would show another answer must remove the given one
-		attached := len(is.Attachments)+len(drew.Attachments) > 0
-		return drew.Type == notebook.Markdown && (there || top) && (is.Source != drew.Source ||
-			attached && !reflect.DeepEqual(is.Attachments, drew.Attachments))
-	})
 }

@@ -2,7 +2,6 @@ package page
 
 import (
 	"slices"
-	"strings"
 
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -33,24 +32,6 @@ func (p part) Followed() (later []*record.Trajectory) {
 // Corrected returns the number of the question that corrects the answer; 0: none does.
 func (p part) Corrected() int { return p.all.CorrectedBy(p.k) }
 
-// A worth is what an answer is worth, and why.
-type worth struct{ Mark, Standing, Why string }
-
-// Worth says what the answer is worth.
-func (p part) Worth() worth {
-	w := worth{Mark: "⚠"}
-	switch {
-	case p.Verified():
-		w.Mark = "✔"
-	case p.Failure != "":
-		w.Mark = "✘"
-	case !p.Ended:
-		w.Mark = "…"
-	}
-	w.Standing, w.Why, _ = strings.Cut(p.InWords(), ": ")
-	return w
-}
-
 // Assumed returns the readings that evidence or a person has settled.
 func (p part) Assumed() []record.Reading {
 	return slices.DeleteFunc(slices.Clone(p.Readings), func(r record.Reading) bool {
@@ -80,13 +61,10 @@ func (p part) Chart() map[string]notebook.MIMEBundle {
 				case len(data) > maxAttached:
 					return nil
 				default:
-					return map[string]notebook.MIMEBundle{chartName: {mime: data}}
+					return map[string]notebook.MIMEBundle{"chart": {mime: data}}
 				}
 			}
 		}
 	}
 	return nil
 }
-
-// chartName is the name of the chart among the report's attachments.
-const chartName = "chart"

@@ -25,22 +25,16 @@ import (
 var cellTexts embed.FS
 
 var templates = sync.OnceValue(func() *template.Template {
-	set := template.New("")
-	body := func(name string, data any) (string, error) {
-		var b strings.Builder
-		err := set.ExecuteTemplate(&b, name, data)
-		return strings.TrimRight(b.String(), "\n"), err
-	}
-	return template.Must(set.Funcs(template.FuncMap{
+	return template.Must(template.New("").Funcs(template.FuncMap{
 		"prose": prose, "paragraphs": Prose, "html": inHTML, "fence": prompts.Fence, "path": inFiles,
 		"title": title, "line": brief.OneLine, "clip": record.Clipped, "bare": bare,
 		"after": record.After, "withFiles": record.WithFiles, "picture": record.IsPicture,
-		"printed": printed, "problem": brief.Problem, "tries": tries,
+		"printed": printed, "restored": record.HowRestored, "tries": tries,
 		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
 		"ruled":    func(ruling string) string { return rulings[ruling] },
 		"safety":   func() string { return strings.Join(record.Safety, " ") },
 		"handMark": func() string { return handMark },
-		"join":     strings.Join, "inc": func(i int) int { return i + 1 }, "body": body,
+		"join":     strings.Join, "inc": func(i int) int { return i + 1 },
 	}).ParseFS(cellTexts, "cells/*.md.tmpl"))
 })
 
@@ -91,58 +85,41 @@ type turn struct {
 // tries returns attempts.
 func tries(attempts []record.Attempt) turn { return turn{Round: record.Round{Attempts: attempts}} }
 
-// Undone says how the session went back after the attempt of a number, from 1; "" if it did not.
-func (t turn) Undone(attempt int) (how string) {
-	for _, b := range t.Returns {
-		if b.After == attempt {
-			how = record.HowRestored(b.Restoration)
-		}
-	}
-	return how
-}
-
 // Log returns what persons changed, the rounds without a cell, and the attempts before those that
 // became cells.
 func (p part) Log() (all []turn) {
-	failed := func(of string, r record.Round) {
-		if n := len(r.Attempts) - 1; n > 0 {
-			r.Attempts, r.Step, r.Verdict = r.Attempts[:n], brief.Problem(r.Attempts[n-1].Execution), nil
-			all = append(all, turn{Round: r, Title: of + ", tried before"})
+	before := func(of string, attempts []record.Attempt, returns []record.Return) {
+		if n := len(attempts); n > 0 {
+			all = append(all, turn{Title: of + ", tried before", Round: record.Round{Attempts: attempts,
+				Returns: returns, Step: brief.Problem(attempts[n-1].Execution)}})
 		}
 	}
 	cells := p.Drawn(p.Method.Script)
 	for n, r := range p.Ever() {
-		drawn := func(c *record.Round) bool { return c.Number == r.Number }
-		if r.By != nil {
-			all = append(all, turn{Round: r, Title: fmt.Sprintf("Round %d, by hand", p.Before()+r.Number)})
-		} else if slices.ContainsFunc(cells, drawn) {
-			failed(fmt.Sprintf("Step %d", r.Place), r)
-		} else {
-			all = append(all, p.without(r, n < len(p.Past)))
+		_, ran := r.Accepted()
+		fate := "under way"
+		switch {
+		case slices.ContainsFunc(cells, func(c *record.Round) bool { return c.Number == r.Number }):
+			before(fmt.Sprintf("Step %d", r.Place), r.Attempts[:len(r.Attempts)-1], r.Returns)
+			continue
+		case r.By != nil:
+			fate = "by hand"
+		case r.Dropped > 0:
+			fate = fmt.Sprintf("dropped in round %d", p.Before()+r.Dropped)
+		case n < len(p.Past):
+			fate = "dropped by hand"
+		case ran:
+			fate = "its script became the next one"
 		}
+		r.Number += p.Before()
+		all = append(all, turn{Round: r, Title: fmt.Sprintf("Round %d, %s", r.Number, fate)})
 	}
 	if f := p.Final; f != nil {
-		last := record.Round{Attempts: f.Attempts, Returns: f.Returns}
-		if _, drawn := p.FinalCell(); !drawn {
-			last.Attempts = append(slices.Clip(last.Attempts), record.Attempt{})
+		rest := f.Attempts
+		if _, drawn := p.FinalCell(); drawn {
+			rest = rest[:len(rest)-1]
 		}
-		failed("Answer", last)
+		before("Answer", rest, f.Returns)
 	}
 	return all
-}
-
-// without returns a round that has no cell, perhaps any more, since the question began again.
-func (p part) without(r record.Round, former bool) turn {
-	_, ran := r.Accepted()
-	fate := "under way"
-	switch {
-	case r.Dropped > 0:
-		fate = fmt.Sprintf("dropped in round %d", p.Before()+r.Dropped)
-	case former:
-		fate = "dropped by hand"
-	case ran:
-		fate = "its script became the next one"
-	}
-	r.Number += p.Before()
-	return turn{Round: r, Title: fmt.Sprintf("Round %d, %s", r.Number, fate)}
 }

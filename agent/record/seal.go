@@ -15,10 +15,10 @@ import (
 type Key []byte
 
 // Seal seals the record of a notebook: what the entry "dsstar" of its metadata says, with the
-// digest of the outputs that its cells have now.
+// digest of what its cells show now.
 func (k Key) Seal(nb *notebook.Notebook) {
 	if meta := content(nb); len(k) > 0 && meta != nil {
-		meta["outputs"] = shownSum(nb)
+		meta["shown"] = shownSum(nb)
 		meta["seal"] = k.of(digest(meta))
 		nb.Metadata["dsstar"] = meta
 	}
@@ -56,28 +56,31 @@ func (k Key) Standing(t *Trajectory) string {
 type Seal struct {
 	Text, Sum string
 
-	Reshown bool // cells show other outputs than those that were sealed
+	Reshown bool // cells show something else than what was sealed
 }
 
 // SealOf returns the seal of a notebook.
 func SealOf(nb *notebook.Notebook) (s Seal) {
 	meta, _ := nb.Metadata["dsstar"].(map[string]any)
-	s.Reshown = meta["outputs"] != nil && meta["outputs"] != shownSum(nb)
+	s.Reshown = meta["shown"] != nil && meta["shown"] != shownSum(nb)
 	if s.Text, _ = meta["seal"].(string); s.Text != "" {
 		s.Sum = digest(content(nb))
 	}
 	return s
 }
 
-// shownSum returns the digest of the outputs of dsstar's code cells.
+// shownSum returns the digest of what dsstar's cells show.
 func shownSum(nb *notebook.Notebook) string {
 	var all []any
 	for _, c := range nb.Cells {
-		if _, own := c.Metadata["dsstar"]; own && c.Type == notebook.Code {
-			all = append(all, c.ID)
+		if _, own := c.Metadata["dsstar"]; own {
+			all = append(all, c.ID, c.Type, c.Source)
 			for _, o := range Recounted(c.Outputs, 0) {
 				all = append(all, o)
 			}
+		}
+		if len(c.Attachments) > 0 {
+			all = append(all, c.Attachments)
 		}
 	}
 	return digest(plain[any](all))

@@ -28,6 +28,7 @@ import (
 type place struct {
 	own       bool   // dsstar wrote the notebook
 	made      bool   // this user's dsstar did
+	intact    bool   // and its cells show what they did then
 	home      string // the notebook's folder, absolute
 	dir       string // where cells run: home, or a temporary folder for dsstar's own notebooks
 	temporary string // that folder, as it was created
@@ -51,7 +52,7 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 		return nil, err
 	}
 	home = disk.RealPath(home) // as cells see it
-	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Made(nb), home: home, dir: home,
+	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Made(nb), intact: !record.SealOf(nb).Reshown, home: home, dir: home,
 		code: map[int]string{}, env: a.Env, given: data != "", added: -1}
 	set, err := parametersOf(flags.Parameters)
 	if err != nil {

@@ -153,14 +153,11 @@ func (r *rerun) restate() {
 			now[is.part] = is.Is
 		}
 	}
-	whole := !slices.ContainsFunc(r.nb.Cells, func(c notebook.Cell) bool {
-		return slices.Contains(c.Tags(), "skip-execution")
-	})
 	r.out.change(func() {
 		if len(now) > 0 {
 			page.Restate(r.nb, now)
 		}
-		if r.place.made && (len(now) > 0 || whole) { // no output is anybody else's
+		if r.place.made && r.place.intact { // nothing that it shows is anybody else's
 			r.key.Seal(r.nb)
 		}
 	})
