@@ -209,7 +209,7 @@ func (r *run) pass(ctx context.Context) error {
 			r.asker.Forget(r.left) // whoever resumes the run wants other tries
 			return nil
 		}
-		if err := (&prover{run: r}).prove(ctx); err != nil {
+		if err := r.prove(ctx); err != nil {
 			return err
 		}
 		if err := r.learnFrom(ctx); err != nil || !r.t.Next() {

@@ -83,15 +83,8 @@ func grounds(evidence string, sources []source) (sentences, from string) {
 		from := ""
 		for _, quote := range all {
 			for _, s := range slices.Backward(sources) {
-				if sentence, line := s.find(quote); sentence != "" {
-					place := s.place
-					if s.whole {
-						place += fmt.Sprintf(", line %d", line)
-					}
-					if len(sentence) > 600 {
-						sentence = quote
-					}
-					found = append(found, fmt.Sprintf("“%s” (%s)", sentence, place))
+				if sentence := s.find(quote); sentence != "" {
+					found = append(found, sentence)
 					if from == "" || from == record.FromQuestion || from == record.FromForm {
 						from = s.place
 					}
@@ -106,23 +99,31 @@ func grounds(evidence string, sources []source) (sentences, from string) {
 	return "", ""
 }
 
-// find returns the sentence, of people's words the clause, that a quotation was cut from, and its
-// line; "" if there is none, if a word that denies it was left out, or if a document asks it.
-func (s source) find(quote string) (sentence string, line int) {
+// find returns the sentence, of people's words the clause, that a quotation was cut from, with its
+// place; "" if there is none, if a word that denies it was left out, or if a document asks it.
+func (s source) find(quote string) string {
 	words := wordsOf(quote)
 	if len(words) < minQuoted {
-		return "", 0
+		return ""
 	}
 	stands := regexp.MustCompile(`(?i)(?:^|` + noWord + `)(` + strings.Join(words, `[^\pL\pN]*`) + `)(?:$|` + noWord + `)`)
 	for _, m := range stands.FindAllStringSubmatchIndex(s.text, -1) {
 		from, to := s.around(m[2], m[3])
 		before, after := s.text[from:m[2]], s.text[m[3]:to] // what the quotation has left out
 		asks := !s.said() && strings.ContainsAny(after, "?？")
-		if !asks && !denials().MatchString(before+" "+after) {
-			return strings.Join(strings.Fields(s.text[from:to]), " "), 1 + strings.Count(s.text[:from], "\n")
+		if asks || denials().MatchString(before+" "+after) {
+			continue
 		}
+		sentence, place := strings.Join(strings.Fields(s.text[from:to]), " "), s.place
+		if len(sentence) > 600 {
+			sentence = quote
+		}
+		if s.whole {
+			place += fmt.Sprintf(", line %d", 1+strings.Count(s.text[:from], "\n"))
+		}
+		return fmt.Sprintf("“%s” (%s)", sentence, place)
 	}
-	return "", 0
+	return ""
 }
 
 // What can stand before or after a word. Of scripts without blanks, each character is a word.

@@ -27,21 +27,15 @@ import (
 type RunScript func(ctx context.Context, dir string,
 	limit time.Duration) (notebook.Execution, error)
 
-// A prover runs the script and the accepted cells from scratch.
-type prover struct {
-	*run
-	found
-}
-
 // A found is what a proof has found.
 type found struct {
 	Proof  record.Proof `json:"proof"`
 	Doubts []string     `json:"doubts,omitempty"` // that are left of those of the last cell
 }
 
-// prove proves the answer, once: see make. The proof rests on the question, the data, the cells and what
+// prove proves the answer, once: see proveAnew. The proof rests on the question, the data, the cells and what
 // they gave. One that could not be made is made again when the run is resumed.
-func (r *prover) prove(ctx context.Context) error {
+func (r *run) prove(ctx context.Context) error {
 	if err := r.checkData(true); err != nil {
 		return err
 	}
@@ -52,7 +46,7 @@ func (r *prover) prove(ctx context.Context) error {
 	live := false
 	made, err := journal.Once(ctx, r.t.Journal, "proof", on, func(ctx context.Context) (found, error) {
 		live = true
-		return r.make(ctx)
+		return r.proveAnew(ctx)
 	})
 	if err == nil && !live && (r.work.session != nil || !r.filesStand(ctx)) {
 		err = r.settle(ctx)
@@ -72,7 +66,7 @@ func (r *prover) prove(ctx context.Context) error {
 
 // filesStand reports whether the files of the answer are in the run folder: a branch may have run
 // there, or the run goes on in another folder.
-func (r *prover) filesStand(ctx context.Context) bool {
+func (r *run) filesStand(ctx context.Context) bool {
 	now := r.work.filesGiven(ctx, r.t.Answer())
 	return !slices.ContainsFunc(r.t.Final.Files, func(f compare.File) bool {
 		is := func(n compare.File) bool { return n.Name == f.Name && n.Digest == f.Digest }
@@ -81,7 +75,7 @@ func (r *prover) filesStand(ctx context.Context) bool {
 }
 
 // lookBack records on which earlier questions the cells build, and the second derivation's.
-func (r *prover) lookBack(ctx context.Context) error {
+func (r *run) lookBack(ctx context.Context) error {
 	lists := [][]string{r.t.OwnCells()}
 	if s := r.t.Second; s != nil && len(s.Attempts) > 0 {
 		lists = append(lists, []string{s.Attempts[len(s.Attempts)-1].Code})
@@ -93,13 +87,13 @@ func (r *prover) lookBack(ctx context.Context) error {
 	return err
 }
 
-// make runs the script in plain Python, then the accepted cells in a fresh session, and compares
+// proveAnew runs the script in plain Python, then the accepted cells in a fresh session, and compares
 // their answers and files with the run's. All sessions of the run end first, and the script ends
 // before the cells begin, so that no cell can pass anything on, for instance by locks on the data.
 // The fresh session works in the same folder as the run's own, so that cells see the same;
 // afterwards files/ is the run's own again.
-func (r *prover) make(ctx context.Context) (_ found, err error) {
-	r.found = found{Doubts: r.t.Final.Doubts}
+func (r *run) proveAnew(ctx context.Context) (f found, err error) {
+	f.Doubts = r.t.Final.Doubts
 	if err := r.settle(ctx); err != nil {
 		return found{}, err
 	}
@@ -125,14 +119,17 @@ func (r *prover) make(ctx context.Context) (_ found, err error) {
 		fresh.close()
 		err = cmp.Or(err, putBack())
 	}()
-	p, session, what := &r.Proof, Session(nil), "the script could not be run: "
+	p, session, what := &f.Proof, Session(nil), "the script could not be run: "
 	fault, err := r.scriptFault(ctx)
 	if err == nil {
+		if fault == "" {
+			f.Doubts = lineage.WithoutMachine(f.Doubts)
+		}
 		what = "a fresh session could not be opened: "
 		session, err = fresh.wait() // it was starting meanwhile
 	}
 	if err == nil {
-		p.Reason, err = r.proveCells(ctx, session)
+		p.Reason, err = r.proveCells(ctx, session, p)
 		p.Reason = cmp.Or(p.Reason, fault)
 	} else if p.Unable = ctx.Err() == nil; p.Unable { // there is an answer all the same
 		p.Reason, err = what+err.Error(), nil
@@ -144,28 +141,24 @@ func (r *prover) make(ctx context.Context) (_ found, err error) {
 		p.Reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
 	}
 	p.Same, p.Seconds = p.Reason == "", time.Since(begin).Seconds()
-	return r.found, nil
+	return f, nil
 }
 
 // scriptFault returns how the script differs from the run, or "". It runs with other random numbers on
 // what seems to be another computer, and if it differs there, as it is.
-func (r *prover) scriptFault(ctx context.Context) (string, error) {
+func (r *run) scriptFault(ctx context.Context) (string, error) {
 	code := r.elsewhere().Script()
 	fault, err := r.replay(ctx, lineage.Elsewhere(record.Reseeded(code)))
-	if err != nil {
+	if fault == "" || err != nil {
 		return "", err
-	}
-	if fault == "" {
-		r.found.Doubts = lineage.WithoutMachine(r.found.Doubts)
-		return "", nil
 	}
 	here, err := r.replay(ctx, code)
 	return cmp.Or(here, "it depends on chance, on the order in which folders list their files, or on the "+
 		"number of processors: with others "+fault), err
 }
 
-// proveCells returns the first difference from the run, or "".
-func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err error) {
+// proveCells returns the first difference from the run, or "". What else it finds goes into the proof.
+func (r *run) proveCells(ctx context.Context, s Session, p *record.Proof) (reason string, err error) {
 	var last notebook.Execution
 	cells, own := r.t.Cells(), r.t.OwnCells()
 	watch, watched := lineage.Watch(own)
@@ -195,22 +188,25 @@ func (r *prover) proveCells(ctx context.Context, s Session) (reason string, err 
 		if err != nil {
 			return "", err
 		}
-		r.Proof.Doubts, r.Proof.Notes = lineage.Watched(x.Stdout(), r.t.Task.Question)
+		p.Doubts, p.Notes = lineage.Watched(x.Stdout(), r.t.Task.Question)
 	}
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
 		return "the fresh session printed another answer: " + brief.Clip(answer, 300), nil
 	}
 	const who = "the fresh session"
-	reason = cmp.Or(r.summaryFault(last), r.filesFault(ctx, who, r.cfg.Dir, s, r.t.Final.Files))
-	if reason != "" {
-		return reason, nil
+	want := r.t.Final.Summary
+	if got := record.SummaryOf(last); want != "" && got != want {
+		return "the fresh session gave another summary: " + brief.Clip(cmp.Or(got, "none"), 300), nil
 	}
-	for k, p := range r.t.Questions[:r.t.Earlier()] {
-		if p.Final == nil {
+	if fault := r.filesFault(ctx, who, r.cfg.Dir, s, r.t.Final.Files); fault != "" {
+		return fault, nil
+	}
+	for k, q := range r.t.Questions[:r.t.Earlier()] {
+		if q.Final == nil {
 			continue
 		}
-		if fault := r.filesFault(ctx, who, r.cfg.Dir, s, p.Final.Files); fault != "" {
-			r.Proof.Notes = append(r.Proof.Notes, fmt.Sprintf("the files of the answer to question %d are "+
+		if fault := r.filesFault(ctx, who, r.cfg.Dir, s, q.Final.Files); fault != "" {
+			p.Notes = append(p.Notes, fmt.Sprintf("the files of the answer to question %d are "+
 				"not as they were proved: %s", k+1, fault))
 		}
 	}
@@ -223,7 +219,7 @@ var steadyFile = lazy.Regexp(`(?i)\.(?:csv|tsv|tab|txt|md|jsonl?|npy|parquet)$`)
 // filesFault returns how the files of an answer differ from those that cells have written in dir, or
 // "". The session says what they hold; nil: the script has said it. Nothing is said of
 // files that nobody can read, and whose bytes may differ from time to time.
-func (r *prover) filesFault(ctx context.Context, who, dir string, s Session, files []compare.File) string {
+func (r *run) filesFault(ctx context.Context, who, dir string, s Session, files []compare.File) string {
 	at := workspace{folder: dir}
 	folder := at.filesWritten()
 	if folder == nil {
@@ -246,19 +242,9 @@ func (r *prover) filesFault(ctx context.Context, who, dir string, s Session, fil
 	return ""
 }
 
-// summaryFault returns how the value of the last cell differs from the run's summary, or "".
-func (r *prover) summaryFault(last notebook.Execution) string {
-	want := r.t.Final.Summary
-	got, _ := record.ResultText(last)
-	if want == "" || strings.TrimSpace(got) == strings.TrimSpace(want) {
-		return ""
-	}
-	return "the fresh session gave another summary: " + brief.Clip(cmp.Or(got, "none"), 300)
-}
-
 // replay runs a script in an empty temporary folder and returns how it differs from the run, or "". What
 // it prints before its last cell is told apart by a line that no cell can know.
-func (r *prover) replay(ctx context.Context, code string) (fault string, err error) {
+func (r *run) replay(ctx context.Context, code string) (fault string, err error) {
 	dir, err := disk.TempFolder("", "dsstar-proof-")
 	if err != nil {
 		return "", err

@@ -136,30 +136,25 @@ func (r *run) takeLeave(ctx context.Context) error {
 // shownVariables returns the variables that the model is shown, with descriptions for those
 // nearest to the question while there is room, and the names of the others.
 func (r *run) shownVariables(show ask.Sizes) (told []prompts.Variable, others string) {
-	var texts []string
-	var described []record.Variable
-	var rest strings.Builder
 	all := r.t.Variables
 	if r.work.host == nil {
 		all = r.t.Loaded() // the session of a run that goes on elsewhere has no others
 	}
-	for _, v := range all {
-		if v.Text != "" {
-			described, texts = append(described, v), append(texts, v.Name+"\n"+v.Name+"\n"+v.Text)
-		} else if v.Import == "" {
-			fmt.Fprintf(&rest, "%s: %s\n", v.Name, v.Type)
-		}
+	texts := make([]string, len(all))
+	for i, v := range all {
+		texts[i] = v.Name + "\n" + v.Name + "\n" + v.Text
 	}
-	room, taken := show.Context/2, make([]bool, len(described))
+	room, taken := show.Context/2, make([]bool, len(all))
 	for _, n := range describe.ByWords(r.t.Task.Question, texts) {
-		if taken[n] = len(described[n].Text) <= room; taken[n] {
-			room -= len(described[n].Text)
+		if taken[n] = all[n].Text != "" && len(all[n].Text) <= room; taken[n] {
+			room -= len(all[n].Text)
 		}
 	}
-	for n, v := range described {
+	var rest strings.Builder
+	for n, v := range all {
 		if taken[n] {
 			told = append(told, prompts.Variable{Name: v.Name, Type: v.Type, Description: v.Text})
-		} else {
+		} else if v.Text != "" || v.Import == "" {
 			fmt.Fprintf(&rest, "%s: %s\n", v.Name, v.Type)
 		}
 	}

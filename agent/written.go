@@ -51,28 +51,22 @@ func (r *workspace) written() string {
 		return ""
 	}
 	defer root.Close()
-	folder := root.FS()
-	var b strings.Builder
-	n := 0
+	folder, lines := root.FS(), []string{}
 	_ = fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil // what cannot be read is not shown
 		}
-		if n++; n > maxWritten {
-			fmt.Fprintln(&b, "… and more")
+		if len(lines) == maxWritten {
+			lines = append(lines, "… and more")
 			return fs.SkipAll
 		}
-		info, err := d.Info()
-		if err != nil {
-			return nil
-		}
-		fmt.Fprintf(&b, "%s (%s)\n", brief.OneLine(name), human.Bytes(info.Size()))
-		if text := beginning(folder, name); text != "" {
-			b.WriteString("  " + strings.ReplaceAll(text, "\n", "\n  ") + "\n")
+		if info, err := d.Info(); err == nil {
+			text := strings.TrimSpace(brief.OneLine(name) + fmt.Sprintf(" (%s)\n", human.Bytes(info.Size())) + beginning(folder, name))
+			lines = append(lines, strings.ReplaceAll(text, "\n", "\n  "))
 		}
 		return nil
 	})
-	return strings.TrimRight(b.String(), "\n")
+	return strings.Join(lines, "\n")
 }
 
 // beginning returns the first lines of a text file, or "".
