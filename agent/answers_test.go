@@ -23,29 +23,22 @@ func TestForm(t *testing.T) {
 	}{
 		{"", "A number rounded to 2 decimals.", "3.14", false},
 		{"", "A number rounded to 2 decimals.", "3.14159", true},
-		{"Round to two decimal places.", "", "3.141", true},
 		{"", "Answer must be just a whole number.", "3.5", true},
 		{"What is the mean, as a whole number?", "", "12.6", true},
 		{"How many have a whole number of units, on average to 2 decimals?", "", "12.65", false},
-		{"", "@mean_fare[number with 2 decimals]", "@mean_fare[3.14]", false},
 		{"", "@mean_fare[number with 2 decimals]", "3.14", true},
-		{"", "Provide the answer as JSON.", `{"a": 1}`, false},
 		{"", "Provide the answer as JSON.", "a: 1", true},
-		{"", `Answer with "Yes" or "No".`, "yes", false},
 		{"", `Answer with "Yes" or "No".`, "maybe", true},
 		{"Save the table as result.csv.", "", "result.csv", false},
 		{"Save the table as empty.csv.", "", "empty.csv", true},
-		{"Save the table as head.csv.", "", "head.csv", true},
 		{"Save the table as hollow.csv.", "", "hollow.csv", true},
 		{"Save the table as gaps.csv.", "", "gaps.csv", false},
 		{"The orders are stored in sales.csv. How many?", "", "3", false},
-		{"What does the file orders.csv hold?", "", "orders", false},
 		{"Zähle sie und speichere die Tabelle als größen.csv.", "", "größen.csv", true},
 		{"Put the table into a file counts.csv.", "", "'counts.csv'", true},
 		{"Put the table into a file result.csv.", "", "result.csv", false},
 		{"Which file is larger, sales.csv or orders.csv?", "", "sales.csv", false},
 		{"Which file does index.csv name, but is not there?", "", "old.csv", false},
-		{"Which site has more visits, example.com or example.org?", "", "example.com", false},
 		{"", "", "3.14159265", false},
 		{"Round it to two decimals.", "four decimals", "12.4567", false},
 		{"", "a number with two decimals", "12.05.2024", false},
@@ -55,31 +48,23 @@ func TestForm(t *testing.T) {
 		{"", `Take only "paid" and "open".`, "5", false},
 		{"", "a single integer", "1,234 rows", false},
 		{"", "a single integer", "The value is about forty", true},
-		{"", "a single integer", "12 and 13", true},
 		{"", "a single integer, or 'Not Applicable'", "Not Applicable", false},
 		{"", "a list with a number of stores and their names", "North, South", false},
 		{"", "a number between 0 and 1", "45", true},
-		{"", "a number between 0 and 1", "45%", true},
-		{"", "a value in the range [-1, 1]", "-0.5", false},
 		{"", "a value in the range [-1, 1]", "-1.5", true},
 		{"", "exactly one name", `["North", "South"]`, true},
 		{"", "exactly one name", "Korea, Rep.", false},
 		{"", "just a number for each store", "40\n38", false},
-		{"", `"significant" or "not significant"`, "perhaps", true},
 		{"", `"significant" or "not significant"`, "Not significant", false},
 		{"", "two decimals", "1.2345e-05", true},
 		{"", "two decimals", "12.5e3", false},
 		{"", "a JSON list", `{"a": 1}`, true},
-		{"", "a JSON list", `[{"a": 1}]`, false},
 		{"", "@mean[number]", "@mean[]", true},
 		{"", "a correlation coefficient between \u22121 and 1", "2.5", true},
-		{"", "a correlation from -1 to 1", "-0.5", false},
 		{"", "a number", "number", true},
 		{"", "a single integer, no name", "name", true},
 		{"", "a number; answer Not Applicable if there is none", "Not Applicable", false},
-		{"", "a number, or none if there is none", "none", false},
 		{"", `a number or "no data".`, "No data", false},
-		{"", "a name and a single number", "North 38", false},
 	} {
 		f := formOf(record.Task{Question: test.question, Guidelines: test.guidelines, Files: data})
 		got := f.lack(test.answer, written) + f.problem(test.answer)
@@ -156,41 +141,30 @@ func TestEvidence(t *testing.T) {
 		{place: "long.pdf", text: "A fee is due\nfor each order."},
 	}
 	for evidence, want := range map[string]string{
-		`"Cancelled orders do not count as revenue" (rules.md)`:               "rules.md, line 3",
-		`"cancelled orders DO NOT count" and "Refunds count in the month of"`: "rules.md, line 4",
-		`Cancelled orders do not count as revenue`:                            "rules.md, line 3",
-		`"Possible values are "3-5" (between 3 and 5 days)" (rules.md)`:       "rules.md, line 16",
-		`"units of orders that were shipped"`:                                 "(question)",
-		`"the orders of all stores" (note)`:                                   "(note)",
-		`"a fee is due for each order" (long.pdf)`:                            "(long.pdf)",
-		`"4 | shipped to the customer whole"`:                                 "rules.md, line 13",
-		`"取消的订单不计入收入"`:                                                        "rules.md, line 17",
+		`"Cancelled orders do not count as revenue" (rules.md)`:         "rules.md, line 3",
+		`Cancelled orders do not count as revenue`:                      "rules.md, line 3",
+		`"Possible values are "3-5" (between 3 and 5 days)" (rules.md)`: "rules.md, line 16",
+		`"units of orders that were shipped"`:                           "(question)",
+		`"the orders of all stores" (note)`:                             "(note)",
+		`"a fee is due for each order" (long.pdf)`:                      "(long.pdf)",
+		`"取消的订单不计入收入"`:                                                  "rules.md, line 17",
 
 		`"Only paid orders of a store are sales"`:                        "rules.md, line 17",
 		`"Until 2020 gifts were counted as sales"`:                       "rules.md, line 20",
 		`"units of orders that were shipped were sold?"`:                 "(question)",
 		`"paid orders of a store are sales"`:                             "",
-		`"Gifts of any kind are"`:                                        "",
 		`"add the shipping of all orders"`:                               "",
+		`"count twice in a month"`:                                       "",
 		`"gifts were counted as sales too"`:                              "",
-		`"coupons counted as sales too"`:                                 "",
 		`"Are coupons counted as sales too?"`:                            "",
 		`"Cancelled orders do count as revenue" (rules.md)`:              "", // what the sentence denies
-		`"count as revenue (see § 3)" (rules.md)`:                        "",
-		`"test orders of a store" (rules.md)`:                            "",
 		`"orders of the staff of a store" (rules.md)`:                    "",
-		`"shipped to anyone at all"`:                                     "",
-		`"count twice in a month"`:                                       "",
 		`"计入收入"`:                                                         "",
 		`"counting returns, how many units" (question)`:                  "",
 		`"Refunds count in the month … lower its revenue"`:               "", // with a gap
-		`"Refunds are to be subtracted from the revenue first"`:          "",
 		`"Refunds count in the month" and "All orders count as revenue"`: "", // half of it is invented
-		`"what it means"`:                                                "",
 		`the column is "status"`:                                         "",
 		"":                                                               "",
-		`"… …"`:                                                          "",
-		`"200 rows, 8 columns; 5 text"`:                                  "",
 	} {
 		sentences, from := grounds(evidence, sources)
 		if !strings.Contains(sentences, want) || (sentences == "") != (want == "") || (from == "") != (want == "") {
@@ -228,38 +202,25 @@ func TestDocumentIn(t *testing.T) {
 // TestAnswerOf: the answer of a branch is the string that its cell ends with, or what it printed
 // last.
 func TestAnswerOf(t *testing.T) {
-	for repr, want := range map[string]string{
-		`'82'`:             "82",
-		`"it's"`:           "it's",
-		`'it\'s "so"'`:     `it's "so"`,
-		`'a\nb\\n'`:        "a\nb\\n",
-		`'caf\xe9 \u20ac'`: "café €",
-		`82.5`:             "82.5",
-		`'a' 'b'`:          `'a' 'b'`,
-		`['a', 'b']`:       `['a', 'b']`,
-		`'𝔘 ß'`:            "𝔘 ß",
+	for _, c := range []struct{ code, printed, repr, want string }{
+		{"n", "rows: 3\n", `'82'`, "82"},
+		{"n", "rows: 3\n", `'it\'s "so"'`, `it's "so"`},
+		{"n", "rows: 3\n", `'a\nb\\n'`, "a\nb\\n"},
+		{"n", "rows: 3\n", `'caf\xe9 \u20ac'`, "café €"},
+		{"n", "rows: 3\n", `82.5`, "82.5"},
+		{"n", "rows: 3\n", `['a', 'b']`, `['a', 'b']`},
+		{"print(n)", "82\n", "", "82"},
+		{"print('rows', len(t))\nprint(n)", "rows 200\n82\n", "", "82"},
+		{"print(t.to_string())", "a 1\nb 2\n", "", "a 1\nb 2"},
+		{"n = 1", "", "", ""},
 	} {
-		e := notebook.Execution{Outputs: []notebook.Output{
-			{Type: notebook.Stream, Name: "stdout", Text: "rows: 3\n"},
-			{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{"text/plain": repr}},
-		}}
-		if got := answerOf(record.Attempt{Execution: e}); got != want {
-			t.Errorf("%s: %q, want %q", repr, got, want)
+		e := notebook.Execution{Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: c.printed}}}
+		if c.repr != "" {
+			e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ExecuteResult,
+				Data: notebook.MIMEBundle{"text/plain": c.repr}})
 		}
-		if _, ok := record.ResultText(e); !ok {
-			t.Errorf("%s: no result", repr)
-		}
-	}
-	for _, c := range []struct{ code, printed, want string }{
-		{"print(n)", "82\n", "82"},
-		{"print('rows', len(t))\nprint(n)", "rows 200\n82\n", "82"},
-		{"print(t.to_string())", "a 1\nb 2\n", "a 1\nb 2"},
-		{"n = 1", "", ""},
-	} {
-		e := notebook.Execution{Outputs: []notebook.Output{
-			{Type: notebook.Stream, Name: "stdout", Text: c.printed}}}
 		if got := answerOf(record.Attempt{Code: c.code, Execution: e}); got != c.want {
-			t.Errorf("%q: %q, want %q", c.code, got, c.want)
+			t.Errorf("%q, %s: %q, want %q", c.code, c.repr, got, c.want)
 		}
 	}
 }

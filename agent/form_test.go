@@ -19,20 +19,14 @@ func TestUnfit(t *testing.T) {
 		{"Save it as counts.csv.", "", "counts.csv", "", "counts.csv"},
 		// these are no answers
 		{q, "", "nan", "", "no answer"},
-		{q, "", "Mean: nan", "", "no answer"},
-		{q, "", "np.float64(nan)", "", "no answer"},
 		{q, "", "None", "", "no answer"},
-		{q, "", "NaT", "", "no answer"},
 		{q, "", "Empty DataFrame\nColumns: [a]\nIndex: []", "", "no answer"},
-		{q, "", "Series([], dtype: int64)", "", "no answer"},
-		{q, "", "nan kg", "", "no answer"},
 		{q, "", "<generator object f at 0x7f12>", "", "no answer"},
 		{q, "", "[]", "", ""},
 		{q, "a number, or None if there is none", "None", "", ""},
 		{q, "", "North, nan, 5", "", ""},
 		// the sentences
 		{q, "", "11963.04", "It is 1.00 euros, by 200 orders.", "summary"},
-		{q, "", "11963.04", "It is 11,963.0 euros, by 200 orders.", ""},
 		{q, "", "North", "It is North, with 40 orders.", ""},
 	} {
 		t.Run(c.form+" "+c.answer, func(t *testing.T) {
