@@ -222,10 +222,9 @@ var steadyFile = lazy.Regexp(`(?i)\.(?:csv|tsv|tab|txt|md|jsonl?|npy|parquet)$`)
 func (r *run) filesFault(ctx context.Context, who, dir string, s Session, files []compare.File) string {
 	at := workspace{folder: dir}
 	folder := at.filesWritten()
-	if folder == nil {
-		return ""
+	if folder != nil {
+		defer folder.Close()
 	}
-	defer folder.Close()
 	for _, f := range files {
 		again, err := fileOf(ctx, s, folder, f.Name)
 		found := compare.Answers(compare.Answer{Words: f.Name, Files: []compare.File{f}},

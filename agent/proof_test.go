@@ -38,14 +38,15 @@ func TestElsewhere(t *testing.T) {
 	const folder = "the answer depends on the order in which a folder lists its files"
 	const depends = folder + "\nit depends on chance, on the order in which folders list their files, or on the " +
 		"number of processors: with others the script "
-	for _, c := range []struct{ prints, doubts string }{
-		{"1", ""},
-		{"loading\n1", ""},
-		{"1.0000000000000002", ""},
-		{"2", depends + "printed another answer: 2"},
-		{"", depends + "failed in plain Python: KeyError: 'a'"},
+	for _, c := range []struct{ question, prints, doubts string }{
+		{"How many?", "1", ""},
+		{"How many?", "loading\n1", ""},
+		{"How many?", "1.0000000000000002", ""},
+		{"How many? Save it as out.csv.", "1.0000000000000002", depends + "has not written out.csv"},
+		{"How many?", "2", depends + "printed another answer: 2"},
+		{"How many?", "", depends + "failed in plain Python: KeyError: 'a'"},
 	} {
-		p := play(t, simple.with(script{"cell": "x = 1", "last": "# of a folder\nprint(x)"}),
+		p := play(t, saved.with(script{"last": "# of a folder\nprint(x)"}), asking(c.question, ""),
 			scripted(map[string]string{"elsewhere()": c.prints})).noError(t)
 		if got := strings.Join(p.Doubts(), "\n"); got != c.doubts {
 			t.Errorf("%q: %q", c.prints, got)

@@ -123,11 +123,7 @@ func (r *workspace) filesGiven(ctx context.Context, answer string) (all []compar
 		if slices.ContainsFunc(all, is) || !filepath.IsLocal(name) {
 			continue
 		}
-		f, err := compare.File{}, fs.ErrNotExist
-		if folder != nil {
-			f, err = fileOf(ctx, r.session, folder, name)
-		}
-		if err == nil {
+		if f, err := fileOf(ctx, r.session, folder, name); err == nil {
 			all = append(all, f)
 		} else if slices.Contains(asked, name) {
 			all = append(all, compare.File{Name: name})
@@ -175,9 +171,12 @@ func told(ctx context.Context, s Session, folder *os.Root, name string) string {
 	return strings.TrimSpace(x.Stdout())
 }
 
-// fileOf reads a file that cells have written, and that is not empty. If its bytes are no text, told
-// says what it holds.
+// fileOf reads a file that cells have written, and that is not empty, in a folder, if there is one. If its
+// bytes are no text, told says what it holds.
 func fileOf(ctx context.Context, s Session, folder *os.Root, name string) (compare.File, error) {
+	if folder == nil {
+		return compare.File{}, fs.ErrNotExist
+	}
 	info, err := folder.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return compare.File{}, cmp.Or(err, fs.ErrInvalid)
