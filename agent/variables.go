@@ -89,15 +89,15 @@ func (r *workspace) carry(ctx context.Context, code string) error {
 	if r.host == nil {
 		return nil
 	}
-	known := slices.DeleteFunc(slices.Clone(r.t.Variables), func(v record.Variable) bool { return !v.Known() })
+	known := slices.DeleteFunc(slices.Clone(r.run.t.Variables), func(v record.Variable) bool { return !v.Known() })
 	carried, err := r.host.Carry(ctx, code, slices.Clone(r.at), known)
 	if err != nil {
-		return r.warnAndContinue(ctx, "what the cell reads of the session's variables is not carried "+
+		return r.run.warnAndContinue(ctx, "what the cell reads of the session's variables is not carried "+
 			"to a fresh session", err)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	all := slices.Clone(r.t.Variables) // whoever has the trajectory may still read the old ones
+	r.run.mu.Lock()
+	defer r.run.mu.Unlock()
+	all := slices.Clone(r.run.t.Variables) // whoever has the trajectory may still read the old ones
 	for _, v := range carried {
 		if i := named(all, v.Name); i >= 0 {
 			v.Text = all[i].Text
@@ -106,7 +106,7 @@ func (r *workspace) carry(ctx context.Context, code string) error {
 			all = append(all, v)
 		}
 	}
-	r.t.Variables = all
+	r.run.t.Variables = all
 	return nil
 }
 

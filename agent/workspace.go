@@ -19,7 +19,7 @@ import (
 // A workspace runs cells. Callers say on which cells one is to run. Where the session is, whether
 // there is one, and how it gets there concern nobody else. It is for one goroutine.
 type workspace struct {
-	*run
+	run     *run
 	purpose Purpose
 	folder  string // its folder files/ is the one that cells write to; "": a temporary one, made when it is needed
 
@@ -60,10 +60,10 @@ type cell struct {
 // Run returns what a cell gives on a chain of cells.
 func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (ran, error) {
 	own, on := w.own, w.restsOn(chain, c)
-	if was, known := journal.Known[ran](w.t.Journal, "cell", on); known && w.mayRunLonger(was.Execution) {
-		w.t.Journal.Forget("cell", on)
+	if was, known := journal.Known[ran](w.run.t.Journal, "cell", on); known && w.mayRunLonger(was.Execution) {
+		w.run.t.Journal.Forget("cell", on)
 	}
-	x, err := journal.Once(ctx, w.t.Journal, "cell", on, func(ctx context.Context) (ran, error) {
+	x, err := journal.Once(ctx, w.run.t.Journal, "cell", on, func(ctx context.Context) (ran, error) {
 		back, err := w.enter(ctx, chain, c.branch)
 		if err == nil && own != w.own {
 			err = errOwn
@@ -72,7 +72,7 @@ func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (ran, e
 			return ran{}, err
 		}
 		x, err := w.execute(ctx, c.code, c.watch)
-		if x.Back = back; w.t.Method.Script {
+		if x.Back = back; w.run.t.Method.Script {
 			x.Back = nil // every script begins anew
 		}
 		return x, err
@@ -80,13 +80,13 @@ func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (ran, e
 	if errors.Is(err, errOwn) {
 		return w.Run(ctx, chain, c)
 	}
-	w.asker.Mask.Learn(x.Execution.PlainText())
+	w.run.asker.Mask.Learn(x.Execution.PlainText())
 	return x, err
 }
 
 // mayRunLonger reports whether a cell ran for too long, and has more time now.
 func (w *workspace) mayRunLonger(x notebook.Execution) bool {
-	return x.Status == notebook.TimedOut && w.cfg.CellTimeout.Seconds() > 1.5*x.Seconds
+	return x.Status == notebook.TimedOut && w.run.cfg.CellTimeout.Seconds() > 1.5*x.Seconds
 }
 
 // errOwn says that a session turned out to be in a state of its own.
@@ -94,13 +94,13 @@ var errOwn = errors.New("the session does not go back")
 
 // Known reports whether a cell has run on a chain.
 func (w *workspace) Known(chain record.Chain, c cell) bool {
-	_, known := journal.Known[ran](w.t.Journal, "cell", w.restsOn(chain, c))
+	_, known := journal.Known[ran](w.run.t.Journal, "cell", w.restsOn(chain, c))
 	return known
 }
 
 // Forget has a cell run again when it is needed.
 func (w *workspace) Forget(chain record.Chain, c cell) {
-	w.t.Journal.Forget("cell", w.restsOn(chain, c))
+	w.run.t.Journal.Forget("cell", w.restsOn(chain, c))
 }
 
 // restsOn is what the result of a cell rests on.
@@ -110,14 +110,14 @@ func (w *workspace) restsOn(chain record.Chain, c cell) any {
 
 // state tells the state in which a chain leaves a session.
 func (w *workspace) state(chain record.Chain) any {
-	return []any{w.purpose, w.own, w.digest, w.changedFile, record.State(chain.Cells())}
+	return []any{w.purpose, w.own, w.run.digest, w.run.changedFile, record.State(chain.Cells())}
 }
 
 // look returns what can be seen where a chain leads.
 func look[T any](ctx context.Context, w *workspace, kind string, chain record.Chain, of any,
 	do func(context.Context) (T, error)) (T, error) {
 	on := []any{w.state(chain), of}
-	return journal.Once(ctx, w.t.Journal, kind, on, func(ctx context.Context) (T, error) {
+	return journal.Once(ctx, w.run.t.Journal, kind, on, func(ctx context.Context) (T, error) {
 		if _, err := w.enter(ctx, chain, false); err != nil {
 			return *new(T), err
 		}
@@ -127,7 +127,7 @@ func look[T any](ctx context.Context, w *workspace, kind string, chain record.Ch
 
 // execute runs a cell where the session is.
 func (w *workspace) execute(ctx context.Context, code string, watch *watching) (x ran, err error) {
-	defer w.kernel.Start()()
+	defer w.run.kernel.Start()()
 	if err := w.carry(ctx, code); err != nil {
 		return x, err
 	}
@@ -148,10 +148,10 @@ func (w *workspace) execute(ctx context.Context, code string, watch *watching) (
 		}
 	}
 	if err == nil {
-		err = w.checkData(false)
+		err = w.run.checkData(false)
 	}
 	if err == nil && e.Incomplete != "" {
-		err = w.Warn("outputs of a cell may be missing: " + e.Incomplete)
+		err = w.run.Warn("outputs of a cell may be missing: " + e.Incomplete)
 	}
 	return x, err
 }
@@ -159,8 +159,8 @@ func (w *workspace) execute(ctx context.Context, code string, watch *watching) (
 // steady returns the outputs of a cell as any session of the run gives them. Credentials in them are
 // masked from then on, also where requests show them cut.
 func (w *workspace) steady(outputs []notebook.Output) []notebook.Output {
-	w.asker.Mask.Learn(notebook.Execution{Outputs: outputs}.PlainText())
-	return notebook.Moved(notebook.Steady(outputs), w.cfg.Dir, cmp.Or(w.cfg.Home, w.cfg.Dir))
+	w.run.asker.Mask.Learn(notebook.Execution{Outputs: outputs}.PlainText())
+	return notebook.Moved(notebook.Steady(outputs), w.run.cfg.Dir, cmp.Or(w.run.cfg.Home, w.run.cfg.Dir))
 }
 
 // stayed is the warning of a run that does not go back.
@@ -186,7 +186,7 @@ func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) (*n
 			}
 		}
 		died := !w.session.Alive() && !w.lost
-		stop := w.kernel.Start()
+		stop := w.run.kernel.Start()
 		back, err := w.session.Rollback(ctx, chain)
 		stop()
 		if err != nil {
@@ -259,12 +259,12 @@ func (w *workspace) goOn(ctx context.Context, to record.Chain) error {
 // wentBack reports how the session went back, or once that it does not.
 func (w *workspace) wentBack(back notebook.Restoration) error {
 	switch {
-	case w.purpose != Work || w.t.Method.Script:
+	case w.purpose != Work || w.run.t.Method.Script:
 		return nil
 	case back.Way != notebook.NotAtAll:
-		return w.observe(Event{Kind: WentBack, Text: record.HowRestored(back)})
-	case !slices.Contains(w.t.Warnings, stayed):
-		return w.Warn(stayed)
+		return w.run.observe(Event{Kind: WentBack, Text: record.HowRestored(back)})
+	case !slices.Contains(w.run.t.Warnings, stayed):
+		return w.run.Warn(stayed)
 	}
 	return nil
 }
@@ -277,11 +277,11 @@ func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error
 	cells := to.Cells()
 	before := record.Chain{Steps: cells[:i]}
 	on := w.restsOn(before, cell{code: cells[i]})
-	was, known := journal.Known[ran](w.t.Journal, "cell", on)
+	was, known := journal.Known[ran](w.run.t.Journal, "cell", on)
 	setsUp, step := i < len(to.SetUp), i-len(to.SetUp)-len(to.Earlier)+1
 	failed, own := e.Status != notebook.OK, step > 0
 	again := func(what string) error {
-		if err := cmp.Or(journal.Put(w.t.Journal, "cell", on, ran{Execution: e}), w.Warn(what)); err != nil {
+		if err := cmp.Or(journal.Put(w.run.t.Journal, "cell", on, ran{Execution: e}), w.run.Warn(what)); err != nil {
 			return err
 		}
 		return &changedError{what}
@@ -294,9 +294,9 @@ func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error
 		return fmt.Errorf("set up the session: %s", brief.Problem(e))
 	case failed && w.purpose == Second:
 		return &elsewhereError{"a cell before it no longer runs: " + brief.Problem(e)}
-	case failed && w.t.WrittenByHand(cells[i]):
+	case failed && w.run.t.WrittenByHand(cells[i]):
 		return stays("a cell of yours", e)
-	case failed && own && w.t.Mine(step) > 0: // one builds on it
+	case failed && own && w.run.t.Mine(step) > 0: // one builds on it
 		return stays(fmt.Sprintf("the cell of step %d", step), e)
 	case failed && !own:
 		return again("a cell of an earlier question ran before, but failed when it was run again: " + brief.Problem(e))
@@ -305,12 +305,12 @@ func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error
 	case !known || was.Execution.PlainText() == e.PlainText() || w.purpose == Second:
 		return nil
 	case own:
-		return w.Warn(fmt.Sprintf("step %d printed something else when it was run again", step))
+		return w.run.Warn(fmt.Sprintf("step %d printed something else when it was run again", step))
 	}
 	const what = "a cell of an earlier question printed something else when it was run again"
 	if !slices.Contains(to.Answers, i-len(to.SetUp)) || w.renewed[i] ||
 		strings.TrimSpace(was.Execution.Stdout()) == strings.TrimSpace(e.Stdout()) {
-		return w.Warn(what)
+		return w.run.Warn(what)
 	}
 	if w.renewed == nil {
 		w.renewed = map[int]bool{}
@@ -324,19 +324,19 @@ func (w *workspace) prepare(ctx context.Context) {
 	if w.opening != nil {
 		return
 	}
-	w.opening = w.openSession(func() (Session, error) {
+	w.opening = w.run.openSession(func() (Session, error) {
 		if w.folder != "" {
-			return w.cfg.Open(ctx, w.purpose, w.folder)
+			return w.run.cfg.Open(ctx, w.purpose, w.folder)
 		}
 		folder, err := disk.TempFolder("", "dsstar-second-")
 		if err != nil {
 			return nil, err
 		}
 		w.folder = folder
-		if err := record.Folder(w.cfg.Dir).Lend(folder); err != nil {
+		if err := record.Folder(w.run.cfg.Dir).Lend(folder); err != nil {
 			return nil, err
 		}
-		return w.cfg.Open(ctx, w.purpose, folder)
+		return w.run.cfg.Open(ctx, w.purpose, folder)
 	})
 }
 

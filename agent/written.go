@@ -115,7 +115,7 @@ func (r *workspace) filesGiven(ctx context.Context, answer string) (all []compar
 	if folder != nil {
 		defer folder.Close()
 	}
-	asked := formOf(r.t.Task).files
+	asked := formOf(r.run.t.Task).files
 	named := strings.FieldsFunc(answer, func(c rune) bool { return strings.ContainsRune("\n,;", c) })
 	for _, name := range slices.Concat(asked, named, namedFile().FindAllString(answer, maxWritten)) {
 		name = strings.TrimPrefix(strings.Trim(name, " \t\"'[]"), "./")
