@@ -65,16 +65,12 @@ func (a *Asker) Continue(before Spent) {
 // turned back in the reply: nothing else asks a model. Errors are a *[BudgetError], those of the
 // model, and ctx's.
 func (a *Asker) Call(ctx context.Context, request llm.Request) (llm.Reply, error) {
-	return a.call(ctx, a.Model, request, 1)
+	return a.call(ctx, a.Model, request)
 }
 
-// call makes a request of a model that takes at most some calls.
-func (a *Asker) call(ctx context.Context, model llm.Model, request llm.Request,
-	most int) (llm.Reply, error) {
-	for range most {
-		if err := a.Reserve(); err != nil {
-			return llm.Reply{}, err
-		}
+func (a *Asker) call(ctx context.Context, model llm.Model, request llm.Request) (llm.Reply, error) {
+	if err := a.Reserve(); err != nil {
+		return llm.Reply{}, err
 	}
 	if a.Stream != nil {
 		role, subject := request.Role, request.Subject
@@ -118,7 +114,7 @@ func (a *Asker) Rank(ctx context.Context, embedder llm.Model, question string,
 	texts []string) (scores []float64, err error) {
 	request := llm.ToRank(question, texts)
 	request.RestsOn = []any{question, texts}
-	reply, err := a.call(ctx, embedder, request, len(texts)/llm.MaxTexts+1)
+	reply, err := a.call(ctx, embedder, request)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +127,13 @@ func (a *Asker) Rank(ctx context.Context, embedder llm.Model, question string,
 // pay counts the calls of a request and their cost.
 func (a *Asker) pay(request llm.Request, reply llm.Reply) {
 	cost, known := a.Pay(request.Role, reply.Usage)
+	calls := max(1, reply.Calls) // the first of which is reserved
+	a.Add(calls-1, 0)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	own := a.spent.ByRole[request.Role]
 	for _, sum := range []*record.Usage{&own, &a.spent.Usage} {
-		sum.Calls += max(1, reply.Calls)
+		sum.Calls += calls
 		sum.Add(reply.Usage)
 	}
 	if a.spent.ByRole == nil {

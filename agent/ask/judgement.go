@@ -102,7 +102,6 @@ var (
 		`\b(?:insufficient|unfinished|inconclusive|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient)\b`)
 	doubts = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming|` +
 		`lacks?|needs?\s+to|must|should|incomplete|missing)\b`)
-	nothingMissing = lazy.Regexp(`(?i)\bnothing\s+is\s+missing\b`)
 )
 
 // verdict returns the verdict. Words that point both ways are an error: a verdict is never guessed.
@@ -115,7 +114,7 @@ func (form judgement) verdict() (v record.Verdict, err error) {
 	case err != nil:
 	case value == "sufficient" && (against().MatchString(rest) || against().MatchString(form.Reason)):
 		err = errTwo
-	case value == "sufficient" && doubts().MatchString(nothingMissing().ReplaceAllString(rest, "")):
+	case value == "sufficient" && doubts().MatchString(rest):
 		err = errors.New("it makes a condition")
 	case v.Inconclusive && v.Reason == "":
 		err = errors.New("a reason is needed with `Verdict: inconclusive`")

@@ -192,6 +192,7 @@ var (
 	nothing  = lazy.Regexp(`(?i)^[\s.*_–—-]*(?:none|nothing|n/a|null)?[\s.*_–—-]*$`)
 	numberIn = lazy.Regexp(`\b\d{1,4}\b`)
 	ofAll    = lazy.Regexp(`(?i)^-\d+|\b(?:out\s+)?of\s+(?:the\s+)?\d+`) // is no number
+	marked   = lazy.Regexp("^(?:\\*\\*([^*]*)\\*\\*|__([^_]*)__|`([^`]*)`)$")
 	isYes    = lazy.Regexp(`(?i)^\W*(?:yes|true|settled)\b`)
 )
 
@@ -200,11 +201,7 @@ var (
 func paragraph(text string) string {
 	text = brief.OneLine(text)
 	text = strings.Trim(text[len(item().FindString(text)):], " |")
-	for _, mark := range []string{"**", "__", "`"} {
-		if all := strings.Split(text, mark); len(all) == 3 && all[0]+all[2] == "" {
-			text = all[1]
-		}
-	}
+	text = marked().ReplaceAllString(text, "$1$2$3")
 	if nothing().MatchString(text) {
 		return ""
 	}

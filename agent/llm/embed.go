@@ -14,8 +14,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// MaxTexts is how many texts, the question among them, go in one call of an embedding model.
-const MaxTexts = 64
+// maxTexts is how many texts, the question among them, go in one call. Endpoints refuse more.
+const maxTexts = 64
 
 // ToRank returns the request to a model of [Endpoint.OpenEmbedder] for the similarity of texts to a
 // question.
@@ -39,7 +39,7 @@ func (e Endpoint) OpenEmbedder() (Model, error) {
 func (m *endpoint) rank(ctx context.Context, r Request) (Reply, error) {
 	start, reply := time.Now(), Reply{Model: m.Model}
 	var all []gjson.Result
-	for inputs := range slices.Chunk(append([]string{r.Messages[0].Text}, r.Texts...), MaxTexts) {
+	for inputs := range slices.Chunk(append([]string{r.Messages[0].Text}, r.Texts...), maxTexts) {
 		read := func(body io.Reader) error {
 			return m.values(body, func(list gjson.Result) error {
 				got := list.Get("data").Array()
