@@ -93,35 +93,34 @@ func TestStreamedReply(t *testing.T) {
 
 // TestRetried: each failure is followed by a good reply, after a wait.
 func TestRetried(t *testing.T) {
-	header := func(name, value string) map[string]string { return map[string]string{name: value} }
-	for name, c := range map[string]struct {
+	later := func(after, body string) llmtest.Response {
+		return llmtest.Response{Status: 429, Body: body, Header: map[string]string{"Retry-After": after}}
+	}
+	for cause, c := range map[string]struct {
 		response llmtest.Response
 		seconds  float64 // at most; jitter takes an eighth off
-		cause    string
 	}{
-		"429 with seconds": {llmtest.Response{Status: 429, Header: header("Retry-After", "7"),
-			Body: "slow down"}, 7, "429 Too Many Requests: slow down (Retry-After: 7)"},
-		"429 with a date": {llmtest.Response{Status: 429, Body: "x",
-			Header: header("Retry-After", "Sat, 01 Jan 2000 00:01:30 GMT")}, 90, "429"},
-		"429 of Gemini": {llmtest.Response{Status: 429,
-			Body: `[{"error":{"code":429,"message":"quota","details":[{"retryDelay": "34s"}]}}]`}, 34, "quota"},
-		"500":           {llmtest.Refuse(500, "", "oops\nagain"), 0.5, "500 Internal Server Error: oops again"},
-		"half a stream": {llmtest.Response{Text: "this one is cut off", CutAfter: 2}, 0.5, "truncated"},
-		"falls silent": {llmtest.Response{Text: "this one falls silent", CutAfter: 2, Stall: true}, 10.5,
-			"stopped responding (10s)"},
-		"an error in the stream": {llmtest.Response{Header: header("Content-Type", "text/event-stream"),
-			Body: "data: {\"error\":{\"code\":502,\"message\":\"upstream\"}}\n\n"}, 0.5, "502 Bad Gateway: upstream"},
+		"429 Too Many Requests: slow down (Retry-After: 7)": {later("7", "slow down"), 7},
+		"429 Too Many Requests: wait":                       {later("Sat, 01 Jan 2000 00:01:30 GMT", "wait"), 90},
+		"429 Too Many Requests: quota": {llmtest.Response{Status: 429,
+			Body: `[{"error":{"code":429,"message":"quota","details":[{"retryDelay": "34s"}]}}]`}, 34},
+		"500 Internal Server Error: oops again": {llmtest.Refuse(500, "", "oops\nagain"), 0.5},
+		"truncated":                             {llmtest.Response{Text: "this one is cut off", CutAfter: 2}, 0.5},
+		"stopped responding (10s)": {llmtest.Response{Text: "this one falls silent", CutAfter: 2,
+			Stall: true}, 10.5},
+		"502 Bad Gateway: upstream": {llmtest.Response{
+			Body: "data: {\"error\":{\"code\":502,\"message\":\"upstream\"}}\n\n"}, 0.5},
 	} {
 		var told []llm.Retry
 		_, got, err := served(t, func(e *llm.Endpoint) { e.OnRetry = func(r llm.Retry) { told = append(told, r) } },
 			c.response, llmtest.Response{Text: "fine"})
 		if err != nil || got.Text != "fine" || got.Retries != 1 || got.Seconds > c.seconds ||
 			got.Seconds < c.seconds-0.13 {
-			t.Errorf("%s: got %+v, %v", name, got, err)
+			t.Errorf("%s: got %+v, %v", cause, got, err)
 		}
 		if len(told) != 1 || told[0].Role != "planner" || told[0].Subject != "round 1" ||
-			!strings.Contains(told[0].Cause, c.cause) || strings.Contains(told[0].Cause, "\n") {
-			t.Errorf("%s: told %+v, want the cause %q", name, told, c.cause)
+			!strings.Contains(told[0].Cause, cause) {
+			t.Errorf("%s: told %+v", cause, told)
 		}
 	}
 }
@@ -218,11 +217,10 @@ func TestByRole(t *testing.T) {
 	small, big := endpoint(s), endpoint(s)
 	small.Model, big.Model = "small", "big"
 	m := llm.ByRole(open(t, small), map[string]llm.Model{"planner": open(t, big)})
-	for role, want := range map[string]string{"planner": "big", "coder": "small"} {
-		if got, err := m.Ask(t.Context(), llm.Request{Role: role,
-			Messages: question.Messages}); err != nil || got.Text != want {
-			t.Errorf("%s: %q, %v", role, got.Text, err)
-		}
+	planned, err1 := m.Ask(t.Context(), llm.Request{Role: "planner", Messages: question.Messages})
+	coded, err2 := m.Ask(t.Context(), llm.Request{Role: "coder", Messages: question.Messages})
+	if err1 != nil || err2 != nil || planned.Text+coded.Text != "bigsmall" {
+		t.Errorf("%+v, %v, %+v, %v", planned, err1, coded, err2)
 	}
 }
 
