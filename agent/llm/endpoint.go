@@ -41,8 +41,8 @@ type Endpoint struct {
 	Images *bool
 
 	// Retries is the maximum number of retries after 408, 409, 429, 5xx, a connection error, an
-	// idle time-out or a reply that is empty or truncated. The wait before one doubles from half a second on, unless
-	// the endpoint asks for another.
+	// idle time-out or a reply that is empty or truncated. The wait before one doubles from half a
+	// second on, unless the endpoint asks for another.
 	Retries int
 	// OnRetry, if set, is called before each wait, and concurrently by concurrent calls.
 	OnRetry func(Retry)
