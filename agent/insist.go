@@ -20,7 +20,7 @@ func (r *run) insists(ctx context.Context, wrong int, reason string) (step int, 
 	if step == 0 {
 		return 0, false, nil
 	}
-	note := fmt.Sprintf("The cell of step %d is meant as it is: %s", step, r.t.StepTexts()[step-1])
+	note := fmt.Sprintf("The cell of step %d is meant as it is: %s", step, r.t.Accepted()[step-1].Step)
 	if slices.Contains(r.t.Notes, note) {
 		return step, false, nil
 	}

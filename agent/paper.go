@@ -112,7 +112,9 @@ func (r *run) words(shows int, next ...prompts.Part) func() []prompts.Part {
 		}
 		var script prompts.PaperScript
 		if shows&showPlan != 0 {
-			script.Plan = r.t.StepTexts()
+			for _, step := range r.t.Accepted() {
+				script.Plan = append(script.Plan, step.Step)
+			}
 		}
 		last, written := r.t.LastScript()
 		if shows&showCode != 0 {

@@ -29,13 +29,14 @@ func (t *Trajectory) Tried() (attempts []Attempt, returns []Return) {
 
 // HowRestored says how a session went back.
 func HowRestored(b notebook.Restoration) string {
-	switch {
+	switch why := brief.OneLine(b.Why); {
 	case b.Way == notebook.NotAtAll:
 		return "not at all: going back is off"
-	case b.Way == notebook.ByCheckpoint && b.Why != "":
-		return "by an earlier checkpoint, for want of a nearer one (" + brief.OneLine(b.Why) + ")"
-	case b.Why != "":
-		return fmt.Sprintf("by %s (%s)", b.Way, brief.OneLine(b.Why))
+	case why == "":
+		return "by " + string(b.Way)
+	case b.Way == notebook.ByCheckpoint:
+		return "by an earlier checkpoint, for want of a nearer one (" + why + ")"
+	default:
+		return fmt.Sprintf("by %s (%s)", b.Way, why)
 	}
-	return "by " + string(b.Way)
 }

@@ -44,9 +44,6 @@ func (t *Trajectory) Changed(k int) {
 		return
 	}
 	t.Proof = nil
-	changed := map[int]*Start{}
-	for j, q := range t.Questions[k+1:] {
-		changed[k+1+j] = q.Again("what question " + strconv.Itoa(k+1) + " means was chosen")
-	}
-	t.Restart(changed)
+	what := "what question " + strconv.Itoa(k+1) + " means was chosen"
+	t.Restart(map[int]*Start{k + 1: t.Questions[k+1].Again(what)})
 }

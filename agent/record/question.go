@@ -212,14 +212,6 @@ func (q *Question) Mine(from int) int {
 // Steps returns the number of accepted steps in the plan.
 func (q *Question) Steps() int { return len(q.Accepted()) }
 
-// StepTexts returns the texts of the accepted steps.
-func (q *Question) StepTexts() (texts []string) {
-	for _, r := range q.Accepted() {
-		texts = append(texts, r.Step)
-	}
-	return texts
-}
-
 // FinalCell returns the accepted last cell, if there is one.
 func (q *Question) FinalCell() (Attempt, bool) {
 	if q.Final == nil {

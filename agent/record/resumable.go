@@ -13,13 +13,11 @@ import (
 // Finished reports whether a run has nothing left to do, given the current data files and the
 // maximum number of rounds.
 func Finished(t *Trajectory, files []File, maxRounds int) bool {
-	unproved := func(q *Question) bool { return q.Proof == nil || q.Proof.Unable }
-	if slices.ContainsFunc(t.Questions[:t.Earlier()], unproved) && !t.Adopted || len(t.Later) > 0 {
-		return false
+	unproved := func(q *Question) bool {
+		return (q.Proof == nil || q.Proof.Unable) && (q == t.Question || !t.Adopted)
 	}
-	proved := t.Ended && t.Answer() != "" && t.Proof != nil && !t.Proof.Unable
 	done := t.Sufficient() || t.RoundsLeft(maxRounds) <= 0 || t.Disputed() != nil
-	return proved && done && t.DataChanges(files) == ""
+	return t.Stands() && !slices.ContainsFunc(t.Questions, unproved) && done && t.DataChanges(files) == ""
 }
 
 // DataChanges describes how the data files and their companions, with their sums, differ in name,
@@ -54,43 +52,30 @@ func (t *Trajectory) DataChanges(now []File) string {
 // are no wishes of this user. Variables do not stay: the cell that loads them runs what the record
 // says.
 func (t *Trajectory) Disown() {
-	t.Adopted, t.Variables = true, nil
-	t.disownWishes()
 	t.Unprove()
-	t.Journal = nil
 	t.Renew("another dsstar made this run: its cells run again, and its answer is judged, derived " +
 		"and proved again")
-	t.Ended, t.Failure, t.Memory, t.Task.Include = false, "", 0, nil
+	t.Adopted, t.Variables, t.Journal = true, nil, nil
+	t.Ended, t.Failure, t.Memory, t.Task.Include, t.Sizes = false, "", 0, nil, Sizes{}
 	if r := t.Recalled; r != nil {
 		t.Recalled = &Recalled{Facts: r.Facts, Imports: r.Imports, Tools: r.Tools}
 	}
-}
-
-// disownWishes takes from notes and cells the rank of what the user of dsstar wants.
-func (t *Trajectory) disownWishes() {
 	t.Notes, t.Left, t.Remarks = nil, nil, slices.Clone(t.Remarks)
 	for i := range t.Remarks {
 		t.Remarks[i].Cell.Metadata = map[string]any{} // which had the tag of a note
 	}
-	t.Sizes = Sizes{}
 	for _, q := range slices.Concat(t.Questions, t.Later) {
-		q.Limits, q.Readings = Limits{}, doubted(q.Readings)
-		if q.Start != nil {
-			q.Start.ByHand, q.Start.Readings = false, doubted(q.Start.Readings)
-			disown(q.Start.Given)
+		if s := q.Start; s != nil {
+			s.ByHand = false
+			for i := range s.Given {
+				s.Given[i].ByHand, s.Given[i].Was = false, ""
+			}
+			for i := range s.Readings {
+				s.Readings[i].Settled, s.Readings[i].ByUser = false, false
+			}
 		}
-		disown(q.Past)
-		disown(q.Rounds)
-		disown(q.Rest)
-		if q.Final != nil {
-			q.Final.ByHand = false
-		}
-	}
-}
-
-func disown(rounds []Round) {
-	for i := range rounds {
-		rounds[i].ByHand, rounds[i].Was = false, ""
+		q.Limits = Limits{}
+		q.Rewind()
 	}
 }
 
@@ -100,15 +85,6 @@ func (t *Trajectory) Unprove() {
 	t.Journal = t.Journal.Only("reply", Decided) // nothing has run yet
 	t.Usage, t.ByRole, t.Cost, t.Seconds = Usage{}, nil, new(float64), Seconds{}
 	t.Started = time.Now()
-}
-
-// doubted returns the readings as open ones without answers.
-func doubted(readings []Reading) []Reading {
-	readings = restated(readings)
-	for i := range readings {
-		readings[i].Settled, readings[i].ByUser = false, false
-	}
-	return readings
 }
 
 // Drop drops a step of the plan, by its number from 1, and all after it, as a person does who

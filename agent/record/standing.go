@@ -71,41 +71,37 @@ func (t *Trajectory) doubts() (faults, readings []string) {
 }
 
 // faults lists the doubts other than readings that change the answer.
-func (t *Trajectory) faults() []string {
-	var why []string
-	if t.Answer() == "" {
-		why = append(why, "no cell printed an answer")
+func (t *Trajectory) faults() (why []string) {
+	say := func(is bool, what ...string) {
+		if is {
+			why = append(why, what...)
+		}
 	}
+	say(t.Answer() == "", "no cell printed an answer")
 	if t.Final != nil {
-		why = append(why, t.Final.Doubts...)
+		say(true, t.Final.Doubts...)
 	}
 	if v := t.Disputed(); v != nil {
-		why = append(why, fmt.Sprintf("the judge disagrees with your cell of step %d", v.Disputes)+After(": ", v.Reason))
-	} else if !t.Sufficient() {
-		why = append(why, "the plan was not judged sufficient")
+		say(true, fmt.Sprintf("the judge disagrees with your cell of step %d", v.Disputes)+After(": ", v.Reason))
+	} else {
+		say(!t.Sufficient(), "the plan was not judged sufficient")
 	}
-	switch {
-	case t.Proof != nil && !t.Proof.Same:
-		why = append(why, t.Proof.Reason)
-	case t.Proof == nil && t.Answer() != "" && t.Ended:
-		why = append(why, "it was not proved as it is now")
+	if p := t.Proof; p != nil {
+		say(!p.Same, p.Reason)
+		say(true, p.Doubts...)
+	} else {
+		say(t.Answer() != "" && t.Ended, "it was not proved as it is now")
 	}
-	if t.Proof != nil {
-		why = append(why, t.Proof.Doubts...)
-	}
-	if t.Adopted && t.Earlier() > 0 { // whose cells run before those of the second derivation, too
-		why = append(why, "it follows questions of a run that another dsstar began")
-	}
-	if doubt := t.disagreement(); doubt != "" && (t.Second != nil || t.Proved()) {
-		why = append(why, doubt)
-	}
+	say(t.Adopted && t.Earlier() > 0, // whose cells run before those of the second derivation, too
+		"it follows questions of a run that another dsstar began")
+	doubt := t.disagreement()
+	say(doubt != "" && (t.Second != nil || t.Proved()), doubt)
 	if t.Second != nil {
-		why = append(why, t.Second.Doubts...)
+		say(true, t.Second.Doubts...)
 	}
 	for _, r := range t.Readings {
-		if r.Open() && !r.Computed() && t.Proved() {
-			why = append(why, "the answer under another reading is not known: "+brief.OneLine(r.Point))
-		}
+		say(r.Open() && !r.Computed() && t.Proved(),
+			"the answer under another reading is not known: "+brief.OneLine(r.Point))
 	}
 	return why
 }

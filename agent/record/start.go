@@ -95,7 +95,9 @@ func (t *Trajectory) Decide(text string) {
 		return
 	}
 	t.Notes = append(t.Notes, text)
-	if slices.ContainsFunc(t.Remarks, func(r Remark) bool { return isNote(r.Cell, text) }) {
+	if slices.ContainsFunc(t.Remarks, func(r Remark) bool {
+		return slices.Contains(r.Cell.Tags(), NoteTag) && r.Cell.Source == text
+	}) {
 		return
 	}
 	question := "asked" // the id of its cell
@@ -105,9 +107,4 @@ func (t *Trajectory) Decide(text string) {
 	t.Remarks = append(t.Remarks, Remark{After: question, Cell: notebook.Cell{
 		ID: fmt.Sprintf("note-%d", len(t.Notes)), Type: notebook.Markdown, Source: text,
 		Metadata: map[string]any{"tags": []any{NoteTag}}}})
-}
-
-// isNote reports whether a cell is a note to the agent with a text.
-func isNote(c notebook.Cell, text string) bool {
-	return slices.Contains(c.Tags(), NoteTag) && c.Source == text
 }

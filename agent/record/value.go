@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 // ResultText returns the value of a cell's last expression as text: the content of a string, and
 // the representation of anything else. ok is false if the cell ends without an expression.
 func ResultText(e notebook.Execution) (text string, ok bool) {
-	for i := len(e.Outputs) - 1; i >= 0; i-- {
-		if o := e.Outputs[i]; o.Type == notebook.ExecuteResult {
+	for _, o := range slices.Backward(e.Outputs) {
+		if o.Type == notebook.ExecuteResult {
 			return unrepr(o.PlainText()), true
 		}
 	}
