@@ -52,17 +52,15 @@ const maxAttached = 200 << 10
 // Chart returns the last chart of the last cell or, without one, of the last step, as the report
 // repeats it; nil if there is none, or a large one.
 func (p part) Chart() map[string]notebook.MIMEBundle {
-	for _, shown := range p.LastCells() {
-		for _, o := range slices.Backward(shown.Outputs) {
-			for _, kind := range []string{"png", "jpeg", "svg+xml"} {
-				mime := "image/" + kind
-				switch data, _ := o.Data[mime].(string); {
-				case data == "":
-				case len(data) > maxAttached:
-					return nil
-				default:
-					return map[string]notebook.MIMEBundle{"chart": {mime: data}}
-				}
+	for _, o := range slices.Backward(p.LastOutputs()) {
+		for _, kind := range []string{"png", "jpeg", "svg+xml"} {
+			mime := "image/" + kind
+			switch data, _ := o.Data[mime].(string); {
+			case data == "":
+			case len(data) > maxAttached:
+				return nil
+			default:
+				return map[string]notebook.MIMEBundle{"chart": {mime: data}}
 			}
 		}
 	}

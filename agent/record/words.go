@@ -1,7 +1,7 @@
 package record
 
 import (
-	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -155,16 +155,9 @@ func IsPicture(name string) bool {
 
 // drawn reports whether the last cells show a chart.
 func (t *Trajectory) drawn() bool {
-	for _, shown := range t.LastCells() {
-		for _, o := range shown.Outputs {
-			for mime := range o.Data {
-				if strings.HasPrefix(mime, "image/") {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.LastOutputs(), func(o notebook.Output) bool {
+		return strings.Contains(strings.Join(slices.Collect(maps.Keys(o.Data)), " "), "image/")
+	})
 }
 
 // InWords says what an answer hangs on: the point, and a line for each option with its answer; that
@@ -219,20 +212,12 @@ func (t *Trajectory) Given() (names []string) {
 	return names
 }
 
-// A Shown is a cell of the notebook whose outputs the report may repeat.
-type Shown struct {
-	Where   string // its heading
-	Outputs []notebook.Output
-}
-
-// LastCells returns the last cell and the last step's.
-func (t *Trajectory) LastCells() (all []Shown) {
-	if a, ok := t.FinalCell(); ok {
-		all = append(all, Shown{"Answer", a.Execution.Outputs})
-	}
+// LastOutputs returns the outputs of the last step's cell and the last cell, which the report may repeat.
+func (t *Trajectory) LastOutputs() (all []notebook.Output) {
 	if rounds := t.Accepted(); len(rounds) > 0 && !t.Method.Script {
 		a, _ := rounds[len(rounds)-1].Accepted()
-		all = append(all, Shown{fmt.Sprintf("Step %d", len(rounds)), a.Execution.Outputs})
+		all = a.Execution.Outputs
 	}
-	return all
+	last, _ := t.FinalCell()
+	return slices.Concat(all, last.Execution.Outputs)
 }
