@@ -32,7 +32,8 @@ func (t *Trajectory) WrittenByHand(code string) bool {
 // At returns a round by its number among those of the run, from 1, with the cells of the plan at its
 // start, and the attempts that ran on the state that they produce.
 func (t *Trajectory) At(number int) (r Round, cells []string, attempts []Attempt, ok bool) {
-	for _, p := range t.Parts() {
+	for k := range t.Questions {
+		p := t.Part(k)
 		ever := p.Ever()
 		for i, r := range slices.Backward(ever) { // the newest, if it ran more than once
 			if r.Number != number-p.Before() || r.By != nil {

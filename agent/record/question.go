@@ -279,7 +279,9 @@ func (q *Question) Edits() []string {
 func (q *Question) Again(what ...string) *Start {
 	s := &Start{What: what, Readings: restated(q.Readings)}
 	for n, r := range q.Shown() {
-		s.Given = append(s.Given, given(*r, n+1))
+		s.Given = append(s.Given, Round{Number: r.Number, Place: n + 1, Step: r.Step,
+			Attempts: slices.Clone(r.Attempts[len(r.Attempts)-1:]), Verdict: r.Verdict, Given: true,
+			ByHand: r.ByHand, Was: r.Was, Rewrite: r.Rewrite})
 	}
 	if a, ok := q.FinalCell(); ok {
 		s.Last, s.ByHand = a.Code, q.Final.ByHand
@@ -287,13 +289,6 @@ func (q *Question) Again(what ...string) *Start {
 		s.Last, s.ByHand = q.Start.Last, true
 	}
 	return s
-}
-
-// given returns a round as a person leaves it, whose cell is to run again.
-func given(r Round, place int) Round {
-	last := r.Attempts[len(r.Attempts)-1:]
-	return Round{Number: r.Number, Place: place, Step: r.Step, Attempts: slices.Clone(last), Verdict: r.Verdict,
-		Given: true, ByHand: r.ByHand, Was: r.Was, Rewrite: r.Rewrite}
 }
 
 // Restart has the question begin again from a start.

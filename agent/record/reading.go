@@ -69,12 +69,7 @@ func (r Reading) Chose() string {
 }
 
 // Other returns the index of the first option that is not chosen.
-func (r Reading) Other() int {
-	if r.Chosen == 0 {
-		return 1
-	}
-	return 0
-}
+func (r Reading) Other() int { return 1 - min(r.Chosen, 1) }
 
 // Computed reports whether every option has an answer, or a reason why it has none.
 func (r Reading) Computed() bool {

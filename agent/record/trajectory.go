@@ -246,14 +246,6 @@ func (t *Trajectory) Part(k int) *Trajectory {
 	return &view
 }
 
-// Parts returns the trajectory as it was when each question was answered.
-func (t *Trajectory) Parts() (all []*Trajectory) {
-	for k := range t.Questions {
-		all = append(all, t.Part(k))
-	}
-	return all
-}
-
 // CorrectedBy returns the number of the last question that corrects the answer to question k, from 0; 0:
 // none does.
 func (t *Trajectory) CorrectedBy(k int) (by int) {

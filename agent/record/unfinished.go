@@ -92,11 +92,8 @@ func (t *Trajectory) Edition() string {
 // TakeRemarks takes over the cells that a person has added or changed in another notebook of the
 // run.
 func (t *Trajectory) TakeRemarks(from *Trajectory) {
-	kept := slices.Clone(from.Remarks)
-	for _, k := range t.Remarks {
-		if !slices.ContainsFunc(kept, func(o Remark) bool { return o.Cell.ID == k.Cell.ID }) {
-			kept = append(kept, k)
-		}
+	theirs := func(k Remark) bool {
+		return slices.ContainsFunc(from.Remarks, func(o Remark) bool { return o.Cell.ID == k.Cell.ID })
 	}
-	t.Remarks = kept
+	t.Remarks = append(slices.Clone(from.Remarks), slices.DeleteFunc(t.Remarks, theirs)...)
 }

@@ -67,7 +67,10 @@ const noAnswer = "the data hold no answer"
 // many readings that were named, that none changes it; fewer than 0: nothing of readings.
 func (t *Trajectory) proved(readings int) string {
 	compared, not := t.compared()
-	if t.drawn() && !slices.ContainsFunc(t.Given(), IsPicture) {
+	drawn := slices.ContainsFunc(t.LastOutputs(), func(o notebook.Output) bool {
+		return strings.Contains(strings.Join(slices.Collect(maps.Keys(o.Data)), " "), "image/")
+	})
+	if drawn && !slices.ContainsFunc(t.Given(), IsPicture) {
 		not = append(not, "the chart")
 	}
 	said := t.twice() + "; repeated from scratch in a fresh session and by solution.py"
@@ -151,13 +154,6 @@ func (t *Trajectory) compared() (names, not []string) {
 // IsPicture reports whether a file is a picture, by its name.
 func IsPicture(name string) bool {
 	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".svg", ".gif", ".webp"}, strings.ToLower(path.Ext(name)))
-}
-
-// drawn reports whether the last cells show a chart.
-func (t *Trajectory) drawn() bool {
-	return slices.ContainsFunc(t.LastOutputs(), func(o notebook.Output) bool {
-		return strings.Contains(strings.Join(slices.Collect(maps.Keys(o.Data)), " "), "image/")
-	})
 }
 
 // InWords says what an answer hangs on: the point, and a line for each option with its answer; that
