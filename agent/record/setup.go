@@ -90,15 +90,6 @@ func connect(sources []files.Source) (code string) {
 	return code + clusters
 }
 
-// parametersCell returns the cell that sets the data folder and the question.
-func parametersCell(t Task) string {
-	question := "question = " + brief.Python(t.Question)
-	if t.Data == "" {
-		return question
-	}
-	return "data_dir = " + brief.Python(t.Data) + "\n" + question
-}
-
 // SetUpNames returns the names that the notebook's own cells bind. No cell sees a user's variables
 // of these names.
 func SetUpNames() []string {
@@ -110,8 +101,12 @@ func SetUpNames() []string {
 // Opening returns the cells before the first step: parameters, set-up, if cells use variables of a
 // user's session the cell that loads them, and the functions of memory if there are any.
 func (t *Trajectory) Opening() []Titled {
+	parameters := "question = " + brief.Python(t.Questions[0].Text)
+	if t.Task.Data != "" {
+		parameters = "data_dir = " + brief.Python(t.Task.Data) + "\n" + parameters
+	}
 	cells := []Titled{
-		{RoleParameters, "Parameters", parametersCell(t.Part(0).Task)},
+		{RoleParameters, "Parameters", parameters},
 		{RoleSetup, "Set-up", SetUpCell(t.Task)},
 	}
 	if code := t.variablesCell(); code != "" {
@@ -145,7 +140,7 @@ func (t *Trajectory) variablesCell() string {
 }
 
 // VariablesComment begins the cell that loads variables.
-const VariablesComment = "# What these cells use of the session in which they were written, " +
+const VariablesComment = "# What cells of this run have read of the session in which they were written, " +
 	"for a session that has none of it."
 
 // Loaded returns the variables that cells have read and a fresh session must load.
