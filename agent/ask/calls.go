@@ -156,7 +156,7 @@ type kept struct {
 	Finish string `json:"finish,omitempty"`
 	Schema bool   `json:"schema,omitempty"`  // it was asked for by a schema
 	Fault  string `json:"problem,omitempty"` // why it cannot be read
-	Less   *Sizes `json:"less,omitempty"`    // there is none: the request was too long, and so much is shown
+	Less   *Sizes `json:"less,omitempty"`    // it was too long: what is shown instead
 }
 
 // askTwice makes a request, and makes it again with the rule if the reply cannot be read. It

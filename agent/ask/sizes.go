@@ -62,8 +62,8 @@ func within(s, o Sizes) Sizes {
 	return w
 }
 
-// less returns what is shown in place of a request's parts that were too long: earlier questions come
-// first. It is as it was if nothing is left to take away.
+// less returns what is shown in place of a request's parts that were too long: earlier questions
+// come first. It is as it was if nothing is left to take away.
 func (a *Asker) less(before Sizes, parts []prompts.Part) Sizes {
 	if now := a.Sizes(); now != before {
 		return now // another request was too long
@@ -74,7 +74,8 @@ func (a *Asker) less(before Sizes, parts []prompts.Part) Sizes {
 	}
 	for _, p := range parts {
 		e, ok := p.(prompts.Earlier)
-		if size := e.Size(); ok && size > leastEarlier && (before.Earlier == 0 || size <= before.Earlier) {
+		size, limit := e.Size(), before.Earlier
+		if ok && size > leastEarlier && (limit == 0 || size <= limit) {
 			after.Earlier = size / 2 // they can be shorter
 			return after
 		}
@@ -97,8 +98,9 @@ func (a *Asker) tooLong(sizes Sizes, r Request, parts []prompts.Part, reason err
 	case a.Sizes() != sizes || sizes != within(sizes, a.most):
 		return kept{Less: &less}, nil
 	}
-	return kept{Less: &less}, a.warn(fmt.Sprintf("the %s's request for %s was longer than the model's "+
-		"context: from here on less of earlier questions, files and outputs is shown", r.Role, r.Subject))
+	return kept{Less: &less}, a.warn(fmt.Sprintf("the %s's request for %s was longer than the "+
+		"model's context: from here on less of earlier questions, files and outputs is shown",
+		r.Role, r.Subject))
 }
 
 // show has less shown than before, unless another request has done so already.
