@@ -43,18 +43,18 @@ func (r *run) learnFrom(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	learned := &record.Learned{LeftOut: proposed.Problems, Imports: proposed.Imports,
+	learned := &record.Learned{LeftOut: proposed.Problems,
 		Facts: proposed.Facts[:min(len(proposed.Facts), maxLearned)]}
 	for _, tool := range proposed.Tools[:min(len(proposed.Tools), maxCut)] {
-		reason, err := r.fault(ctx, learned, tool)
+		reason, err := r.fault(ctx, learned.Tools, tool)
 		if err != nil {
 			return err
 		}
-		if reason != "" {
+		if reason == "" {
+			learned.Tools = append(learned.Tools, tool)
+		} else {
 			learned.LeftOut = append(learned.LeftOut, fmt.Sprintf("the function %s: %s", tool.Name, reason))
-			continue
 		}
-		learned.Tools = append(learned.Tools, tool)
 	}
 	r.t.Learned = learned
 	return r.observe(Event{Kind: Learnt, Text: fmt.Sprintf("%d facts, %d functions",
@@ -66,25 +66,23 @@ var leaves = ask.Format[*lesson.Lesson]{
 	Rule: "Reply with facts as lines `- fact — source: where it stands` and one ```python block for " +
 		"each function with its imports and cases, or with the word none.",
 	Parse: func(text string) (*lesson.Lesson, error) {
-		var code []string
+		var functions []string
 		for _, b := range ask.Blocks(text) {
-			code = append(code, b.Code)
+			functions = append(functions, b.Code)
 		}
-		m := lesson.Propose(ask.Prose(text), code)
-		if lower := strings.ToLower(text); len(m.Facts)+len(m.Tools)+len(m.Problems) == 0 &&
+		l := lesson.Propose(ask.Prose(text), functions)
+		if lower := strings.ToLower(text); len(l.Facts)+len(l.Tools)+len(l.Problems) == 0 &&
 			!strings.Contains(lower, "none") && !strings.Contains(lower, "nothing") {
 			return nil, errors.New("it has neither facts nor functions")
 		}
-		return m, nil
+		return l, nil
 	},
 }
 
-// fault returns why a function is not admitted, or "".
-func (r *run) fault(ctx context.Context, so *record.Learned, tool lesson.Tool) (string, error) {
-	known, imports := so.Tools, so.Imports
+// fault returns why a function is not admitted beside others, or "".
+func (r *run) fault(ctx context.Context, known []lesson.Tool, tool lesson.Tool) (string, error) {
 	if r.t.Recalled != nil {
 		known = slices.Concat(r.t.Recalled.Tools, known)
-		imports = slices.Concat(r.t.Recalled.Imports, imports)
 	}
 	if slices.ContainsFunc(known, func(t lesson.Tool) bool { return t.Name == tool.Name }) {
 		return "there is one of this name", nil
@@ -92,7 +90,8 @@ func (r *run) fault(ctx context.Context, so *record.Learned, tool lesson.Tool) (
 	if reason := r.unseenValue(tool.Test); reason != "" {
 		return reason, nil
 	}
-	module := lesson.Module(imports, lesson.Needed(append(slices.Clone(known), tool), tool.Name+"\n"+tool.Test))
+	module := lesson.Module(lesson.Needed(slices.Concat(known, []lesson.Tool{tool}),
+		tool.Name+"\n"+tool.Test))
 	return journal.Once(ctx, r.t.Journal, "function", []any{r.digest, module, tool.Test},
 		func(ctx context.Context) (string, error) {
 			defer r.kernel.Start()()
@@ -106,38 +105,23 @@ var valuePattern = lazy.Regexp(`-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'[^']*'|"[^"]*"`)
 // the model's own would prove nothing.
 func (r *run) unseenValue(test string) string {
 	printed := r.printed() + r.t.Answer()
+	printed += strings.ReplaceAll(printed, ",", "") // of thousands
 	for line := range strings.Lines(test) {
+		if !strings.HasPrefix(line, "assert ") {
+			continue // a comment
+		}
 		at := strings.LastIndex(line, "==")
 		values := valuePattern().FindAllString(line[at+1:], -1)
 		if at < 0 || len(values) == 0 {
 			return "a case compares with no value: " + brief.OneLine(line)
 		}
 		for _, v := range values {
-			if !hasValue(printed, strings.Trim(v, `'"`)) {
+			if !strings.Contains(printed, strings.Trim(v, `'"`)) {
 				return "the run has not printed " + v
 			}
 		}
 	}
 	return ""
-}
-
-// hasValue reports whether a text has a value: a number by its size, perhaps rounded to the
-// decimals of the value, or else by its letters.
-func hasValue(text, value string) bool {
-	want, err := strconv.ParseFloat(value, 64)
-	if err != nil {
-		return strings.Contains(text, value)
-	}
-	_, decimals, _ := strings.Cut(value, ".")
-	rounds := decimals != "" && !strings.ContainsAny(decimals, "eE")
-	for _, found := range valuePattern().FindAllString(strings.ReplaceAll(text, "'", " "), -1) {
-		got, err := strconv.ParseFloat(found, 64)
-		if err == nil && (got == want ||
-			rounds && strconv.FormatFloat(got, 'f', len(decimals), 64) == value) {
-			return true
-		}
-	}
-	return false
 }
 
 // toolPatience is the time limit for the cases of a function.

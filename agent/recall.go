@@ -29,38 +29,37 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	if m == nil || len(m.Facts)+len(m.Tools)+len(m.Questions) == 0 {
 		return nil
 	}
-	facts := make([]string, len(m.Facts))
+	r := &record.Recalled{Example: exampleFor(m, question)}
+	texts := make([]string, len(m.Facts))
 	for i, f := range m.Facts {
-		facts[i] = f.String()
+		texts[i] = f.String()
 	}
-	room, near := maxFacts, make([]bool, len(facts))
-	for _, i := range describe.ByWords(question, facts) {
-		if near[i] = len(facts[i]) <= room; near[i] {
-			room -= len(facts[i]) + 1
+	room, near := maxFacts, map[string]bool{}
+	for _, i := range describe.ByWords(question, texts) {
+		if text := texts[i]; len(text) <= room {
+			near[text], room = true, room-len(text)-1
 		}
 	}
-	tested := slices.DeleteFunc(slices.Clone(m.Tools), func(t lesson.Tool) bool { return t.Test == "" })
-	tools := make([]string, len(tested))
-	for i, t := range tested {
-		signature, doc := t.Signature()
-		tools[i] = signature + "\n" + doc + "\n" + t.From()
-	}
-	var names []string
-	for _, i := range describe.NearByWords(question, tools, nearEnough) {
-		if len(names) < maxTools {
-			names = append(names, tested[i].Name)
-		}
-	}
-	r := &record.Recalled{Imports: slices.Clone(m.Imports), Example: exampleFor(m, question)}
-	if r.Example != nil {
-		names = append(names, r.Example.Cells) // it may use others
-	}
-	r.Tools = lesson.Needed(tested, strings.Join(names, " "))
 	for i, f := range m.Facts {
-		if near[i] {
+		if near[texts[i]] {
 			r.Facts = append(r.Facts, f)
 		}
 	}
+	tested := slices.DeleteFunc(slices.Clone(m.Tools), func(t lesson.Tool) bool { return t.Test == "" })
+	texts = nil
+	for _, t := range tested {
+		signature, doc := t.Signature()
+		texts = append(texts, signature+"\n"+doc+"\n"+t.From())
+	}
+	names := ""
+	order := describe.NearByWords(question, texts, nearEnough)
+	for _, i := range order[:min(len(order), maxTools)] {
+		names += tested[i].Name + " "
+	}
+	if r.Example != nil {
+		names += r.Example.Cells // it may use others
+	}
+	r.Tools = lesson.Needed(tested, names)
 	return r
 }
 
@@ -100,18 +99,17 @@ func shownMemory(r *record.Recalled) (facts, functions string) {
 	if r == nil {
 		return "", ""
 	}
-	var said, signatures []string
 	for _, f := range r.Facts {
-		said = append(said, f.String())
+		facts += f.String() + "\n"
 	}
 	for _, t := range r.Tools {
 		signature, doc := t.Signature()
-		if doc != "" {
-			signature += "\n    \"\"\"" + doc + "\"\"\""
+		if functions += signature + "\n"; doc != "" {
+			functions += "    \"\"\"" + doc + "\"\"\"\n"
 		}
-		signatures = append(signatures, signature)
+		functions += "\n"
 	}
-	return strings.Join(said, "\n"), strings.Join(signatures, "\n\n")
+	return strings.TrimSpace(facts), strings.TrimSpace(functions)
 }
 
 // usedFunctions returns the source of the functions of memory that the cells use, for those who
@@ -120,7 +118,7 @@ func usedFunctions(t *record.Trajectory) string {
 	if t.Recalled == nil {
 		return ""
 	}
-	return lesson.Module(t.Recalled.Imports, t.UsedTools())
+	return lesson.Module(t.UsedTools())
 }
 
 // withoutMemory takes the memory out of a request, for those who must not rely on it: who checks what

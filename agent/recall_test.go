@@ -48,7 +48,7 @@ func TestRecalled(t *testing.T) {
 
 // TestRecallFor: the nearest facts and functions, with those that they call, and nothing far.
 func TestRecallFor(t *testing.T) {
-	m := &memory.Memory{Lesson: lesson.Lesson{Imports: []string{"import math"}}}
+	m := &memory.Memory{Lesson: lesson.Lesson{}}
 	for _, name := range strings.Fields("fee tax rate cost price sum mean count total share") {
 		m.Facts = append(m.Facts, lesson.Fact{Text: name + strings.Repeat(" word", 150)})
 		m.Tools = append(m.Tools, lesson.Tool{Name: name + "_of", Test: "assert",

@@ -2,8 +2,7 @@
 // a folder beside the data, which people read, edit, review, commit and merge.
 //
 //	facts.md         definitions and rules, each with its source
-//	tools/NAME.py    a function with its imports
-//	tests/NAME.py    its cases, with values that verified runs printed
+//	tools/NAME.py    a function with its imports and cases, with values that verified runs printed
 //	aside/NAME.py    functions that no longer hold, with the reason
 //	questions.jsonl  questions that were answered and verified
 //	definitions/*.md what people say of data files, each below a heading that is its name
@@ -17,6 +16,7 @@ package memory
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,14 +24,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/memory/lesson"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
-	"dsstar/notebook/lazy"
 )
 
 // Name is the name of the folder beside the data.
@@ -39,21 +38,24 @@ const Name = ".dsstar"
 
 // The files of the folder.
 const (
-	factsFile         = "facts.md"
-	questionsFile     = "questions.jsonl"
-	attributesFile    = ".gitattributes"
-	toolsFolder       = "tools"
-	testsFolder       = "tests"
-	asideFolder       = "aside"
-	definitionsFolder = "definitions" // which people write
+	factsFile      = "facts.md"
+	questionsFile  = "questions.jsonl"
+	attributesFile = ".gitattributes"
+	tools          = "tools/*.py"
+	definitions    = "definitions/*.md" // which people write
 )
 
-// Limits of what is read: bytes of a file, and of all; facts.
-const (
-	maxFile   = 4 << 20
-	maxRead   = 64 << 20
-	mostFacts = 10_000
-)
+const factsHead = `# Facts about these data
+
+One item for each, with its source. Edit them freely: they are shown to the model as evidence.
+
+`
+
+// attributes are for files in which a line stands for itself.
+const attributes = "facts.md merge=union\nquestions.jsonl merge=union\n"
+
+// Limits of what is read: bytes of a file, and of all.
+const maxFile, maxRead = 4 << 20, 64 << 20
 
 // A Memory is the content of a memory folder.
 type Memory struct {
@@ -61,10 +63,9 @@ type Memory struct {
 	lesson.Lesson            // what could not be read is a problem
 	Questions     []Question // the newest record of each
 
-	was         map[string]string // the files as read, by name
-	texts       map[string]string // as they are to be written
-	definitions []string          // the texts of the definitions, in their order
-	conflicts   map[string]string // where files have an unsolved merge conflict, in words, by name
+	was       map[string]string // the files as read, by name
+	texts     map[string]string // as they are to be written
+	conflicts []string          // files with an unsolved merge conflict, which are not read
 }
 
 // Read reads a memory folder. One that does not exist is empty. What cannot be understood is left
@@ -74,11 +75,11 @@ func Read(ctx context.Context, dir string) (*Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Memory{Dir: dir, was: map[string]string{}, conflicts: map[string]string{}}
+	m := &Memory{Dir: dir, was: map[string]string{}}
 	folder, err := os.OpenRoot(dir)
 	if err == nil {
 		defer folder.Close()
-		err = m.readFiles(ctx, folder)
+		err = m.read(ctx, folder)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -88,171 +89,161 @@ func Read(ctx context.Context, dir string) (*Memory, error) {
 	return m, nil
 }
 
-// parse takes what is known out of the texts.
-func (m *Memory) parse() {
-	m.Lesson, m.Questions, m.definitions = lesson.Lesson{}, nil, nil
-	m.Facts = lesson.Facts(m.sound(factsFile, "its facts are"))
-	if more := len(m.Facts) - mostFacts; more > 0 {
-		m.Problem("%s: only the first %d facts count, %d are left out", factsFile, mostFacts, more)
-		m.Facts = m.Facts[:mostFacts]
-	}
-	m.readQuestions(m.sound(questionsFile, "its questions are"))
-	m.sound(attributesFile, "it is")
-	for _, file := range slices.Sorted(maps.Keys(m.texts)) {
-		switch path.Dir(file) {
-		case toolsFolder:
-			m.readTool(file, strings.TrimSuffix(path.Base(file), ".py"))
-		case definitionsFolder:
-			m.definitions = append(m.definitions, m.sound(file, "its text is"))
-		}
-	}
-	m.Import(nil)
-}
-
-// readFiles reads the files of the folder. Links out of it are not followed: a data folder may be
+// read reads the files of the folder. Links out of it are not followed: a data folder may be
 // somebody else's.
-func (m *Memory) readFiles(ctx context.Context, folder *os.Root) error {
-	names := []string{factsFile, questionsFile, attributesFile}
-	endings := map[string]string{toolsFolder: ".py", testsFolder: ".py", definitionsFolder: ".md"}
-	for below, ending := range endings {
-		entries, err := fs.ReadDir(folder.FS(), below)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		for _, entry := range entries {
-			if path.Ext(entry.Name()) == ending {
-				names = append(names, path.Join(below, entry.Name()))
-			}
-		}
-	}
+func (m *Memory) read(ctx context.Context, folder *os.Root) error {
 	size := 0
-	for _, name := range names {
-		b, err := disk.ReadIn(folder, name, maxFile)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err = cmp.Or(ctx.Err(), err); err != nil {
+	for _, pattern := range []string{factsFile, questionsFile, attributesFile, tools, definitions} {
+		names, err := fs.Glob(folder.FS(), pattern)
+		if err != nil {
 			return err
 		}
-		if size += len(b); size > maxRead {
-			return fmt.Errorf("%s: all files together have more than %s", m.Dir, human.Bytes(maxRead))
+		for _, name := range names {
+			b, err := disk.ReadIn(folder, name, maxFile)
+			if err = cmp.Or(ctx.Err(), err); err != nil {
+				return err
+			}
+			if size += len(b); size > maxRead {
+				return fmt.Errorf("%s: all files together have more than %s", m.Dir, human.Bytes(maxRead))
+			}
+			text := strings.ReplaceAll(string(b), "\r\n", "\n")
+			at := strings.Index("\n"+text, "\n<<<<<<< ")
+			if at < 0 || !strings.Contains(text[at:], "\n>>>>>>> ") {
+				m.was[name] = text
+				continue
+			}
+			m.conflicts = append(m.conflicts, fmt.Sprintf("%s, line %d, has an unsolved merge conflict",
+				name, 1+strings.Count(text[:at], "\n")))
 		}
-		m.was[name] = strings.ReplaceAll(string(b), "\r\n", "\n")
 	}
 	return nil
 }
 
-// sound returns the text of a file: "" if there is none, or it has an unsolved merge conflict. Then
-// it tells what is left out.
-func (m *Memory) sound(name, what string) string {
-	text := m.texts[name]
-	at := strings.Index("\n"+text, "\n<<<<<<< ")
-	if at < 0 || !strings.Contains(text[at:], "\n>>>>>>> ") {
-		return text
+// parse takes what is known out of the texts.
+func (m *Memory) parse() {
+	m.Lesson, m.Questions = lesson.Lesson{Facts: lesson.Facts(m.texts[factsFile])}, nil
+	for _, conflict := range m.conflicts {
+		m.Problem("%s: it is left out. Edit the file, then git add it", conflict)
 	}
-	m.conflicts[name] = fmt.Sprintf("%s, line %d, has an unsolved merge conflict", name,
-		1+strings.Count(text[:at], "\n"))
-	m.Problem("%s: %s left out. Edit the file, then git add it", m.conflicts[name], what)
-	return ""
-}
-
-// readTool reads the function of a file, with its imports and cases.
-func (m *Memory) readTool(file, name string) {
-	what := "the function " + name + " is"
-	text := m.sound(file, what)
-	found, known := lesson.Functions(text), text == ""
-	for _, line := range found.Problems {
-		m.Problem("%s: only imports and plain functions count; left out: %.60s", file, line)
+	for n, line := range strings.Split(m.texts[questionsFile], "\n") {
+		var q Question
+		switch err := json.Unmarshal([]byte(line), &q); {
+		case err == nil && q.Question != "":
+			m.Questions = append(m.Questions, q)
+		case strings.TrimSpace(line) != "":
+			m.Problem("%s, line %d is no question and is left out", questionsFile, n+1)
+		}
 	}
-	for _, t := range found.Tools {
-		if t.Name != name {
-			m.Problem("%s: the function %s is left out: it belongs in %s", file, t.Name,
-				fileOf(toolsFolder, t.Name))
+	m.Questions = newest(m.Questions)
+	for _, file := range m.files(tools) {
+		name := strings.TrimSuffix(path.Base(file), ".py")
+		t, out := lesson.ToolIn(m.texts[file], name)
+		for _, line := range out {
+			m.Problem("%s: only imports, plain functions and their cases count; left out: %.60s", file,
+				line)
+		}
+		if t.Name == "" {
+			m.Problem("%s has no function %s", file, name)
 			continue
 		}
-		t.Test, known = m.sound(fileOf(testsFolder, name), what), true
-		m.Tools, m.Imports = append(m.Tools, t), append(m.Imports, found.Imports...)
-	}
-	if !known {
-		m.Problem("%s has no function %s", file, name)
+		m.Tools = append(m.Tools, t)
 	}
 }
 
-// fileOf returns the name of a function's file in one of the folders.
-func fileOf(folder, tool string) string { return path.Join(folder, tool+".py") }
-
-// headingLine is a heading of Markdown, which may end at the mark; fenceLine begins or ends code.
-var (
-	headingLine = regexp.MustCompile(`^ {0,3}(#{1,6})(?:[ \t]+(.*))?\s*$`)
-	fenceLine   = regexp.MustCompile("^ {0,3}(```+|~~~+)(.*)")
-)
-
-// Corrections returns what people say of the data files: the text below a heading that is a file's
-// name, up to the name of another file or a heading of the same or a higher level. Lines of code
-// blocks are no headings.
-func (m *Memory) Corrections(names []string) map[string]string {
-	if m == nil {
-		return nil
-	}
-	texts := map[string][]byte{}
-	for _, text := range m.definitions {
-		name, level, fence := "", 0, ""
-		for line := range strings.Lines(text) {
-			mark, heading := fenceLine.FindStringSubmatch(line), headingLine.FindStringSubmatch(line)
-			switch {
-			case fence == "" && mark != nil:
-				fence = mark[1]
-			case fence != "":
-				if mark != nil && strings.HasPrefix(mark[1], fence) && strings.TrimSpace(mark[2]) == "" {
-					fence = ""
-				}
-			case heading != nil:
-				title := strings.Trim(strings.TrimSpace(heading[2]), "`")
-				if slices.Contains(names, title) {
-					name, level = title, len(heading[1])
-					continue
-				}
-				if len(heading[1]) <= level {
-					name, level = "", 0
-				}
-			}
-			texts[name] = append(texts[name], line...)
-		}
-	}
-	delete(texts, "") // of no file
-	all := map[string]string{}
-	for name, text := range texts {
-		if said := strings.TrimSpace(string(text)); said != "" {
-			all[name] = said
-		}
-	}
-	return all
+// files returns the names of the files of a pattern, in order.
+func (m *Memory) files(pattern string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.texts)), func(name string) bool {
+		is, _ := path.Match(pattern, name)
+		return !is
+	})
 }
 
-// namedFile matches names of files in a source. Of a name with spaces it has the last word.
-var namedFile = lazy.Regexp(`(?i)[\p{L}\p{N}_][\p{L}\p{N}_./-]*\.(?:csv|tsv|txt|md|pdf|docx?|` +
-	`html?|xml|jsonl?|ndjson|ya?ml|xlsx?|ods|parquet|feather|arrow|avro|orc|db|sqlite3?|duckdb|log|gz|zip)\b`)
+// AddFact adds a fact, unless it is known, and reports whether it did.
+func (m *Memory) AddFact(f lesson.Fact) bool {
+	f.Text, f.Source = brief.OneLine(f.Text), brief.OneLine(f.Source)
+	known := func(o lesson.Fact) bool { return o.Text == f.Text }
+	if f.Text == "" || slices.ContainsFunc(m.Facts, known) {
+		return false
+	}
+	m.texts[factsFile] = ended(cmp.Or(m.texts[factsFile], factsHead)) + "- " + f.String() + "\n"
+	m.parse()
+	return true
+}
 
-// FactsOn returns the facts that some files may support. The others, of whose sources no file is
-// there, are gone: it returns the files that each names.
-func (m *Memory) FactsOn(files []string) (facts []lesson.Fact, gone map[lesson.Fact]string) {
-	there := map[string]bool{}
-	for _, file := range files {
-		name := strings.ToLower(path.Base(file))
-		there[name[strings.LastIndex(name, " ")+1:]] = true
+// AddQuestion adds the record of a question, whose notebook has an absolute path.
+func (m *Memory) AddQuestion(q Question) error {
+	if rel, err := filepath.Rel(filepath.Dir(m.Dir), q.Notebook); err == nil {
+		q.Notebook = rel
 	}
-	gone = map[lesson.Fact]string{}
-	for _, f := range m.Facts {
-		named := namedFile().FindAllString(f.Source, -1)
-		isThere := func(name string) bool {
-			parts := strings.Split(strings.ToLower(name), "/") // it may be in an archive
-			return slices.ContainsFunc(parts, func(part string) bool { return there[part] })
-		}
-		if len(named) == 0 || slices.ContainsFunc(named, isThere) {
-			facts = append(facts, f)
-		} else {
-			gone[f] = strings.Join(named, ", ")
+	b, err := json.Marshal(q)
+	m.texts[questionsFile] = ended(m.texts[questionsFile]) + string(b) + "\n"
+	m.parse()
+	return err
+}
+
+// AddTool adds a function with its cases, in place of one of the same name.
+func (m *Memory) AddTool(t lesson.Tool) {
+	m.texts[fileOf(tools, t.Name)] = t.String()
+	m.parse()
+}
+
+// fileOf returns the name of a function's file.
+func fileOf(pattern, tool string) string { return strings.Replace(pattern, "*", tool, 1) }
+
+// Learn adds what an answer has taught, and returns the names of functions that are left out
+// because there are others of their names, which the answer was not shown: earlier questions may
+// use them.
+func (m *Memory) Learn(facts []lesson.Fact, tools []lesson.Tool) (taken []string) {
+	for _, f := range facts {
+		m.AddFact(f)
+	}
+	for _, t := range tools {
+		i := slices.IndexFunc(m.Tools, func(o lesson.Tool) bool { return o.Name == t.Name })
+		if i < 0 {
+			m.AddTool(t)
+		} else if m.Tools[i].Code != t.Code {
+			taken = append(taken, t.Name)
 		}
 	}
-	return facts, gone
+	return taken
+}
+
+// SetAside moves a function that no longer holds out of use, with the reason.
+func (m *Memory) SetAside(name, reason string) {
+	text := m.texts[fileOf(tools, name)]
+	if m.Forget(name) {
+		m.texts[fileOf("aside/*.py", name)] = "# Set aside: " + brief.OneLine(reason) + "\n\n" + text
+	}
+}
+
+// Forget removes a function, a fact, given by its whole text, or a question, and reports whether it
+// was there.
+func (m *Memory) Forget(what string) bool {
+	was := maps.Clone(m.texts)
+	delete(m.texts, fileOf(tools, what))
+	m.cut(factsFile, func(part string) bool {
+		text := lesson.FactIn(part).Text
+		return text != "" && text == brief.OneLine(what)
+	})
+	m.cut(questionsFile, func(line string) bool {
+		var q Question
+		return json.Unmarshal([]byte(line), &q) == nil && plain(q.Question) == plain(what)
+	})
+	m.parse()
+	return !maps.Equal(was, m.texts)
+}
+
+// cut takes some of its parts out of a file.
+func (m *Memory) cut(file string, out func(part string) bool) {
+	if text, is := m.texts[file]; is {
+		m.texts[file] = strings.Join(slices.DeleteFunc(lesson.Parts(text), out), "")
+	}
+}
+
+// ended returns a text with an end of line, unless it is empty.
+func ended(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
 }

@@ -53,8 +53,9 @@ func TestSave(t *testing.T) {
 	if m.AddFact(lesson.Fact{Text: "An empty list means all."}) {
 		t.Error("a fact was added twice")
 	}
-	m.AddTool(lesson.Tool{Name: "fee", Code: fee, Test: "assert fee('A') == 4046\n"}, []string{"import pandas as pd"})
-	m.AddTool(lesson.Tool{Name: "rate", Code: rate}, []string{"import absent", "from os import sep as s, path", "import math"})
+	m.AddTool(lesson.Tool{Name: "fee", Imports: []string{"import math"}, Code: fee,
+		Test: "# What?\nassert fee('A') == 4046\n"})
+	m.AddTool(lesson.Tool{Name: "rate", Imports: []string{"from os import sep as s, path", "import math"}, Code: rate})
 	if err := m.AddQuestion(Question{Question: "What?", Answer: "1", Verified: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,8 @@ func TestSave(t *testing.T) {
 		"facts":     cmp.Diff([]lesson.Fact{{Text: "An empty list means all.", Source: "manual.md, section 5"}}, again.Facts),
 		"tools":     cmp.Diff(m.Tools, again.Tools),
 		"questions": cmp.Diff(m.Questions, again.Questions),
-		"source":    cmp.Diff("import math\n\n\n"+fee+"\n\n\n"+rate, lesson.Module(again.Imports, lesson.Needed(again.Tools, "fee"))),
+		"source": cmp.Diff("from os import sep as s, path\nimport math\n\n\n"+fee+"\n\n\n"+rate,
+			lesson.Module(lesson.Needed(again.Tools, "fee"))),
 	} {
 		if diff != "" {
 			t.Errorf("%s: -want +got\n%s", what, diff)
@@ -82,12 +84,12 @@ func TestSave(t *testing.T) {
 // TestLearn: a function that is known by its name is not replaced.
 func TestLearn(t *testing.T) {
 	m := read(t, filepath.Join(t.TempDir(), Name))
-	m.AddTool(lesson.Tool{Name: "rate", Code: rate}, nil)
-	taken := m.Learn(nil, nil, []lesson.Tool{{Name: "rate", Code: "def rate():\n    return 3"}, {Name: "fee", Code: fee}})
+	m.AddTool(lesson.Tool{Name: "rate", Code: rate})
+	taken := m.Learn(nil, []lesson.Tool{{Name: "rate", Code: "def rate():\n    return 3"}, {Name: "fee", Code: fee}})
 	if strings.Join(taken, " ") != "rate" || len(m.Tools) != 2 || m.Tools[1].Code != rate {
 		t.Errorf("taken %q, functions %v", taken, m.Tools)
 	}
-	if taken := m.Learn(nil, nil, []lesson.Tool{{Name: "fee", Code: fee}}); taken != nil {
+	if taken := m.Learn(nil, []lesson.Tool{{Name: "fee", Code: fee}}); taken != nil {
 		t.Errorf("taken %q, which is the same", taken)
 	}
 }
@@ -97,8 +99,8 @@ func TestForget(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, factsFile, "# Ours\n\nA note.\n\n- One — source: a.md\n- Three\n  of them\n* Two\n  goes on\n")
 	write(t, dir, "tools/fee.py", fee+"\n")
-	write(t, dir, "tools/rate.py", "# Ours\nimport math\n\n\n"+rate+"\n")
-	write(t, dir, "tests/rate.py", "assert rate('A') == 2\n")
+	const ours = "# Ours\nimport math\n\n\n" + rate + "\n\nassert rate('A') == 2\n"
+	write(t, dir, "tools/rate.py", ours)
 	m := read(t, dir)
 	if !m.Forget("One") || !m.Forget("Three of them") || !m.Forget("fee") || m.Forget("other") {
 		t.Error("not forgotten")
@@ -109,9 +111,8 @@ func TestForget(t *testing.T) {
 		t.Error(diff, m.Tools)
 	}
 	for name, want := range map[string]string{
-		factsFile: "# Ours\n\nA note.\n\n* Two\n  goes on\n", "tools/fee.py": "", "tools/rate.py": "", "tests/rate.py": "",
-		"aside/rate.py": "# Set aside: it gives another value\n\n# Ours\nimport math\n\n\n" + rate +
-			"\n\n\nassert rate('A') == 2\n",
+		factsFile: "# Ours\n\nA note.\n\n* Two\n  goes on\n", "tools/fee.py": "", "tools/rate.py": "",
+		"aside/rate.py": "# Set aside: it gives another value\n\n" + ours,
 	} {
 		if b, err := os.ReadFile(filepath.Join(dir, name)); string(b) != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %v, %q", name, err, b)
@@ -126,23 +127,26 @@ func TestReadHostile(t *testing.T) {
 	write(t, dir, "tools/good.py", "import math\n\ndef good():\n    return 1\n\ndef other():\n    return 2\n")
 	write(t, dir, questionsFile, "{\n{\"question\": \"A\", \"answer\": \"1\"}\nnull\n")
 	m := read(t, dir)
-	if diff := cmp.Diff([]string{"import math"}, m.Imports); diff != "" {
-		t.Error(diff)
-	}
-	if len(m.Questions) != 1 || len(m.Tools) != 1 || len(m.Problems) != 9 {
+	if code := lesson.Module(m.Tools); len(m.Questions) != 1 || len(m.Problems) != 6 || strings.Contains(code, "os.") ||
+		strings.Contains(code, "@") || strings.Contains(code, "class") {
 		t.Errorf("questions %v, tools %v, problems %q", m.Questions, m.Tools, m.Problems)
 	}
-	for _, name := range []string{factsFile, testsFolder, toolsFolder} {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.RemoveAll(path), os.Symlink("/etc", path)); err != nil {
+	write(t, dir, factsFile, "- A fact\n")
+	out := t.TempDir()
+	for _, name := range []string{factsFile, "tools"} {
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(out, name)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Read(t.Context(), dir); err == nil {
-			t.Errorf("the link %s was followed", name)
-		}
-		if err := os.Remove(path); err != nil {
+		if err := os.Symlink(filepath.Join(out, name), filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if m = read(t, dir); len(m.Facts)+len(m.Tools) > 0 {
+		t.Errorf("a link was followed: %v, %v", m.Facts, m.Tools)
+	}
+	m.AddFact(lesson.Fact{Text: "Another"})
+	if err := m.Save(); err == nil {
+		t.Error("a link was written through or replaced")
 	}
 }
 
@@ -239,7 +243,7 @@ func TestMeanwhile(t *testing.T) {
 	first = saved(t, first)
 	second := read(t, dir)
 	first.AddFact(lesson.Fact{Text: "One.", Source: "a.csv"})
-	first.AddTool(lesson.Tool{Name: "rate", Code: rate, Test: "assert rate(1) == 2\n"}, nil)
+	first.AddTool(lesson.Tool{Name: "rate", Code: rate, Test: "assert rate(1) == 2\n"})
 	first.Forget("Zero.")
 	saved(t, first)
 	second.AddFact(lesson.Fact{Text: "Two.", Source: "a.csv"})
@@ -247,7 +251,7 @@ func TestMeanwhile(t *testing.T) {
 	if diff := cmp.Diff([]lesson.Fact{{Text: "One.", Source: "a.csv"}, {Text: "Two.", Source: "a.csv"}}, got.Facts); diff != "" || len(got.Tools) != 1 {
 		t.Error(diff, got.Tools)
 	}
-	second.AddTool(lesson.Tool{Name: "rate", Code: fee}, nil)
+	second.AddTool(lesson.Tool{Name: "rate", Code: fee})
 	if err := second.Save(); err == nil {
 		t.Error("a function that another run has added was replaced")
 	}
@@ -264,15 +268,14 @@ func TestReadMuch(t *testing.T) {
 	write(t, dir, factsFile, facts.String()+strings.Repeat("  and more.\n", 50_000))
 	write(t, dir, "tools/f7.py", tool.String())
 	m, err := Read(t.Context(), dir)
-	if err != nil || len(m.Facts) != mostFacts || len(m.Tools) != 1 || len(m.Imports) != 60_000 {
-		t.Errorf("%v, facts %d, tools %d, imports %d", err, len(m.Facts), len(m.Tools), len(m.Imports))
+	if err != nil || len(m.Facts) != 60_000 || len(m.Tools) != 1 || len(m.Tools[0].Imports) != 60_000 {
+		t.Errorf("%v, facts %d, tools %d", err, len(m.Facts), len(m.Tools))
 	}
-	if _, gone := m.FactsOn(strings.Fields(strings.Repeat("other.csv ", 50_000))); len(gone) != mostFacts {
+	if _, gone := m.FactsOn(strings.Fields(strings.Repeat("other.csv ", 50_000))); len(gone) != 60_000 {
 		t.Errorf("%d facts are left out, whose source is not there", len(gone))
 	}
 	for i := range 20 {
-		write(t, dir, fmt.Sprintf("tests/g%d.py", i), strings.Repeat("#", maxFile))
-		write(t, dir, fmt.Sprintf("tools/g%d.py", i), fmt.Sprintf("def g%d():\n    pass\n", i))
+		write(t, dir, fmt.Sprintf("tools/g%d.py", i), strings.Repeat("#", maxFile))
 	}
 	if _, err := Read(t.Context(), dir); err == nil {
 		t.Error("there is no limit on all files together")

@@ -14,7 +14,7 @@ import (
 // TestMerge: two people teach their clones of a folder, and git merges them.
 func TestMerge(t *testing.T) {
 	tool := func(name, body string) lesson.Tool {
-		return lesson.Tool{Name: name, Code: "def " + name + "(path: str) -> float:\n    \"\"\"Numbers.\n\n    In EUR.\n    \"\"\"\n" +
+		return lesson.Tool{Name: name, Imports: []string{"import math"}, Code: "def " + name + "(path: str) -> float:\n    \"\"\"Numbers.\n\n    In EUR.\n    \"\"\"\n" +
 			"    rows = open(path)\n    rows = list(rows)\n    rows = rows[1:]\n    rows = sorted(rows)\n    return " + body,
 			Test: "assert " + name + "('a') == 1\n"}
 	}
@@ -23,9 +23,10 @@ func TestMerge(t *testing.T) {
 	}
 	learns := func(name string, hour int) func(*Memory) {
 		return func(m *Memory) {
-			m.Learn([]lesson.Fact{{Text: "Fact of " + name, Source: name + ".md"}, {Text: "Known to both", Source: name + ".md"}}, []string{"import math"},
+			m.Learn([]lesson.Fact{{Text: "Fact of " + name, Source: name + ".md"}, {Text: "Known to both", Source: name + ".md"}},
 				[]lesson.Tool{tool("of_"+name, "math.nan")})
-			_ = m.AddQuestion(question("By "+name+"?", name, hour), question("By both?", name, hour))
+			_ = m.AddQuestion(question("By "+name+"?", name, hour))
+			_ = m.AddQuestion(question("By both?", name, hour))
 		}
 	}
 	in := func(file, old, text string) func(*Memory) {
@@ -33,7 +34,7 @@ func TestMerge(t *testing.T) {
 	}
 	edits := func(old, text string) func(*Memory) { return in("tools/fee.py", old, text) }
 	base := func(m *Memory) {
-		m.Learn([]lesson.Fact{{Text: "Base"}}, nil, []lesson.Tool{tool("fee", "len(rows)"), tool("of", "rows")})
+		m.Learn([]lesson.Fact{{Text: "Base"}}, []lesson.Tool{tool("fee", "len(rows)"), tool("of", "rows")})
 	}
 	for _, c := range []struct {
 		name           string
@@ -49,9 +50,9 @@ func TestMerge(t *testing.T) {
 			"of of_bob | Base, Fact of bob, Known to both | bob bob", ""},
 		{"one edits what the other sets aside", base, func(m *Memory) { m.SetAside("fee", "it fell") },
 			edits("In EUR", "In USD"), "of | Base | ", ""},
-		{"both edit a line", base, edits("len(rows)", "1"), edits("len(rows)", "0"), "of | Base | ", "tools/fee.py, line 10, has"},
-		{"both add a function of one name", base, func(m *Memory) { m.AddTool(tool("new", "1"), nil) },
-			func(m *Memory) { m.AddTool(tool("new", "2"), nil) }, "fee of | Base | ", "tools/new.py, line 10, has"},
+		{"both edit a line", base, edits("len(rows)", "1"), edits("len(rows)", "0"), "of | Base | ", "tools/fee.py, line 13, has"},
+		{"both add a function of one name", base, func(m *Memory) { m.AddTool(tool("new", "1")) },
+			func(m *Memory) { m.AddTool(tool("new", "2")) }, "fee of | Base | ", "tools/new.py, line 13, has"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -26,20 +25,6 @@ type Question struct {
 	Data map[string]string `json:"data"`
 }
 
-// readQuestions reads a line each.
-func (m *Memory) readQuestions(text string) {
-	for n, line := range strings.Split(text, "\n") {
-		var q Question
-		switch err := json.Unmarshal([]byte(line), &q); {
-		case err == nil && q.Question != "":
-			m.Questions = append(m.Questions, q)
-		case strings.TrimSpace(line) != "":
-			m.Problem("%s, line %d is no question and is left out", questionsFile, n+1)
-		}
-	}
-	m.Questions = newest(m.Questions)
-}
-
 // newest returns the newest record of each question. A merge may leave an older one behind a newer
 // one.
 func newest(all []Question) (kept []Question) {
@@ -59,6 +44,11 @@ func newest(all []Question) (kept []Question) {
 // key is the same for records of the same question.
 func (q Question) key() string { return plain(q.Question) + "\n" + brief.OneLine(q.Guidelines) }
 
+// plain is the same for a question in other letter case, with other spacing and another end.
+func plain(question string) string {
+	return strings.TrimRight(strings.ToLower(brief.OneLine(question)), " .?!")
+}
+
 // NotebookOf returns the path of a question's notebook, absolute if that of the folder is.
 func (m *Memory) NotebookOf(q Question) string {
 	if filepath.IsAbs(q.Notebook) {
@@ -68,8 +58,7 @@ func (m *Memory) NotebookOf(q Question) string {
 }
 
 // Asked returns the record of a question that was verified on the same data and asked for in the
-// same form. Letter case, spacing and the end of the sentence make no difference. data, which reads
-// all files, is called only for such a question.
+// same form. data, which reads all files, is called only for such a question.
 func (m *Memory) Asked(question, guidelines string, data func() map[string]string) (Question, bool) {
 	key := Question{Question: question, Guidelines: guidelines}.key()
 	for _, q := range m.Questions {
@@ -97,8 +86,4 @@ func (m *Memory) Near(question string, least float64, n int) []Question {
 	near := slices.DeleteFunc(slices.Clone(m.Questions), far)
 	slices.SortStableFunc(near, func(a, b Question) int { return cmp.Compare(share(b), share(a)) })
 	return near[:min(len(near), n)]
-}
-
-func plain(question string) string {
-	return strings.TrimRight(strings.ToLower(brief.OneLine(question)), " .?!")
 }

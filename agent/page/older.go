@@ -29,7 +29,16 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 	if err := json.Unmarshal(data, &was); err != nil {
 		return nil, err
 	}
+	var functions struct{ Recalled struct{ Imports []string } }
+	if err := json.Unmarshal(data, &functions); err != nil {
+		return nil, err
+	}
 	t := (*record.Trajectory)(&was.plain)
+	if t.Recalled != nil {
+		for i := range t.Recalled.Tools {
+			t.Recalled.Tools[i].Imports = functions.Recalled.Imports
+		}
+	}
 	t.Questions, t.Later, t.Journal = nil, nil, nil
 	for _, q := range append(was.Earlier, asked{t.Task.Question, t.Task.Guidelines, was.Readings}) {
 		t.Question = &record.Question{Text: q.Question, Guidelines: q.Guidelines, Readings: q.Readings}

@@ -10,7 +10,6 @@ import (
 // Recalled is what a run was given of the memory of its data.
 type Recalled struct {
 	Facts   []lesson.Fact `json:"facts,omitempty"`
-	Imports []string      `json:"imports,omitempty"` // of the functions
 	Tools   []lesson.Tool `json:"tools,omitempty"`
 	Used    bool          `json:"used,omitempty"`    // the notebook has no functions but those that cells use
 	Example *Example      `json:"example,omitempty"` // nil: no verified question is near
@@ -42,7 +41,7 @@ func (t *Trajectory) toolsCell() string {
 	if len(tools) == 0 {
 		return ""
 	}
-	return ToolsComment + "\n" + lesson.Module(t.Recalled.Imports, tools)
+	return ToolsComment + "\n" + lesson.Module(tools)
 }
 
 // ToolsComment begins the cell with the functions of memory.
@@ -69,7 +68,6 @@ func (t *Trajectory) HaveFunctions(all bool) {
 // Learned is what a verified answer leaves for the memory of the data.
 type Learned struct {
 	Facts   []lesson.Fact `json:"facts,omitempty"`
-	Imports []string      `json:"imports,omitempty"`
 	Tools   []lesson.Tool `json:"tools,omitempty"`    // each gave the values of its cases in a fresh process
 	LeftOut []string      `json:"left_out,omitempty"` // what was proposed and not admitted, with the reason
 }

@@ -58,7 +58,7 @@ func (t *Trajectory) Disown() {
 	t.Adopted, t.Variables, t.Journal = true, nil, nil
 	t.Ended, t.Failure, t.Memory, t.Task.Include, t.Sizes = false, "", 0, nil, Sizes{}
 	if r := t.Recalled; r != nil {
-		t.Recalled = &Recalled{Facts: r.Facts, Imports: r.Imports, Tools: r.Tools}
+		t.Recalled = &Recalled{Facts: r.Facts, Tools: r.Tools}
 	}
 	t.Notes, t.Left, t.Remarks = nil, nil, slices.Clone(t.Remarks)
 	for i := range t.Remarks {

@@ -113,7 +113,7 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 		return r
 	}
 	if j.site.Guest != nil {
-		r.Tools, r.Imports = nil, nil
+		r.Tools = nil
 		return r
 	}
 	j.progress.Wait("testing the functions of memory")
@@ -242,7 +242,7 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 		for i := range tools {
 			tools[i].Test = "# " + t.Task.Question + "\n" + tools[i].Test
 		}
-		taken := m.Learn(t.Learned.Facts, t.Learned.Imports, tools)
+		taken := m.Learn(t.Learned.Facts, tools)
 		for _, name := range taken {
 			j.progress.Say("left out the function %s: there is one of this name", name)
 		}
@@ -266,20 +266,6 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 	return a.keepMemory(ctx, j, m)
 }
 
-// linesNotIn returns the lines of a text that another does not have, but for empty ones.
-func linesNotIn(text, other string) (all []string) {
-	known := map[string]bool{}
-	for line := range strings.Lines(other) {
-		known[strings.TrimRight(line, "\n")] = true
-	}
-	for line := range strings.Lines(text) {
-		if line = strings.TrimRight(line, "\n"); !known[line] && strings.TrimSpace(line) != "" {
-			all = append(all, line)
-		}
-	}
-	return all
-}
-
 // asQuestion returns the record of a question that a run has answered.
 func asQuestion(j job, t *record.Trajectory, folder record.Folder) memory.Question {
 	q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
@@ -301,11 +287,13 @@ func (a *app) keepMemory(ctx context.Context, j job, m *memory.Memory) error {
 	}
 	for _, c := range changes {
 		j.progress.Paste("memory   %s", filepath.Join(m.Dir, c.Name))
-		for _, line := range linesNotIn(c.After, c.Before) {
-			j.progress.Paste("         + %s", term.Cut(term.Clean(line), 160))
-		}
-		for _, line := range linesNotIn(c.Before, c.After) {
-			j.progress.Paste("         - %s", term.Cut(term.Clean(line), 160))
+		for _, side := range [][2]string{{"+", memory.Without(c.After, c.Before)},
+			{"-", memory.Without(c.Before, c.After)}} {
+			for line := range strings.Lines(side[1]) {
+				if line = strings.TrimRight(line, "\n"); strings.TrimSpace(line) != "" {
+					j.progress.Paste("         %s %s", side[0], term.Cut(term.Clean(line), 160))
+				}
+			}
 		}
 	}
 	if a.stdinTTY && a.stderrTTY && !j.yes && !j.quiet {

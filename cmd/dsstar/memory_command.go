@@ -23,8 +23,8 @@ plain files in .dsstar beside the data, or where --memory says, which you may re
 edit, review and commit:
 
   facts.md         one item for each fact; "— source: …" ends it
-  tools/NAME.py    a function with its imports; anything else is left out
-  tests/NAME.py    its cases: lines that begin with assert
+  tools/NAME.py    a function with its imports and its cases, lines that begin
+                   with assert; anything else is left out
   aside/NAME.py    functions that no longer held, with the reason
   questions.jsonl  verified questions with their notebooks
 

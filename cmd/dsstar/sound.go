@@ -79,7 +79,7 @@ func (c *checker) soundStamp(m *memory.Memory, tool lesson.Tool) (string, error)
 
 // sourceOf returns a function with those that it or its cases call.
 func sourceOf(m *memory.Memory, tool lesson.Tool) string {
-	return lesson.Module(m.Imports, lesson.Needed(m.Tools, tool.Name+"\n"+tool.Test))
+	return lesson.Module(lesson.Needed(m.Tools, tool.Name+"\n"+tool.Test))
 }
 
 // stateOf returns what changes when the data do, nearly always. A run may have a link to its data.
@@ -112,7 +112,7 @@ func (c *checker) testTogether(ctx context.Context, m *memory.Memory) error {
 	if len(tests) < 2 || c.idle {
 		return nil
 	}
-	reason, err := agent.ToolFault(ctx, c.run, c.task, lesson.Module(m.Imports, m.Tools), strings.Join(tests, "\n"))
+	reason, err := agent.ToolFault(ctx, c.run, c.task, lesson.Module(m.Tools), strings.Join(tests, "\n"))
 	if err != nil || reason != "" {
 		return err
 	}

@@ -50,7 +50,7 @@ func (d dsstar) Solve(ctx context.Context, cfg agent.Config,
 // keep adds what a verified answer teaches, and the question as an example for others.
 func keep(known *memory.Memory, t *record.Trajectory, folder record.Folder) error {
 	if t.Learned != nil {
-		known.Learn(t.Learned.Facts, t.Learned.Imports, t.Learned.Tools)
+		known.Learn(t.Learned.Facts, t.Learned.Tools)
 	}
 	err := known.AddQuestion(memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines,
 		Answer: t.Answer(), Verified: true, Notebook: folder.Notebook(), Asked: t.Started.UTC()})
