@@ -22,8 +22,9 @@ type Config struct {
 	Home      string     // that outputs show in place of Dir, where the files will be; "": Dir
 
 	Method    record.Method
-	MaxRounds int  // steps that are tried at most
-	Guest     bool // the session for Work is a [Host]
+	Baseline  *Baseline // the method, if it is none of ours
+	MaxRounds int       // steps that are tried at most
+	Guest     bool      // the session for Work is a [Host]
 
 	Recalled *record.Recalled // of the memory of the data, to show and to use: see [RecallFor]
 	Learn    bool             // have the model propose what a verified answer leaves for the memory

@@ -231,7 +231,10 @@ func (r *run) dropped() []prompts.Dropped {
 
 // system begins every request.
 func (r *run) system() prompts.Part {
-	if r.t.Method.Script {
+	switch {
+	case r.cfg.Baseline != nil:
+		return r.cfg.Baseline.System
+	case r.t.Method.Script:
 		return prompts.PaperSystem{Environment: r.t.Environment}
 	}
 	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == ""}

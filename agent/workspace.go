@@ -139,7 +139,7 @@ func (w *workspace) execute(ctx context.Context, code string, watch *watching) (
 	w.at = append(slices.Clip(w.at), code)
 	e, err := w.session.Execute(ctx, code)
 	e.Outputs = w.steady(e.Outputs)
-	if err != nil || e.Status != notebook.OK {
+	if err != nil || !w.run.leaves(e) {
 		w.lost = true
 	}
 	if x.Execution = e; watched && err == nil && w.session.Alive() {
@@ -279,7 +279,7 @@ func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error
 	on := w.restsOn(before, cell{code: cells[i]})
 	was, known := journal.Known[ran](w.run.t.Journal, "cell", on)
 	setsUp, step := i < len(to.SetUp), i-len(to.SetUp)-len(to.Earlier)+1
-	failed, own := e.Status != notebook.OK, step > 0
+	failed, own := !w.run.leaves(e), step > 0
 	again := func(what string) error {
 		if err := cmp.Or(journal.Put(w.run.t.Journal, "cell", on, ran{Execution: e}), w.run.Warn(what)); err != nil {
 			return err

@@ -42,35 +42,15 @@ type (
 	// InterpreterCode asks for the code of a task or, after Tries, for different code.
 	InterpreterCode struct {
 		Done            []Node
-		Tools           []string // schemas
-		Experiences     []string
 		ID, Instruction string
 		Tries           []Tried // earlier tries at this task
 	}
 	// InterpreterVerify asks for code that checks a result (section 3.3.1).
 	InterpreterVerify struct{ Instruction, Code, Result string }
-	// InterpreterRecommend asks which tools to use (section 3.2.1).
-	InterpreterRecommend struct {
-		Instruction string
-		Tools       []Tool
-		Most        int
-	}
-	// InterpreterTool asks for a tool made from code, or for a repaired tool (section 3.2.2).
-	InterpreterTool struct {
-		Instruction, Code  string
-		Tool, Test, Result string
-	}
-	// InterpreterTest asks for the unit test of a tool.
-	InterpreterTest struct{ Schema, Tool string }
 	// InterpreterAnswer asks for the answer.
 	InterpreterAnswer struct {
 		Done []Result // all but the last
 		Last Node
-	}
-	// InterpreterReflect asks what to learn from a task (section 3.3.2).
-	InterpreterReflect struct {
-		Instruction, Code, Result string
-		Failed                    bool
 	}
 
 	// Grader asks for one word, as KramaBench does: whether an answer means the same as the correct one
@@ -86,6 +66,3 @@ type Result struct{ ID, Instruction, Result string }
 
 // Tried is code that was run for a task, with its result.
 type Tried struct{ Code, Result string }
-
-// A Tool is a function, with a description of what it does.
-type Tool struct{ Name, Description string }

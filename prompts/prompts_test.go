@@ -23,8 +23,7 @@ var parts = []Part{
 	Second{}, Arbiter{}, Learner{}, Branches{}, Coder{}, Finalizer{}, Summarizer{},
 	DebuggerScript{}, Debugger{}, Reask{}, Workplace{}, ModelOnly{}, React{}, DAAgent{}, AutoGen{},
 	Observation{}, Answer{}, InterpreterPlan{}, InterpreterCode{}, InterpreterVerify{},
-	InterpreterRecommend{}, InterpreterTool{}, InterpreterTest{}, InterpreterAnswer{},
-	InterpreterReflect{}, Grader{}, PaperSystem{}, PaperScript{}, PaperPlanner{}, PaperCoder{},
+	InterpreterAnswer{}, Grader{}, PaperSystem{}, PaperScript{}, PaperPlanner{}, PaperCoder{},
 	PaperVerifier{}, PaperRouter{}, PaperFinalizer{}, PaperDebugger{},
 }
 

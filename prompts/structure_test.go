@@ -115,9 +115,7 @@ var ours = []string{
 	"Dropped.Text", "PaperScript.Plan", "Reask.Problem", "Reask.Rule", "Summarizer.Where",
 	"Observation.Note", "Node.ID", "Node.Instruction", "Result.ID", "Result.Instruction",
 	"InterpreterCode.ID", "InterpreterCode.Instruction", "InterpreterPlan.Task",
-	"InterpreterVerify.Instruction", "InterpreterRecommend.Instruction",
-	"InterpreterTool.Instruction", "InterpreterReflect.Instruction", "Tool.Name",
-	"Tool.Description", "Grader.Gold", "Grader.Answer",
+	"InterpreterVerify.Instruction", "Grader.Gold", "Grader.Answer",
 	"Point.Text", "Point.Taken", "OpenPoint.Text", "OpenPoint.Taken", "Option.Text",
 	"System.Memory", // a number and its unit, from dsstar's own limit
 }

@@ -20,6 +20,8 @@ type Request struct {
 	Besides any    // plain data that the reply rests on, beside the words
 	// Words returns the parts of the request. It is called again when they are too long.
 	Words func() []prompts.Part
+	// Talk is what was said after the words, by the model and to it in turn.
+	Talk []llm.Message
 	// Images, if set, returns the pictures that go with the request, if the model takes any and
 	// they fit into its context. It is called only if the model is asked.
 	Images func() []llm.Image
@@ -54,6 +56,9 @@ func (a *Asker) Begin(question int) {
 
 // ground returns the digest of what the reply to a request of some parts rests on.
 func (r Request) ground(parts []prompts.Part) string {
+	if r.Talk != nil {
+		return journal.Digest([]any{r.Role, r.Besides, parts, r.Talk})
+	}
 	return journal.Digest([]any{r.Role, r.Besides, parts})
 }
 
@@ -119,6 +124,9 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 func (a *Asker) request(r Request, parts []prompts.Part) llm.Request {
 	request := llm.Request{Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: []any{parts},
 		MaxTokens: a.MaxTokens, Messages: []llm.Message{{Role: "user", Text: prompts.Text(parts...)}}}
+	if r.Talk != nil {
+		request.RestsOn, request.Messages = append(request.RestsOn, r.Talk), append(request.Messages, r.Talk...)
+	}
 	if a.system != nil {
 		system := llm.Message{Role: "system", Text: prompts.Text(a.system())}
 		request.Messages = slices.Insert(request.Messages, 0, system)

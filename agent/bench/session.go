@@ -44,8 +44,7 @@ func (s Scorer) chart(ctx context.Context, t Task, dir string) error {
 	return chartOf(ctx, session.run, dir, programOf(record.Folder(filepath.Dir(dir))), s.Compat)
 }
 
-// programOf joins the cells of a run that succeeded. The cell "actions" defines what an
-// agent has besides plain Python.
+// programOf joins the cells of a run that succeeded.
 func programOf(run record.Folder) string {
 	nb, err := notebook.Open(run.Notebook())
 	if err != nil {
@@ -54,11 +53,8 @@ func programOf(run record.Folder) string {
 	var cells []string
 	for _, c := range nb.Cells {
 		meta, _ := c.Metadata["dsstar"].(map[string]any)
-		role, _ := meta["role"].(string)
-		status, _ := meta["status"].(string)
-		ran := status == "" || status == string(notebook.OK)
-		if c.Type == notebook.Code && ran &&
-			slices.Contains([]string{"actions", "step", "final", "action"}, role) {
+		raised := slices.Contains(c.Tags(), "raises-exception")
+		if c.Type == notebook.Code && !raised && (meta["role"] == "step" || meta["role"] == "final") {
 			cells = append(cells, c.Source)
 		}
 	}

@@ -54,7 +54,8 @@ func newMeta(t *record.Trajectory) *notebookMeta {
 	if err != nil {
 		panic(err) // not plain data
 	}
-	return &notebookMeta{Version: version, Answer: t.Answer(), Verified: t.Verified(), Trajectory: data}
+	return &notebookMeta{Version: version, Agent: t.Method.Agent, Answer: t.Answer(),
+		Verified: t.Verified(), Trajectory: data}
 }
 
 // cellMeta is a cell's metadata under "dsstar": which part of the trajectory it shows.
@@ -167,8 +168,11 @@ func (d *drawing) code(meta cellMeta, a record.Attempt) {
 	case record.RoleSetup, record.RoleVariables:
 		c.Metadata["jupyter"] = map[string]any{"source_hidden": true}
 	}
+	if a.Kept {
+		c.Metadata["tags"] = []string{"raises-exception"} // JupyterLab and nbclient then go on
+	}
 	d.runs++
-	if d.t.Environment != "" {
+	if d.t.Environment != "" || d.t.Method.Agent != "" { // else nothing has run
 		c.ExecutionCount = d.runs
 	}
 	c.Outputs = record.Recounted(a.Execution.Outputs, d.runs)
@@ -202,7 +206,7 @@ func (d *drawing) part(p part) {
 	for _, r := range p.Drawn(p.Method.Script) {
 		d.accepted(p, *r)
 	}
-	if p.Final != nil {
+	if p.Final != nil && p.Method.Agent == "" {
 		d.sections(p, roleAnswer)
 		if good, ok := p.FinalCell(); ok {
 			d.code(p.meta(roleFinal), good)

@@ -102,6 +102,8 @@ func (p part) Log() (all []turn) {
 		case slices.ContainsFunc(cells, func(c *record.Round) bool { return c.Number == r.Number }):
 			before(fmt.Sprintf("Step %d", r.Place), r.Attempts[:len(r.Attempts)-1], r.Returns)
 			continue
+		case p.Method.Agent != "":
+			fate = "no cell"
 		case r.By != nil:
 			fate = "by hand"
 		case r.Dropped > 0:

@@ -19,7 +19,7 @@ var countLines = [][]string{
 
 // Derivations counts those of all questions; nil for the paper's method, which has none.
 func (t *Trajectory) Derivations() Counts {
-	if t.Method.Script {
+	if t.Method.Script || t.Method.Agent != "" {
 		return nil
 	}
 	c := Counts{"readings": 0, "open": 0, "computed": 0, "changed": 0, "second_derivations": 0, "agreed": 0}

@@ -69,6 +69,7 @@ type Round struct {
 type Attempt struct {
 	Code      string             `json:"code"`
 	Execution notebook.Execution `json:"execution"`
+	Kept      bool               `json:"kept,omitempty"` // it raised, and what it did stays: a baseline's
 }
 
 // A Return is one restoration of the session to the accepted cells.
@@ -226,7 +227,7 @@ func (r Round) Accepted() (Attempt, bool) { return Accepted(r.Attempts) }
 // Accepted returns the last attempt if it ran, and thus is a cell of the notebook.
 func Accepted(attempts []Attempt) (Attempt, bool) {
 	if n := len(attempts); n > 0 {
-		if a := attempts[n-1]; a.Execution.Status == notebook.OK {
+		if a := attempts[n-1]; a.Execution.Status == notebook.OK || a.Kept {
 			return a, true
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,11 +33,6 @@ func tasks(lines ...string) string {
 	}
 	data, _ := json.Marshal(all)
 	return "```json\n" + string(data) + "\n```"
-}
-
-func toolOf(name, code string) string {
-	return fmt.Sprintf("```json\n{\"name\": %q, \"description\": \"Gives the mean fee.\", "+
-		"\"parameters\": {}, \"returns\": \"a number\"}\n```\n\n%s", name, block(code))
 }
 
 // A row is a task that an agent carries out by a script, in testdata/agents.json.
@@ -73,8 +67,6 @@ func summary(r runner.Record) string {
 	return fmt.Sprintf("%q %s: rounds %d, cells %d, failed %d, repairs %d", r.Answer, state, r.Rounds,
 		r.Executions, r.Failed, r.DebugTries)
 }
-
-var bare = solver.Options{NoTools: true}
 
 // TestAgents: each agent does what its script says. All its requests have different subjects, so
 // that a trace replays it.
@@ -122,11 +114,11 @@ func (p *play) complete(t *testing.T, name string) {
 		t.Errorf("the usage is %+v, cost %v", r.ByRole, r.Cost)
 	}
 	if meta := p.nb.Metadata["dsstar"].(map[string]any); meta["agent"] != name ||
-		meta["verified"] != false ||
-		meta["answer"] != r.Answer || meta["finished"] != r.Finished {
+		meta["verified"] != false || meta["answer"] != r.Answer {
 		t.Errorf("the notebook's metadata are %v", meta)
 	}
-	contains(t, "the notebook", p.cell(t, "question").Source, "What is the fee?", name, "A number.")
+	contains(t, "the notebook", p.cell(t, "question").Source, "What is the fee?")
+	contains(t, "its end", p.cell(t, "proof").Source, name)
 	if _, err := page.Read(p.nb); err == nil || !strings.Contains(err.Error(), name) {
 		t.Errorf("read as a run of dsstar, the error is %v", err)
 	}
@@ -197,7 +189,7 @@ func TestStops(t *testing.T) {
 				p := newPlay(t, script{"react": {py("x = 1"), py("wait()")}, "planner": {tasks("1: a", "2: b")},
 					"coder": {block("x = 1"), block("wait()")}})
 				c.set(p, cancel)
-				p.solve(t, ctx, name, bare)
+				p.solve(t, ctx, name, solver.Options{})
 				if !c.fits(p.err) || p.record.Finished {
 					t.Errorf("the error is %v, the record %+v", p.err, p.record)
 				}
@@ -217,22 +209,23 @@ func TestUnreadPlans(t *testing.T) {
 		"words": "First I load it.", "twice": tasks("1: a", "1: b"), "unknown": tasks("1: a < 2"),
 		"cycle": tasks("1: a < 2", "2: b < 1"), "empty": "```json\n[]\n```",
 	} {
-		p := newPlay(t, script{"planner": {plan, plan}}).solve(t, t.Context(), "data-interpreter", bare)
+		p := newPlay(t, script{"planner": {plan, plan}}).solve(t, t.Context(), "data-interpreter", solver.Options{})
 		if !errors.As(p.err, &unread) || len(p.model.asked) != 2 {
 			t.Errorf("%s: the error is %v", name, p.err)
 		}
 	}
 }
 
-// TestReactRecord: cells are restored after one that was stopped, and those that raised are tagged.
-func TestReactRecord(t *testing.T) {
+// TestKept: what a cell that raised has done stays, until a cell is stopped. Then the session goes back
+// to those that ran well.
+func TestKept(t *testing.T) {
 	p := run(t, "react", solver.Options{}, rows(t)[0].Replies)
 	same(t, "what was run again", [][]string{append(slices.Clone(p.session.ran[:3]),
 		"x = 7\nprint(x)")}, p.session.rolled)
-	same(t, "the tags of a cell that raised", []string{"raises-exception"}, p.cell(t,
-		"action-2").Tags())
-	if len(p.cell(t, "action-1").Outputs) != 1 || p.cell(t, "action-3").ExecutionCount != 6 {
-		t.Error("the outputs or counts are not those of the cells")
+	p = run(t, "react", solver.Options{}, script{"react": {py("x = 7\nraise(y)"), py("print(x)"), py("answer(7)")}})
+	same(t, "the tags of a cell that raised", []string{"raises-exception"}, p.cell(t, "step-2").Tags())
+	if len(p.cell(t, "step-3").Outputs) != 1 || p.cell(t, "step-3").ExecutionCount != 5 || p.session.rolled != nil {
+		t.Errorf("the outputs or counts are not those of the cells: %+v, %q", p.cell(t, "step-3"), p.session.rolled)
 	}
 }
 
@@ -260,7 +253,7 @@ func TestHostile(t *testing.T) {
 		"<think>\nHm.\n</think>\n<script>alert(1)</script> # Heading\n" + py("print(\""+long+"\")"),
 		py("answer(7)"),
 	}})
-	said := p.cell(t, "turn-1").Source
+	said := p.cell(t, "round-2").Source
 	for _, bad := range []string{"<script>", "\n# Heading", "Hm."} {
 		if strings.Contains(said, bad) {
 			t.Errorf("%q is in %s", bad, said)
@@ -284,54 +277,4 @@ func TestManyFiles(t *testing.T) {
 	p.solve(t, t.Context(), "model-only", solver.Options{})
 	contains(t, "the model's", p.model.text(len(p.model.asked)-1), "\n\"data/b.txt\" (17.0 kB)",
 		"one line of many")
-}
-
-// TestExperience: experience from one question, failures included, is shown for the next, and no
-// question is helped by its own.
-func TestExperience(t *testing.T) {
-	pool := filepath.Join(t.TempDir(), "pool.json")
-	replies := script{
-		"planner":   {tasks("1: Load the fees"), tasks("1: Load the fees carefully")},
-		"coder":     {block("raise(encoding)"), block("fees = 7\nprint(fees)")},
-		"debugger":  {block("raise(encoding)"), block("raise(encoding)")},
-		"reflector": {"Say the encoding.", "With the encoding it works."},
-		"toolmaker": {toolOf("mean_fee", "def mean_fee(fees): pass")}, "tester": {block("test_x = 1")},
-		"reporter": {"Answer: 7"},
-	}
-	solve := func(p *play) string {
-		t.Helper()
-		if p.solve(t, t.Context(), "data-interpreter", solver.Options{Pool: pool}); p.err != nil {
-			t.Fatal(p.err)
-		}
-		data, err := os.ReadFile(pool)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(data)
-	}
-	data := solve(newPlay(t, replies))
-	contains(t, "the pool", data, "Say the encoding.", "raise(encoding)", `"done": false`,
-		`"done": true`, "def mean_fee")
-
-	p := newPlay(t, replies) // the same question starts without it, and replaces it
-	if again := solve(p); again != data || strings.Contains(p.model.text(1), "# Experience") ||
-		strings.Contains(strings.Join(p.model.subjects(), "\n"), "recommender") {
-		t.Errorf("a question is helped by its own experiences:\n%s\n%s", p.model.text(1), again)
-	}
-	p = newPlay(t, script{
-		"planner": {tasks("1: Load other fees")}, "recommender": {"[\"mean_fee\"]"},
-		"coder": {block("print(\"8\")")}, "reflector": {"Easy."}, "reporter": {"Answer: 8"},
-	})
-	p.task.Question = "What is the other fee?"
-	solve(p)
-	contains(t, "the coder's request", p.model.text(2), "Say the encoding.",
-		"With the encoding it works.", "ValueError: encoding", `"name": "mean_fee"`)
-
-	if err := os.WriteFile(pool, []byte("no JSON"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p = newPlay(t, script{}).solve(t, t.Context(), "data-interpreter", solver.Options{Pool: pool})
-	if p.err == nil || !strings.Contains(p.err.Error(), "experience pool") {
-		t.Errorf("the error is %v", p.err)
-	}
 }

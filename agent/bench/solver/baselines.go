@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
@@ -28,11 +29,11 @@ func modelOnly(ctx context.Context, d *desk) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	found, err := asked(ctx, d, "model-only", "the answer", answers, known, prompts.ModelOnly{})
+	text, err := asked(ctx, d, "model-only", "the answer", answers, known, prompts.ModelOnly{})
 	if err != nil {
 		return "", false, err
 	}
-	return found.answer, true, d.add(turn{title: "The reply", said: found.text})
+	return answerIn(text), true, d.at.Note(text, "")
 }
 
 // withText returns the context with text of the files: short files whole, and equal parts of the
@@ -74,9 +75,8 @@ func (d *desk) withText(most int) (prompts.Context, error) {
 // the answer when no step is left. Reasoning models get a prompt of four stages.
 func react(ctx context.Context, d *desk) (answer string, finished bool, err error) {
 	steps := d.options.Steps
-	c := d.newChat("react", "Begin.", 0, prompts.React{Steps: steps,
-		Reasoning: d.options.Reasoning})
-	answer, finished, err = c.talk(ctx, "Step", steps, func(text, problem string) move {
+	c := d.newChat("react", 0, prompts.React{Steps: steps, Reasoning: d.options.Reasoning})
+	answer, finished, err = c.talkOn(ctx, "step", steps, func(text, problem string) move {
 		var code []string
 		for _, b := range ask.Blocks(text) {
 			if b.Language == "python" || b.Language == "" {
@@ -90,8 +90,7 @@ func react(ctx context.Context, d *desk) (answer string, finished bool, err erro
 		if problem != "" {
 			return move{problem: problem, rule: "Reply with a thought and one ```python code block."}
 		}
-		return move{said: rest(text), cells: []string{cell},
-			told: prompts.Observation{Left: steps - c.rounds}}
+		return move{cell: cell, told: prompts.Observation{Left: steps - c.rounds}}
 	})
 	if err == nil && !finished {
 		answer, err = c.lastWord(ctx)
@@ -101,20 +100,15 @@ func react(ctx context.Context, d *desk) (answer string, finished bool, err erro
 
 // lastWord asks for the answer when no step is left.
 func (c *chat) lastWord(ctx context.Context) (string, error) {
-	c.last().shown += "\n\n" + prompts.Text(prompts.Answer{})
+	c.talk[len(c.talk)-1].Text += "\n\n" + prompts.Text(prompts.Answer{})
 	text, problem, err := c.ask(ctx, "the answer")
 	if errors.Is(err, llm.ErrContextLength) {
 		return "", nil
 	}
-	if err != nil {
+	if err != nil || problem != "" {
 		return "", err
 	}
-	t := turn{title: "The answer, as no step is left", said: text}
-	found, unread := parseAnswer(text)
-	if problem != "" || unread != nil {
-		found, t.shown = said{}, "There is no answer in the reply."
-	}
-	return found.answer, c.add(t)
+	return answerIn(text), c.at.Note(text, "")
 }
 
 const (
@@ -128,14 +122,13 @@ var terminates = regexp.MustCompile("[\\s*_]*`?" + `\bTERMINATE[\s.!*_"'` + "`" 
 // autoGen is the two-agent chat of AutoGen (Wu et al. 2023, figure 1; AssistantAgent and
 // UserProxyAgent of version 0.2): an assistant writes code blocks, and a proxy runs them and
 // replies with their output, until the assistant says TERMINATE or the proxy has replied 100
-// times, the library's default. All code blocks of a message run in order, up to the first
-// failure. Python runs in one session; the library's default executor starts a process for
+// times, the library's default. All code blocks of a message run in order, as one cell. Python runs in one session; the library's default executor starts a process for
 // each block.
 func autoGen(ctx context.Context, d *desk) (answer string, ended bool, err error) {
-	c := d.newChat("assistant", "Begin.", 0, prompts.AutoGen{})
+	c := d.newChat("assistant", 0, prompts.AutoGen{})
 	last := "" // the last message that says more than TERMINATE
 	steps := d.options.Steps
-	_, ended, err = c.talk(ctx, "Message", steps+1, func(text, problem string) move {
+	_, ended, err = c.talkOn(ctx, "message", steps+1, func(text, problem string) move {
 		if problem != "" {
 			return move{problem: problem, rule: assistantRule}
 		}
@@ -144,35 +137,30 @@ func autoGen(ctx context.Context, d *desk) (answer string, ended bool, err error
 		}
 		switch {
 		case terminates.MatchString(text):
-			return move{said: rest(text), ends: true, finished: true}
+			return move{ends: true, finished: true}
 		case c.rounds > steps:
-			return move{said: text, shown: "The proxy has no reply left.", ends: true}
+			return move{shown: "The proxy has no reply left.", ends: true}
 		}
 		return blocksOf(text)
 	})
-	if found, unread := parseAnswer(last); unread == nil {
-		return found.answer, ended, err
-	}
-	return rest(last), ended, err // all but code
+	return cmp.Or(answerIn(last), rest(last)), ended, err // all but code
 }
 
 // blocksOf returns the move that runs the blocks of a message.
 func blocksOf(text string) move {
-	m := move{said: rest(text), failed: "The code failed.",
-		told: prompts.Observation{Note: "The code ran without an error."}}
+	m := move{failed: "The code failed.", told: prompts.Observation{Note: "The code ran without an error."}}
+	var cells []string
 	for _, b := range ask.Blocks(text) {
 		switch {
 		case b.Code == "":
 		case b.Language == "python" || b.Language == "":
-			m.cells = append(m.cells, b.Code)
+			cells = append(cells, b.Code)
 		case slices.Contains([]string{"sh", "bash", "shell"}, b.Language):
-			m.cells = append(m.cells, "bash("+literal(b.Code)+")")
+			cells = append(cells, "bash("+literal(b.Code)+")")
 		default:
 			m.told.Note = "A block in the language " + b.Language + " cannot be run: use python or sh."
 		}
 	}
-	if m.cells == nil {
-		m.said, m.shown = text, goOn
-	}
+	m.cell, m.shown = strings.Join(cells, "\n\n"), goOn
 	return m
 }

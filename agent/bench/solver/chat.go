@@ -13,151 +13,131 @@ import (
 	"dsstar/prompts"
 )
 
-// A chat is a conversation with the model: a system message with the task, which is always
-// sent, the first message, and the turns.
+// A chat is a conversation with the model: the task and the role's own part, which are always sent,
+// and what was said since.
 type chat struct {
 	*desk
-	role, system, first string
-	window              int // turns to send; 0: all
-	from                int // the first turn that is still sent
+	role   string
+	words  []prompts.Part
+	talk   []llm.Message // replies, each with the message after it
+	window int           // replies to send; 0: all
+	from   int           // the first one that is still sent
 }
 
-// newChat returns a chat whose system message has the task and the role's own part.
-func (d *desk) newChat(role, first string, window int, own prompts.Part) *chat {
-	system := prompts.Text(d.workplace(), d.context(), own)
-	return &chat{desk: d, role: role, system: system, first: first, window: window}
+// newChat returns a chat whose first message has the task and the role's own part.
+func (d *desk) newChat(role string, window int, own prompts.Part) *chat {
+	return &chat{desk: d, role: role, words: []prompts.Part{d.context(), own}, window: window}
 }
 
-// ask sends the next message and returns the reply without the model's thoughts. problem
-// tells the model why a reply is unusable: one that was cut off stays in the conversation, but its
-// actions are not carried out. While the request exceeds the model's context, the oldest turn is
-// dropped for good.
+// ask returns the next reply without the model's thoughts. problem says why it is unusable: it stays in
+// the conversation, but its actions are not carried out. While the request exceeds the model's context,
+// the oldest reply is dropped for good.
 func (c *chat) ask(ctx context.Context, subject string) (text, problem string, err error) {
 	if c.window > 0 {
-		c.from = max(c.from, len(c.turns)-c.window)
+		c.from = max(c.from, len(c.talk)/2-c.window)
 	}
-	messages, next := []llm.Message{{Role: "system", Text: c.system}}, c.first
-	for i, t := range c.turns {
-		if i >= c.from {
-			messages = append(messages, llm.Message{Role: "user", Text: next},
-				llm.Message{Role: "assistant", Text: t.reply})
-		}
-		next = t.shown
-	}
-	said, err := c.Call(ctx, llm.Request{Role: c.role, Subject: subject, MaxTokens: c.MaxTokens,
-		RestsOn:  []any{c.task.Question, c.task.Guidelines, next},
-		Messages: append(messages, llm.Message{Role: "user", Text: next})})
-	if errors.Is(err, llm.ErrContextLength) && c.from < len(c.turns) {
+	text, err = ask.Role(ctx, c.at.Asker(), ask.Request{Role: c.role, Subject: subject,
+		Words: func() []prompts.Part { return c.words }, Talk: c.talk[2*c.from:]}, anything)
+	if errors.Is(err, llm.ErrContextLength) && 2*c.from < len(c.talk) {
 		c.from++
 		return c.ask(ctx, subject)
 	}
-	if err != nil {
-		return "", "", err
+	if unread, ok := errors.AsType[*ask.Error](err); ok {
+		if text, err = ask.Visible(unread.Reply); err != nil {
+			text = "(nothing)"
+		}
+		return text, unread.Problem, nil
 	}
-	text, unread := ask.Visible(said.Text)
-	if unread != nil {
-		return "(nothing)", unread.Error(), nil
-	}
-	if _, err := anything.Read(said); err != nil {
-		problem = err.Error()
-	}
-	return text, problem, nil
+	return text, "", err
 }
 
 // A move is what a reply asks for, or what is wrong with it.
 type move struct {
 	problem, rule string // why it cannot be carried out, and what the next reply must be
-	said          string
-	shown         string   // the next message, if there is nothing to run
-	cells         []string // to run, up to the first that fails
+	cell          string // to run
 	told          prompts.Observation
-	failed        string // the note of told if a cell fails; "": no other one
+	failed        string // the note of told if the cell fails; "": no other one
+	shown         string // the next message, if there is nothing to run
 	ends          bool   // the conversation
 	answer        string
 	finished      bool // by the agent's own rule
 }
 
-// talk asks up to most times, and carries out the replies as read reads them, which may have a
+// talkOn asks up to most times, and carries out the replies as read reads them, which may have a
 // problem already. It ends with a move or with a cell that hands over the answer.
-func (c *chat) talk(ctx context.Context, what string, most int,
+func (c *chat) talkOn(ctx context.Context, what string, most int,
 	read func(text, problem string) move) (answer string, finished bool, err error) {
 	for c.rounds < most {
 		c.rounds++
-		title := fmt.Sprintf("%s %d", what, c.rounds)
-		text, problem, err := c.ask(ctx, strings.ToLower(title))
+		text, problem, err := c.ask(ctx, fmt.Sprintf("%s %d", what, c.rounds))
 		if err != nil {
 			return "", false, err
 		}
 		m := read(text, problem)
 		if m.problem != "" {
-			m.said = text
-			m.shown = prompts.Text(prompts.Reask{Problem: m.problem, Rule: m.rule})
+			m.cell, m.shown = "", prompts.Text(prompts.Reask{Problem: m.problem, Rule: m.rule})
 		}
-		err = c.add(turn{title: title, reply: text, said: m.said, shown: m.shown})
-		if err == nil && m.cells != nil {
-			answer, finished, err = c.carryOut(ctx, m)
-		}
-		if err != nil || finished {
+		if m.cell == "" {
+			err = c.at.Note(text, m.shown)
+		} else if answer, finished, err = c.carryOut(ctx, rest(text), &m); finished {
 			return answer, finished, err
 		}
-		if m.ends {
-			return m.answer, m.finished, nil
+		if err != nil || m.ends {
+			return m.answer, m.finished, err
 		}
+		c.talk = append(c.talk, llm.Message{Role: "assistant", Text: text},
+			llm.Message{Role: "user", Text: m.shown})
 	}
 	return "", false, nil
 }
 
-// carryOut runs the cells of a move and sets the next message.
-func (c *chat) carryOut(ctx context.Context, m move) (answer string, finished bool, err error) {
-	var output []string
-	for _, code := range m.cells {
-		ran, err := c.run(ctx, code)
-		if err != nil {
-			return "", false, err
-		}
-		if answer, finished = handedOver(ran.Execution); finished {
-			return answer, true, nil
-		}
-		if output = append(output, ran.shown); ran.Status != notebook.OK {
-			m.told.Note = m.failed
-			break
-		}
+// carryOut runs the cell of a move and sets the next message.
+func (c *chat) carryOut(ctx context.Context, said string, m *move) (answer string, finished bool, err error) {
+	e, shown, err := c.run(ctx, said, m.cell)
+	if err != nil {
+		return "", false, err
 	}
-	m.told.Output = strings.Join(output, "\n")
-	c.last().shown = prompts.Text(m.told)
-	return "", false, nil
+	if e.Status != notebook.OK {
+		m.told.Note = m.failed
+	}
+	m.told.Output = shown
+	m.shown = prompts.Text(m.told)
+	answer, finished = handedOver(e)
+	return answer, finished, nil
 }
 
 // rest returns a text without its code blocks.
 func rest(text string) string { return strings.TrimSpace(ask.Prose(text)) }
 
 // anything reads any reply that is whole.
-var anything = ask.Format[string]{Rule: "Reply with the lesson alone.",
+var anything = ask.Format[string]{Rule: "Reply again, whole and shorter.",
 	Parse: func(text string) (string, error) { return text, nil }}
 
 // answers reads a reply whose last line is the answer.
-var answers = ask.Format[said]{
-	Rule:  "The last line of the reply is `Answer:` and the answer, which may go on in lines below.",
-	Parse: parseAnswer,
+var answers = ask.Format[string]{
+	Rule: "The last line of the reply is `Answer:` and the answer, which may go on in lines below.",
+	Parse: func(text string) (string, error) {
+		if answerIn(text) == "" {
+			return "", errors.New("it has no line that begins with Answer")
+		}
+		return text, nil
+	},
 }
-
-// said is a reply with the answer in it.
-type said struct{ text, answer string }
 
 var answerLine = regexp.MustCompile(`(?i)^[\s*_#>]*(?:final\s+)?answer[*_]*\s*:[*_]*(.*)$`)
 
-// parseAnswer reads what follows the last "Answer:" at the beginning of a line.
-func parseAnswer(text string) (said, error) {
+// answerIn returns what follows the last "Answer:" at the beginning of a line, or "".
+func answerIn(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		if m := answerLine.FindStringSubmatch(lines[i]); m != nil {
 			answer := strings.Join(append([]string{m[1]}, lines[i+1:]...), "\n")
 			if answer = strings.Trim(answer, "*` \t\n"); answer != "" { // also marks around it
-				return said{text, answer}, nil
+				return answer
 			}
 		}
 	}
-	return said{}, errors.New("it has no line that begins with Answer")
+	return ""
 }
 
 // handedOver returns the answer that a cell passed to final_answer.

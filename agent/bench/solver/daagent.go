@@ -27,11 +27,11 @@ const (
 // characters, and the run ends after the fourth reply without an action, or when an action is
 // repeated twice.
 func daAgent(ctx context.Context, d *desk) (string, bool, error) {
-	c := d.newChat("da-agent", "Observation: you are in the folder now.", d.options.Memory,
+	c := d.newChat("da-agent", d.options.Memory,
 		prompts.DAAgent{Steps: d.options.Steps, Seconds: actionSeconds})
 	var last act
 	unread, repeated := 0, 0
-	return c.talk(ctx, "Step", d.options.Steps, func(text, problem string) move {
+	return c.talkOn(ctx, "step", d.options.Steps, func(text, problem string) move {
 		var a act
 		if problem == "" {
 			a, problem = parseAct(text)
@@ -46,10 +46,10 @@ func daAgent(ctx context.Context, d *desk) (string, bool, error) {
 			return move{problem: "its action is the last one again", rule: "Take another action.",
 				ends: repeated > mostRepeated}
 		case a.kind == "terminate":
-			return move{said: rest(text), shown: "Terminate", ends: true, answer: a.code, finished: true}
+			return move{ends: true, answer: a.code, finished: true}
 		}
 		last, repeated = a, 0
-		return move{said: rest(text), cells: []string{a.cell()}}
+		return move{cell: a.cell()}
 	})
 }
 

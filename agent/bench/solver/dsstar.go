@@ -20,18 +20,7 @@ type dsstar struct{ learn string }
 
 func (d dsstar) Solve(ctx context.Context, cfg agent.Config,
 	task record.Task) (runner.Record, error) {
-	folder := record.Folder(cfg.Dir)
-	cfg.Observe = func(e agent.Event, t *record.Trajectory) error {
-		if e.Kind == agent.Described {
-			return nil // there are many, and other events follow
-		}
-		nb := page.Draw(t)
-		cfg.Key.Seal(nb)
-		if err := nb.Save(folder.Notebook()); err != nil {
-			return err
-		}
-		return disk.WriteFile(folder.Script(), []byte(t.Script()))
-	}
+	cfg.Observe = saving(cfg)
 	var known *memory.Memory // what earlier tasks have taught about the data of this one
 	if d.learn != "" {
 		var err error
@@ -42,9 +31,25 @@ func (d dsstar) Solve(ctx context.Context, cfg agent.Config,
 	}
 	t, err := agent.Run(ctx, cfg, task)
 	if err == nil && known != nil && t.Verified() {
-		err = keep(known, t, folder)
+		err = keep(known, t, record.Folder(cfg.Dir))
 	}
 	return resultOf(t, err == nil), err
+}
+
+// saving returns what saves notebook and script after each event.
+func saving(cfg agent.Config) func(agent.Event, *record.Trajectory) error {
+	folder := record.Folder(cfg.Dir)
+	return func(e agent.Event, t *record.Trajectory) error {
+		if e.Kind == agent.Described {
+			return nil // there are many, and other events follow
+		}
+		nb := page.Draw(t)
+		cfg.Key.Seal(nb)
+		if err := nb.Save(folder.Notebook()); err != nil || t.Method.Agent != "" {
+			return err
+		}
+		return disk.WriteFile(folder.Script(), []byte(t.Script()))
+	}
 }
 
 // keep adds what a verified answer teaches, and the question as an example for others.

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 type script map[string][]string
 
 // always holds the replies of roles that are not in a script.
-var always = map[string]string{"validator": block(`print("True")`), "toolmaker": "None"}
+var always = map[string]string{"validator": block(`print("True")`)}
 
 var errModel = errors.New("the model is gone")
 
@@ -254,10 +254,10 @@ func run(t testing.TB, name string, o solver.Options, replies script) *play {
 	return p
 }
 
-// cells returns the sources of the notebook's code cells after the set-up.
+// cells returns the sources of the notebook's cells that the agent wrote and that ran or raised.
 func (p *play) cells() (all []string) {
 	for _, c := range p.nb.Cells {
-		if strings.HasPrefix(c.ID, "action-") {
+		if strings.HasPrefix(c.ID, "step-") && !strings.Contains(c.Source, "def ") {
 			all = append(all, c.Source)
 		}
 	}

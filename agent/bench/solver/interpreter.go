@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -16,10 +15,8 @@ import (
 
 // The limits of data-interpreter are those of its public code.
 const (
-	tasksOfPlan = 3  // at most
-	runsOfTask  = 3  // of its code at most, the first included
-	recalled    = 20 // tools found by the similarity of words
-	shownTools  = 5  // of them, at most
+	tasksOfPlan = 3 // at most
+	runsOfTask  = 3 // of its code at most, the first included
 )
 
 // interpreter is Data Interpreter (section 3). A question becomes a graph of tasks, which run
@@ -27,23 +24,18 @@ const (
 // and a task that fails changes the plan from there on.
 //
 // Three things are not as in the paper. At the end the model is asked for the answer, because
-// tasks print more than that. At most Steps tasks run: 20, like DS-STAR's rounds. There are no
-// tools at first, because those of table 5 are a separate library.
+// tasks print more than that. At most Steps tasks run: 20, like DS-STAR's rounds. There are no tools,
+// as in the public code unless it is given some, and no experiences of other questions.
 func interpreter(ctx context.Context, d *desk) (string, bool, error) {
-	q := &inquiry{desk: d, memory: pool(d.options.Pool), defined: map[string]bool{}}
-	kept, err := q.memory.read()
-	if err != nil {
-		return "", false, err
+	q := &inquiry{desk: d}
+	q.plan(ctx, nil)
+	for q.err == nil && q.graph.next() != nil && q.rounds < q.options.Steps {
+		n := q.graph.next()
+		q.rounds++
+		q.write(ctx, n)
+		q.validate(ctx, n)
+		q.plan(ctx, n)
 	}
-	delete(kept, d.task.Question) // its own lesson must not help to answer it
-	for _, other := range slices.Sorted(maps.Keys(kept)) {
-		q.known = append(q.known, kept[other].Experiences...)
-		for _, t := range kept[other].Tools {
-			q.tools = withTool(q.tools, t)
-		}
-	}
-	q.carryOut(ctx)
-	q.err = errors.Join(q.err, q.memory.add(d.task.Question, q.learnt))
 	answer := q.report(ctx)
 	return answer, q.graph.next() == nil && answer != "", q.err
 }
@@ -51,75 +43,44 @@ func interpreter(ctx context.Context, d *desk) (string, bool, error) {
 // An inquiry is one question in progress. After its first error nothing more is asked or run.
 type inquiry struct {
 	*desk
-	err     error
-	graph   graph
-	tools   []Tool          // those of other questions included
-	defined map[string]bool // tools, by name, in the session
-	memory  pool
-	known   []Experience // of other questions
-	learnt  lesson       // from this one
-	plans   int
+	err   error
+	graph graph
+	plans int
 }
 
-// carryOut runs the plan until all of its tasks are done (section 3.1.2).
-func (q *inquiry) carryOut(ctx context.Context) {
-	q.plan(ctx, nil)
-	for q.err == nil && q.graph.next() != nil && q.rounds < q.options.Steps {
-		n := q.graph.next()
-		q.rounds++
-		q.recommend(ctx, n)
-		q.write(ctx, n)
-		q.validate(ctx, n)
-		q.reflect(ctx, n)
-		q.makeTool(ctx, n)
-		q.plan(ctx, n)
-	}
-}
-
-// noted asks a role, as asked does. problem says why there is no reply that can be used; a turn
-// with that title then says so.
-func noted[T any](ctx context.Context, q *inquiry, title, role, subject string,
-	format ask.Format[T], part prompts.Part) (value T, problem string) {
+// noted asks a role for code or words. problem says why there is no reply that can be used, which is
+// noted.
+func (q *inquiry) noted(ctx context.Context, role, subject string, format ask.Format[string],
+	part prompts.Part) (text, problem string) {
 	if q.err == nil {
-		value, q.err = asked(ctx, q.desk, role, subject, format, q.context(), part)
+		text, q.err = asked(ctx, q.desk, role, subject, format, q.context(), part)
 	}
 	if unread, ok := errors.AsType[*ask.Error](q.err); ok {
-		q.err = nil
-		q.note(title, unread.Reply, unread.Error())
-		return value, unread.Error()
+		q.err = q.at.Note(unread.Reply, unread.Error())
+		return "", unread.Error()
 	}
 	if q.err != nil {
 		problem = q.err.Error()
 	}
-	return value, problem
+	return text, problem
 }
 
-// runCode runs code as a separate turn.
-func (q *inquiry) runCode(ctx context.Context, title, said, code string) (ok bool, shown string) {
-	q.note(title, said, "")
-	var c cell
+// runCode runs code in a turn.
+func (q *inquiry) runCode(ctx context.Context, said, code string) (ok bool, shown string) {
+	var e notebook.Execution
 	if q.err == nil {
-		c, q.err = q.run(ctx, code)
+		e, shown, q.err = q.run(ctx, said, code)
 	}
-	return q.err == nil && c.Status == notebook.OK, c.shown
-}
-
-// note adds a turn that runs nothing.
-func (q *inquiry) note(title, said, observation string) {
-	if q.err == nil {
-		q.err = q.add(turn{title: title, said: said, shown: observation})
-	}
+	return q.err == nil && e.Status == notebook.OK, shown
 }
 
 // write asks for the code of a task, runs it, and has the model debug it while it fails
 // (self-debugging, section 3.1.2).
 func (q *inquiry) write(ctx context.Context, n *node) {
-	asks := prompts.InterpreterCode{Done: q.graph.finished(), Tools: n.tools,
-		Experiences: near(q.known, n.Instruction), ID: string(n.ID), Instruction: n.Instruction}
+	asks := prompts.InterpreterCode{Done: q.graph.finished(), ID: string(n.ID), Instruction: n.Instruction}
 	role := "coder"
 	for try := 1; try <= runsOfTask && !n.done; try++ {
-		name := fmt.Sprintf("%s, try %d", q.subject(n), try)
-		code, problem := noted(ctx, q, "Task "+name, role, name, ask.Code, asks)
+		code, problem := q.noted(ctx, role, fmt.Sprintf("%s, try %d", q.subject(n), try), ask.Code, asks)
 		if problem != "" {
 			n.result = problem
 			return
@@ -128,7 +89,7 @@ func (q *inquiry) write(ctx context.Context, n *node) {
 			q.debug++
 		}
 		n.code = code
-		n.done, n.result = q.runCode(ctx, fmt.Sprintf("Task %s, try %d", n.ID, try), n.Instruction, code)
+		n.done, n.result = q.runCode(ctx, fmt.Sprintf("Task %s, try %d: %s", n.ID, try, n.Instruction), code)
 		role, asks.Tries = "debugger", append(asks.Tries, prompts.Tried{Code: code, Result: n.result})
 	}
 }
@@ -139,11 +100,10 @@ func (q *inquiry) validate(ctx context.Context, n *node) {
 	if !n.done {
 		return
 	}
-	title := fmt.Sprintf("Task %s, verification", n.ID)
-	code, problem := noted(ctx, q, title, "validator", q.subject(n), ask.Code,
+	code, problem := q.noted(ctx, "validator", q.subject(n), ask.Code,
 		prompts.InterpreterVerify{Instruction: n.Instruction, Code: n.code, Result: n.result})
 	if problem == "" {
-		q.runCode(ctx, title, "", code)
+		q.runCode(ctx, fmt.Sprintf("Task %s, verification.", n.ID), code)
 	}
 }
 
@@ -151,7 +111,6 @@ func (q *inquiry) validate(ctx context.Context, n *node) {
 func (q *inquiry) report(ctx context.Context) string {
 	done := q.graph.finished()
 	if len(done) == 0 {
-		q.note("No task was carried out", "", "")
 		return ""
 	}
 	asks := prompts.InterpreterAnswer{Last: done[len(done)-1]}
@@ -159,11 +118,11 @@ func (q *inquiry) report(ctx context.Context) string {
 		asks.Done = append(asks.Done, prompts.Result{ID: n.ID, Instruction: n.Instruction,
 			Result: n.Result})
 	}
-	found, problem := noted(ctx, q, "The answer", "reporter", "the answer", answers, asks)
+	text, problem := q.noted(ctx, "reporter", "the answer", answers, asks)
 	if problem == "" {
-		q.note("The answer", found.text, "")
+		q.err = q.at.Note(text, "")
 	}
-	return found.answer
+	return answerIn(text)
 }
 
 func (q *inquiry) subject(n *node) string { return fmt.Sprintf("plan %d, task %s", q.plans, n.ID) }
@@ -175,7 +134,6 @@ type node struct {
 	Instruction string   `json:"instruction"`
 	Status      string   `json:"status,omitempty"` // set for the model: "done" or "to do"
 
-	tools  []string // schemas of those that its code may call
 	done   bool
 	code   string // the code that ran last
 	result string
@@ -287,9 +245,12 @@ func (q *inquiry) plan(ctx context.Context, after *node) {
 			Result: after.result}
 	}
 	q.plans++
-	var plan graph
 	title := fmt.Sprintf("Plan %d", q.plans)
-	plan, q.err = asked(ctx, q.desk, "planner", strings.ToLower(title), plans, q.context(), asks)
+	plan, err := asked(ctx, q.desk, "planner", strings.ToLower(title), plans, q.context(), asks)
+	if err != nil {
+		q.err = err
+		return
+	}
 	// tasks before the fork, where the plans first differ, keep their code and results (section 3.1.2)
 	for i := 0; i < min(len(q.graph), len(plan)) && q.graph[i].ID == plan[i].ID &&
 		q.graph[i].Instruction == plan[i].Instruction; i++ {
@@ -298,16 +259,5 @@ func (q *inquiry) plan(ctx context.Context, after *node) {
 		}
 	}
 	q.graph = plan
-	var lines []string
-	for _, n := range q.graph {
-		line := fmt.Sprintf("%s: %s", n.ID, n.Instruction)
-		if len(n.Depends) > 0 {
-			line += fmt.Sprintf(" (after %s)", strings.Trim(fmt.Sprint(n.Depends), "[]"))
-		}
-		if n.done {
-			line += " ✔"
-		}
-		lines = append(lines, line)
-	}
-	q.note(title, strings.Join(lines, "\n"), "")
+	q.err = q.at.Note(title, plan.json())
 }

@@ -100,7 +100,7 @@ func (p *play) runAll(t *testing.T) {
 			t.Errorf("%s: %s\n%s", c.ID, e.Status, e.PlainText())
 		}
 		if d := compare.Outputs(c.Outputs, notebook.Steady(e.Outputs), 0); strings.HasPrefix(c.ID,
-			"action-") && len(d) > 0 {
+			"step-") && len(d) > 0 {
 			t.Errorf("%s gives something else: %+v", c.ID, d)
 		}
 	}

@@ -1,12 +1,6 @@
 // Package solver contains the agents that benchmarks compare: dsstar itself and the methods that
 // the papers measure it against. Each works as published, with its published defaults, over the
-// same sessions, sandbox, model layer and limits. [All] lists them. dsstar uses all of its
-// configuration. The others use Model, Open, Dir, Limits, Price, Stream, Sandbox, MaxTokens, TopK
-// and DescriptionChars; model-only also Context and ContextChars.
-//
-// Each agent leaves a notebook in its run folder. Its code cells are what the agent ran, in
-// order, with their outputs; its metadata names the agent. Two runs of a baseline that do the same
-// leave the same notebook.
+// same requests, sessions, journal and limits: see [agent.Baseline]. [All] lists them.
 package solver
 
 import (
@@ -21,12 +15,10 @@ import (
 // Options change an agent. The zero value is the method as published. Agents ignore options
 // that do not concern them.
 type Options struct {
-	Steps     int    `json:"steps,omitempty"`     // maximum of turns; of tasks, for data-interpreter
-	Memory    int    `json:"memory,omitempty"`    // turns that da-agent remembers
-	Reasoning bool   `json:"reasoning,omitempty"` // react uses the prompt for reasoning models
-	NoTools   bool   `json:"no_tools,omitempty"`  // of data-interpreter (ablation: table 3)
-	Pool      string `json:"pool,omitempty"`      // file of data-interpreter's experiences; "": none
-	Learn     string `json:"-"`                   // folder of what dsstar learns; "": nothing
+	Steps     int    // maximum of turns; of tasks, for data-interpreter
+	Memory    int    // turns that da-agent remembers
+	Reasoning bool   // react uses the prompt for reasoning models
+	Learn     string // folder of what dsstar learns; "": nothing
 }
 
 // An Agent has a name, its published limits, and the published settings that only the caller can

@@ -82,7 +82,7 @@ func Find(name string) (t Table, ok bool) {
 // limits, are mentioned in a note.
 var varies = []string{
 	"split", "method.", "models.", "max_rounds", "max_steps", "max_history", "data_setting",
-	"debug_tries", "reasoning", "tools", "pool",
+	"debug_tries", "reasoning",
 }
 
 func varied(name string) bool {

@@ -96,7 +96,7 @@ func (b *runFlags) args(f *pflag.FlagSet) []string {
 		}
 		for _, value := range values {
 			switch path, isFile := strings.CutPrefix(value, "@"); {
-			case flag.Name == "tasks" || flag.Name == "data" || flag.Name == "pool":
+			case flag.Name == "tasks" || flag.Name == "data":
 				value = absolute(value)
 			case flag.Name == "model" && strings.HasPrefix(value, configs.ReplayPrefix):
 				value = configs.ReplayPrefix + absolute(strings.TrimPrefix(value, configs.ReplayPrefix))
@@ -144,8 +144,7 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 			about.Setup[strings.ReplaceAll(name, "-", "_")] = given.Value.String()
 		}
 	}
-	for name, path := range map[string]string{"tasks": b.tasks, "data": b.data,
-		"pool": b.agentOptions.Pool} {
+	for name, path := range map[string]string{"tasks": b.tasks, "data": b.data} {
 		if path != "" {
 			about.Setup[name] = absolute(path)
 		}
@@ -153,9 +152,6 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 	about.Setup["compat"] = b.compat
 	if b.split != "" && b.split != "all" && b.split != "test" {
 		about.Setup["split"] = b.split
-	}
-	if b.agentOptions.NoTools {
-		about.Setup["tools"] = "false"
 	}
 	for _, t := range tasks {
 		about.Items = append(about.Items, runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain})

@@ -71,8 +71,6 @@ func (b *runFlags) add(f *pflag.FlagSet) {
 		"maximum number of turns, for agents without rounds (default: as published)")
 	f.IntVar(&o.Memory, "max-history", 0, "turns that da-agent remembers (default 15)")
 	f.BoolVar(&o.Reasoning, "reasoning", false, "react: use the prompt for reasoning models")
-	f.BoolVar(&o.NoTools, "no-tools", false, "data-interpreter: without tools")
-	f.StringVar(&o.Pool, "pool", "", "data-interpreter: file with experiences of other questions")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")
 	f.BoolVarP(&b.quiet, "quiet", "q", false, "no progress on standard error")
 	f.BoolVarP(&b.yes, "yes", "y", false,
@@ -185,9 +183,6 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 	case s.Learn && b.jobs > 1:
 		return usage.New("--learn: tasks run one after another, since each learns from those before",
 			usage.Again("--jobs", "1"))
-	case b.agentOptions.Pool != "" && strings.HasPrefix(s.Model, configs.ReplayPrefix):
-		return usage.New("a run with --pool cannot be replayed: its pool has grown since",
-			usage.Shell("dsstar bench score OUT"))
 	case b.repeat < 1:
 		return usage.New(fmt.Sprintf("--repeat must be at least 1, not %d", b.repeat),
 			usage.Again("--repeat", "1"))
