@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/openai/openai-go/v3/option"
@@ -71,6 +72,11 @@ func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
 	defer after(m.CallTimeout, ErrTimeout).Stop()
 	silence := after(m.IdleTimeout, ErrIdle)
 	defer silence.Stop()
+	for name := range req.Header { // about this machine
+		if strings.HasPrefix(name, "X-Stainless-") {
+			req.Header.Del(name)
+		}
+	}
 	res, err := next(req.WithContext(ctx))
 	if err == nil {
 		defer res.Body.Close()

@@ -2,8 +2,10 @@ package llm
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -133,7 +135,9 @@ func passes(err error) bool {
 			(refused.Status >= 500 || slices.Contains([]int{http.StatusRequestTimeout,
 				http.StatusConflict, http.StatusTooManyRequests}, refused.Status))
 	}
-	return !errors.Is(err, ErrTimeout)
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	host, unknown := errors.AsType[*net.DNSError](err)
+	return !errors.Is(err, ErrTimeout) && !untrusted && !(unknown && host.IsNotFound)
 }
 
 // located says where a try failed, and that it is about the key.
