@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"dsstar/agent/brief"
@@ -195,7 +196,7 @@ func dataParameter(data string) parameter { return parameter{"data_dir", brief.P
 // pythonString returns the value of a plain string literal.
 func pythonString(literal string) (value string, ok bool) {
 	literal = strings.TrimSpace(literal)
-	if json.Unmarshal([]byte(literal), &value) == nil {
+	if value, err := strconv.Unquote(literal); err == nil && literal[0] == '"' {
 		return value, true
 	}
 	if n := len(literal); n >= 2 && literal[0] == '\'' && literal[n-1] == '\'' &&
