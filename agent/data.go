@@ -27,7 +27,7 @@ func (r *run) changed(all bool) string {
 	if !all || len(r.all) > everyCell || r.t.Task.Others != len(r.all)-len(r.t.Task.Files) {
 		return ""
 	}
-	list, err := files.ListAll(context.Background(), r.t.Task.In(r.dataPath()), r.t.Task.Include)
+	list, err := files.List(context.Background(), r.t.Task.In(r.dataPath()), r.t.Task.Include)
 	for _, f := range list.Files {
 		is := func(known record.File) bool { return known.Name == f.Name }
 		if err == nil && !slices.ContainsFunc(r.all, is) {

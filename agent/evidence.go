@@ -42,7 +42,7 @@ func documentIn(d record.Description) string {
 	switch {
 	case d.Whole || d.Corrected:
 		return d.Text
-	case !d.Profile || m == nil || strings.HasPrefix(d.Kind, "JSON") || strings.HasPrefix(d.Kind, "XML"):
+	case !d.Profile || m == nil || strings.HasPrefix(d.Kind, "JSON") || d.Kind == "XML":
 		return "" // values
 	}
 	return d.Text[m[1]:]

@@ -462,13 +462,14 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 	}
 	s.count++
 	switch {
+	case strings.Contains(code, "\n%reset -f"):
+		clear(s.vars)
+		return s.end("Python 3.12.1 with pandas 2.2\n", nil), nil
 	case strings.HasPrefix(code, "data_dir = "):
 		s.vars["parameters"] = code
 	case strings.HasPrefix(code, "# Set-up: "):
 		s.vars["setup"] = "done after " + s.vars["parameters"]
 		s.vars["seed"] = strconv.Itoa(strings.Count(code, "random.seed(1)"))
-	case strings.Contains(code, "\n%reset -f") && !strings.HasPrefix(code, "import sys\n"):
-		clear(s.vars)
 	case strings.Contains(code, "dsstar_watch") && s.purpose != agent.Prove:
 		s.w.t.Errorf("a session of purpose %d is watched", s.purpose)
 	case listing.MatchString(code):
@@ -486,8 +487,6 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 	case strings.Contains(code, "module.install("):
 	case strings.Contains(code, "dsstar_watch"): // a merge that has doubled its rows
 		return s.end(`{"merges": [{"line": "m", "many": true, "pairs": 2, "matching": [1, 1]}]}`, nil), nil
-	case strings.HasPrefix(code, "import sys\n"):
-		return s.end("Python 3.12.1 with pandas 2.2\n", nil), nil
 	default:
 		return s.run(ctx, code)
 	}

@@ -71,20 +71,20 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// A profile is kept by content: another name, model or question needs no new one.
+// A profile is kept by content: another place, model or question needs no new one.
 func TestProfilesAreKept(t *testing.T) {
 	cache := &describe.Cache{Dir: t.TempDir()}
 	stored := func(s *stage) { s.config.Cache = cache }
 	known := map[string]profile.Profile{"a.csv": table(3, "a")}
 	play(t, simple, withData(t, tables("a.csv")), profiled(known), stored).noError(t)
-	moved := map[string]string{"b.csv": tables("a.csv")["a.csv"]}
+	moved := map[string]string{"b/a.csv": tables("a.csv")["a.csv"]}
 	p := play(t, simple, withData(t, moved), profiled(nil), stored).noError(t)
-	if d := p.described(t, "b.csv"); !d.Profile || !d.Cached {
+	if d := p.described(t, "b/a.csv"); !d.Profile || !d.Cached {
 		t.Errorf("%+v", d)
 	}
 	cache.Python = "another"
 	p = play(t, simple, withData(t, moved), profiled(nil), stored).noError(t)
-	if d := p.described(t, "b.csv"); d.Cached {
+	if d := p.described(t, "b/a.csv"); d.Cached {
 		t.Errorf("%+v", d)
 	}
 }

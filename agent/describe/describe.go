@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,9 +13,6 @@ import (
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
 )
-
-// startBytes is how much of a file tells what kind of text it is.
-const startBytes = 32 << 10
 
 // Describe gives every file that was chosen its description, and ranks the files. A program does
 // it, or as published, the model by a script for each.
@@ -65,22 +61,17 @@ func (r *Describer) DescribeOnly(ctx context.Context) error {
 // Choose leaves only as many files as a run looks at: where there are more, those
 // whose names have most in common with the question. Nothing is read for it.
 func (r *Describer) Choose() error {
-	var warnings []string
-	for _, folder := range r.t.Task.Unread {
-		warnings = append(warnings, "the folder "+folder+" of the data cannot be read; its files are "+
-			"left out")
-	}
 	names := make([]string, len(r.t.Task.Files))
 	r.t.Descriptions = make([]record.Description, len(names))
 	for i, f := range r.t.Task.Files {
 		names[i], r.t.Descriptions[i].File = f.Name, f.Name
 	}
-	if r.MaxFiles > 0 && len(names) > r.MaxFiles {
-		r.keepOnly(ByWords(r.t.Task.Question, names)[:r.MaxFiles])
-		warnings = append(warnings, fmt.Sprintf("%s not looked at: there are more than max_files, %d",
-			human.Plural(len(r.others), "file"), r.MaxFiles))
+	if r.MaxFiles == 0 || len(names) <= r.MaxFiles {
+		return nil
 	}
-	return r.warn(warnings)
+	r.keepOnly(ByWords(r.t.Task.Question, names)[:r.MaxFiles])
+	return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d",
+		human.Plural(len(r.others), "file"), r.MaxFiles))
 }
 
 // keepOnly leaves the files of the indexes, in the order of the task, and of the others their
@@ -101,36 +92,21 @@ func (r *Describer) keepOnly(kept []int) {
 	r.t.Task.Others += len(all) - len(kept)
 }
 
-// survey looks at the files, describes those that need no program, and returns the others. A folder
-// that cannot be opened here may still be there for the scripts: then nothing is known of its files
-// before they run.
+// survey describes the files that need no program, and returns the others.
 func (r *Describer) survey(ctx context.Context) (left []int, err error) {
-	root, err := files.Open(r.data, r.Readable)
-	if err != nil {
-		root = nil
-	} else {
-		defer root.Close()
-	}
-	var leading []*files.OutsideError
+	root := files.In(r.data, r.Readable...)
+	var leading []string
 	for i, f := range r.t.Task.Files {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		d := &r.t.Descriptions[i]
-		if root != nil {
-			look, err := files.LookAt(root, f, startBytes)
-			if outside, leads := errors.AsType[*files.OutsideError](err); leads {
-				d.Error = "it is a link that leads out of the data folder, and is not read"
-				leading = append(leading, outside)
-			} else if errors.Is(err, fs.ErrPermission) {
-				d.Error = "it cannot be read: permission denied"
-			}
-			d.Kind = look.Kind
-		}
+		_, err := root.Find(f.Name)
 		switch {
 		case !utf8.ValidString(f.Name):
 			d.Error = "its name is not valid UTF-8, so that no cell can name it"
-		case d.Error != "":
+		case errors.Is(err, files.ErrOutside):
+			d.Error, leading = files.ErrOutside.Error()+", and is not read", append(leading, f.Name)
 		case f.Size == 0:
 			d.Text = "The file is empty: it has 0 bytes."
 		case r.t.Method.NoAnalyzer:
@@ -147,31 +123,22 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 			return nil, err
 		}
 	}
-	return left, r.warnOfLinks(leading)
-}
-
-// warnOfLinks tells of links that are not followed, and how to allow it. No flag is advised for
-// what is private: a stranger's links may be there for that.
-func (r *Describer) warnOfLinks(leading []*files.OutsideError) error {
 	if len(leading) == 0 {
-		return nil
+		return left, nil
 	}
-	const most = 5
-	var names, allow []string
-	for _, l := range leading {
-		names = append(names, l.Name)
-		if len(allow) < most && (r.Private == nil || !r.Private(l.Target)) {
-			allow = append(allow, "--allow-read "+human.Shell(l.Target))
-		}
-	}
-	text := "links that lead out of the data folder are not read: " + inLine(names)
-	if len(allow) > 0 {
-		text += "; allow it with " + strings.Join(allow, " ")
-	}
-	return r.journal.Warn(text)
+	return left, r.journal.Warn("links that lead out of the data folder are not read, unless " +
+		"--allow-read names what they lead to: " + inLine(leading))
 }
 
 // dataPython is the name of file i as a Python string literal.
 func (r *Describer) dataPython(i int) string {
-	return brief.Python("data/" + r.t.Task.Files[i].Name)
+	return brief.Python(inData(r.t.Task.Files[i].Name))
+}
+
+// inData is the path of a file as cells see it.
+func inData(name string) string { return "data/" + name }
+
+// inLine names files in a line.
+func inLine(names []string) string {
+	return brief.OneLine(brief.Clip(strings.Join(names, ", "), 300))
 }

@@ -18,7 +18,6 @@ type Options struct {
 	Corrections map[string]string // what a person says of files, by name
 	// files and folders outside of the data that links in it may lead to
 	Readable []string
-	Private  func(path string) bool // what no warning advises the user to allow; nil: nothing
 
 	Columns []string // patterns of columns whose values no model sees
 

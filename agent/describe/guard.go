@@ -1,6 +1,7 @@
 package describe
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -12,7 +13,6 @@ import (
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
-	"dsstar/notebook"
 	"dsstar/notebook/human"
 )
 
@@ -48,12 +48,14 @@ func (r *Describer) Guard(ctx context.Context, all []record.File) error {
 	return r.maskSecrets(ctx, all)
 }
 
-// maskColumns has a program list the values of columns. Nothing keeps them beyond the run.
+// maskColumns has a program list the values of columns, with a line for each file and one for all,
+// and masks them. Nothing keeps them beyond the run. It warns of values that are not masked though
+// they may belong to columns that are.
 func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 	var names, paths []string
 	for _, f := range all {
 		if f.Size > 0 && utf8.ValidString(f.Name) {
-			names, paths = append(names, f.Name), append(paths, brief.Python("data/"+f.Name))
+			names, paths = append(names, f.Name), append(paths, inData(f.Name))
 		}
 	}
 	if len(paths) == 0 {
@@ -64,24 +66,14 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 		return err
 	}
 	defer session.close()
-	mark, within := rand.Text(), profileTime
-	if cell := r.CellTimeout; cell > 0 {
-		within = cell / 2
-	}
-	e, err := session.run(ctx, profile.Values(paths, r.t.Task.Mask, r.profileSeconds(), within, mark))
+	mark := rand.Text()
+	e, err := session.run(ctx, profile.Values(paths, r.t.Task.Mask, r.bounds(profileTime), mark))
 	if err != nil {
 		return err
 	}
-	return r.takeValues(append(names, ""), e, mark)
-}
-
-// takeValues has masked what the program has listed of files. It prints a line for each, and one
-// for all, whose name is "". It warns of values that are not masked though they may belong to
-// columns that are.
-func (r *Describer) takeValues(names []string, e notebook.Execution, mark string) error {
 	listed, short := marked(e.Stdout(), mark), 0
 	var named, warnings []string
-	for n, name := range names {
+	for n, name := range append(names, "") {
 		var l profile.Listing
 		if text, ok := listed[n]; !ok {
 			return &MaskError{Reason: "the program that lists them has ended: " + brief.Problem(e)}
@@ -126,31 +118,24 @@ func (r *Describer) warn(texts []string) error {
 // maskSecrets looks for credentials at the beginnings of files, and names the first lines of each
 // that have some.
 func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
-	root, err := files.Open(r.data, r.Readable)
-	if err != nil {
-		return nil // there are no files, or only for the cells
-	}
-	defer root.Close()
 	const most = 5
+	root, left := files.In(r.data, r.Readable...), scanAllBytes
 	var warnings []string
-	for left := scanAllBytes; len(all) > 0 && left > 0 && ctx.Err() == nil; all = all[1:] {
-		look, err := files.LookAt(root, all[0], scanBytes)
-		if err != nil {
-			continue // the survey says so
+	for _, f := range all {
+		if left <= 0 || ctx.Err() != nil {
+			break
 		}
+		look, _ := root.Look(f.Name, scanBytes) // that it cannot be read is told of elsewhere
 		left -= len(look.Text)
 		found := r.Mask.Learn(look.Text)
-		for _, f := range found[:min(len(found), most)] {
+		for _, secret := range found[:min(len(found), most)] {
 			warnings = append(warnings, fmt.Sprintf("%s, line %d, has what looks like %s: it is masked "+
-				"in what goes to the model", all[0].Name, f.Line, f.Kind))
+				"in what goes to the model", f.Name, secret.Line, secret.Kind))
 		}
 		if more := len(found) - most; more > 0 {
 			warnings = append(warnings, fmt.Sprintf("%s has what looks like credentials in %s more: "+
-				"they are masked, too", all[0].Name, human.Plural(more, "line")))
+				"they are masked, too", f.Name, human.Plural(more, "line")))
 		}
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return r.warn(warnings)
+	return cmp.Or(ctx.Err(), r.warn(warnings))
 }

@@ -21,32 +21,29 @@ import (
 // profileTime is how long files are profiled; those that are left are only named.
 const profileTime = 5 * time.Minute
 
-// profileSeconds is how long the program may look into one file: less than a cell may run, so that
-// it says itself how far it came.
-func (r *Describer) profileSeconds() int {
-	const usual = 60
-	cell := int(r.CellTimeout.Seconds())
-	if cell == 0 {
-		return usual
+// bounds are those of the program for files that may be begun with for so long. A cell of it ends
+// by itself before its time, so that it says how far it came.
+func (r *Describer) bounds(within time.Duration) profile.Bounds {
+	const usual = time.Minute
+	b := profile.Bounds{File: usual, Within: within, Jobs: max(1, r.Jobs)}
+	if cell := r.CellTimeout; cell > 0 {
+		b.File = max(time.Second, min(cell*3/5, max(usual, cell/5)))
+		b.Within = max(0, min(within, cell-b.File-2*time.Second))
 	}
-	return max(1, min(cell*3/5, max(usual, cell/5)))
+	return b
 }
 
 // profileFiles has a program look into the files. Each cell takes so many that progress is told,
 // and comes to one at least.
 func (r *Describer) profileFiles(ctx context.Context, session *scratch, left []int) error {
 	const most = 500
-	seconds, mark := r.profileSeconds(), rand.Text()
+	mark := rand.Text()
 	for end := time.Now().Add(profileTime); len(left) > 0 && time.Now().Before(end); {
 		var paths []string
 		for _, i := range left[:min(len(left), most)] {
-			paths = append(paths, r.dataPython(i))
+			paths = append(paths, inData(r.t.Task.Files[i].Name))
 		}
-		within := time.Until(end)
-		if cell := r.CellTimeout; cell > 0 {
-			within = max(0, min(within, cell-time.Duration(seconds+2)*time.Second))
-		}
-		e, err := session.run(ctx, profile.Script(paths, seconds, max(1, r.Jobs), within, mark))
+		e, err := session.run(ctx, profile.Script(paths, r.bounds(time.Until(end)), mark))
 		if err != nil {
 			return err
 		}
@@ -106,34 +103,22 @@ type DatabaseError struct {
 }
 
 func (e *DatabaseError) Error() string {
-	what := "database %s cannot be read"
-	switch {
-	case e.Source.Is(files.BucketEnding):
-		what = "bucket %s cannot be read"
-	case e.Source.Is(files.ClusterEnding):
-		what = "cluster %s cannot be used"
-	}
-	return fmt.Sprintf("the "+what+": %s", cmp.Or(e.Source.Database, e.Source.Path), e.Reason)
+	return fmt.Sprintf("%s cannot be used: %s", cmp.Or(e.Source.Database, e.Source.Path), e.Reason)
 }
 
 // takeProfile gives file i the description that its profile is. Without a database that the user
 // has named there is nothing to ask about.
 func (r *Describer) takeProfile(i int, p profile.Profile) error {
-	reason := strings.TrimPrefix(strings.TrimPrefix(p.Problem, "not read: "), "not read to its end: ")
+	name := r.t.Task.Files[i].Name
 	for _, s := range r.t.Task.Sources {
-		named := s.Name == r.t.Task.Files[i].Name && p.Problem != "" && len(p.Tables) == 0
-		if named && (s.Database != "" || p.Cause == profile.Locked) {
-			return &DatabaseError{s, reason, p.Cause}
+		failed := s.Name == name && p.Problem != "" && len(p.Tables) == 0
+		if failed && (s.Database != "" || p.Cause == profile.Locked) {
+			_, reason, _ := strings.Cut(p.Problem, ": ") // it is not read
+			return &DatabaseError{s, cmp.Or(reason, p.Problem), p.Cause}
 		}
 	}
-	d := r.t.Descriptions[i]
-	if p.Cause == profile.Locked {
-		d.Error = reason
-	} else {
-		r.profiles[d.File] = &p
-		d = r.fromProfile(i, r.Sizes().Description)
-	}
-	return r.journal.Described(i, d)
+	r.profiles[name] = &p
+	return r.journal.Described(i, r.fromProfile(i, r.Sizes().Description))
 }
 
 // fromProfile is what the profile of file i says in at most about chars bytes: of a document that
@@ -141,13 +126,12 @@ func (r *Describer) takeProfile(i int, p profile.Profile) error {
 func (r *Describer) fromProfile(i, chars int) record.Description {
 	d := r.t.Descriptions[i]
 	p := r.profiles[d.File]
-	d.Profile, d.Document = true, p.Document != "" && len(p.Tables) == 0
+	d.Kind, d.Profile, d.Document = p.Format, true, p.Document != "" && len(p.Tables) == 0
 	if d.Whole = p.Whole && len(p.Document) <= chars; d.Whole {
 		d.Text = strings.TrimRight(p.Document, "\n")
+		d.Kind, _, _ = strings.Cut(cmp.Or(p.Headline, p.Format), "\n") // which tells the encoding
 	} else {
-		question := r.t.Task.Question // the form of its answer tells nothing of what is near
-		d.Text = p.Text(question+"\n"+r.t.Task.Guidelines, chars,
-			func(texts []string) []int { return ByWords(question, texts) })
+		d.Text = p.Text(chars, Ranker(r.t.Task.Question)) // the form of its answer tells nothing
 	}
 	if said := r.Corrections[d.File]; said != "" {
 		d.Corrected, d.Whole = true, false
@@ -161,9 +145,8 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 const nearShare, farShare, documentsShare, documentShare, relationsShare = 12, 20, 3, 5, 60
 
 // leastChars is how much of a table near the question is told at least if it has so much to tell,
-// and beyondChars how much is told of what the values of a family's member have beyond the first
-// one's.
-const leastChars, beyondChars = 800, 300
+// and beyondChars how much of what a family's member has beyond the first one.
+const leastChars, beyondChars = 800, 600
 
 // word gives the files the texts that are shown: of each family, which are files of one structure,
 // the nearest to the question is described, and of the others there is what differs, while there is
@@ -178,13 +161,9 @@ func (r *Describer) word() {
 		if p == nil {
 			continue
 		}
-		structure := p.Structure
-		if d.Corrected {
-			structure = ""
-		}
-		lead, member := leads[structure]
-		if !member || structure == "" {
-			leads[structure], near = i, append(near, i)
+		lead, member := leads[p.Structure]
+		if !member || p.Structure == "" || d.Corrected {
+			leads[p.Structure], near = i, append(near, i)
 			continue
 		}
 		d.Like, d.Whole = r.t.Descriptions[lead].File, false

@@ -55,19 +55,30 @@ func (r *Describer) rank(ctx context.Context) error {
 
 // ByWords orders texts by the cosine of their weighted words and the question's,
 // the nearest first. It keeps no words of the texts: there may be 100,000.
-func ByWords(question string, texts []string) []int { return byScore(wordScores(question, texts)) }
+func ByWords(question string, texts []string) []int {
+	order, _ := near(question, texts, 0)
+	return order
+}
 
-// NearByWords returns those of ByWords whose nearness is at least a share of the nearest one's.
+// NearByWords returns those of ByWords whose nearness is more than a share of the nearest one's.
 func NearByWords(question string, texts []string, share float64) []int {
+	order, some := near(question, texts, share)
+	return order[:some]
+}
+
+// Ranker ranks texts by the words that they share with a question.
+func Ranker(question string) profile.Ranker {
+	const share = 0.3
+	return func(texts []string) ([]int, int) { return near(question, texts, share) }
+}
+
+func near(question string, texts []string, share float64) (order []int, some int) {
 	scores := wordScores(question, texts)
-	order := byScore(scores)
-	far := slices.IndexFunc(order, func(i int) bool {
-		return scores[i] == 0 || scores[i] < share*scores[order[0]]
-	})
-	if far < 0 {
-		return order
+	order = byScore(scores)
+	for some < len(order) && scores[order[some]] > share*scores[order[0]] {
+		some++
 	}
-	return order[:far]
+	return order, some
 }
 
 func wordScores(question string, texts []string) []float64 {

@@ -21,34 +21,36 @@ import (
 type scratch struct {
 	Session
 	folder string // removed by close
-	setUp  []string
+	setUp  string
 	kernel *ask.Stopwatch
 	mu     sync.Mutex
-	used   bool // a script has run that may have left something
 }
 
-// openScratch opens the session and asks it for what the notebook runs on. The cells that set it up
-// make it see the data folder as the run's own would, and nothing else. A child or a frozen copy of
-// the session has at once what is loaded.
+// environment prints which Python runs, with which packages.
+//
+//go:embed environment.py
+var environment string
+
+// openScratch opens the session and asks it for what the notebook runs on. The cell that sets it up
+// makes it see the data folder as the run's own would, and nothing else: it takes all names out of
+// the session, and gives it back one that every module has, which PySpark reads. A child or a
+// frozen copy of the session has at once what is loaded.
 func (r *Describer) openScratch(ctx context.Context) (*scratch, error) {
 	folder, err := disk.TempFolder("", "dsstar-describe-")
 	if err != nil {
 		return nil, err
 	}
-	s := &scratch{folder: folder, kernel: r.kernel, setUp: []string{
+	s := &scratch{folder: folder, kernel: r.kernel, setUp: strings.Join([]string{
 		"data_dir = " + brief.Python(r.data), record.SetUpCell(record.Task{Data: r.data}),
-		profile.Load + emptyNames}}
+		profile.Load, environment, "%reset -f", "__spec__ = None"}, "\n")}
 	stop := s.kernel.Start()
 	s.Session, err = r.open(ctx, folder)
 	stop()
 	var e notebook.Execution
-	for _, code := range append(s.setUp, environment+emptyNames) {
-		if err == nil {
-			e, err = s.run(ctx, code)
-			err = cmp.Or(err, asSetUp(e))
-		}
-	}
 	if err == nil {
+		e, err = s.run(ctx, s.setUp)
+	}
+	if err = cmp.Or(err, asSetUp(e)); err == nil {
 		err = r.journal.Started(strings.TrimSpace(e.Stdout()))
 	}
 	if err != nil {
@@ -82,26 +84,14 @@ func (s *scratch) run(ctx context.Context, code string) (notebook.Execution, err
 func (s *scratch) runAlone(ctx context.Context, code string) (notebook.Execution, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.used {
-		stop := s.kernel.Start()
-		back, err := s.Rollback(ctx, s.setUp)
-		stop()
-		for _, e := range back.Executions {
-			err = cmp.Or(err, asSetUp(e))
-		}
-		if err != nil {
-			return notebook.Execution{}, err
-		}
+	stop := s.kernel.Start()
+	back, err := s.Rollback(ctx, []string{s.setUp})
+	stop()
+	for _, e := range back.Executions {
+		err = cmp.Or(err, asSetUp(e))
 	}
-	s.used = true
+	if err != nil {
+		return notebook.Execution{}, err
+	}
 	return s.run(ctx, code)
 }
-
-// environment prints which Python runs, with which packages.
-//
-//go:embed environment.py
-var environment string
-
-// emptyNames takes all names out of the session, and gives it back one that every module has:
-// PySpark reads it.
-const emptyNames = "%reset -f\n__spec__ = None"

@@ -1,7 +1,7 @@
 package describe
 
 import (
-	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -50,13 +50,9 @@ func (r *Describer) texts(show ask.Sizes) []string {
 		if texts[n] = d.Text; d.Text == "" && d.Error != "" && !r.t.Method.NoAnalyzer {
 			texts[n] = "No description: " + d.Error
 		}
-		lengths[n] = min(len(texts[n]), show.Description)
+		lengths[n] = len(texts[n])
 	}
-	most := show.Description
-	if !r.t.Method.Profiles() { // a script is told how much to print
-		most = min(most, 2*r.descriptionChars(show))
-	}
-	for n, share := range brief.Shares(lengths, show.Context, most) {
+	for n, share := range brief.Shares(lengths, show.Context, show.Description) {
 		texts[n] = brief.Lines(texts[n], share)
 	}
 	return texts
@@ -68,40 +64,18 @@ func (r *Describer) document(n int) bool {
 	return d.Whole || d.Document || d.Corrected
 }
 
-// listed names files in at most about most bytes, several of a folder and an ending together. Where
-// that is too long, there are the first and the last of those.
+// listed names files in at most about most bytes, those of a folder together.
 func listed(names []string, most int) string {
-	const few = 4                    // that are named one by one
-	folders := map[string][]string{} // by a pattern: what its * stands for
+	folders := map[string][]string{}
 	for _, name := range names {
-		pattern, own := name, "*"
-		if !strings.ContainsAny(name, "*,") {
-			ending := path.Ext(name)
-			dir, base := path.Split(strings.TrimSuffix(name, ending))
-			pattern, own = dir+"*"+ending, base
-		}
-		folders[pattern] = append(folders[pattern], own)
+		folder, own := path.Split(name)
+		folders[folder] = append(folders[folder], own)
 	}
-	var lines []string
-	for pattern, all := range folders {
-		if slices.Sort(all); len(all) < few {
-			for _, own := range all {
-				lines = append(lines, brief.Python("data/"+strings.Replace(pattern, "*", own, 1))+"\n")
-			}
-			continue
-		}
-		form := fmt.Sprintf("%s: %d files, * is ", brief.Python("data/"+pattern), len(all))
-		each := strings.Join(all, ", ")
-		if len(form)+len(each) > most/len(folders) {
-			each = all[0] + " to " + all[len(all)-1]
-		}
-		lines = append(lines, form+each+"\n")
+	var lines strings.Builder
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		own := slices.Sorted(slices.Values(folders[folder]))
+		line := brief.Python(inData(folder)) + ": " + strings.Join(own, ", ")
+		lines.WriteString(brief.Clip(line, most/len(folders)) + "\n")
 	}
-	slices.Sort(lines)
-	return brief.Clip(strings.Join(lines, ""), most)
-}
-
-// inLine names files in a line.
-func inLine(names []string) string {
-	return strings.ReplaceAll(strings.TrimSpace(listed(names, 300)), "\n", ", ")
+	return brief.Clip(lines.String(), most)
 }

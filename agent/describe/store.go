@@ -16,31 +16,31 @@ import (
 )
 
 // A Cache keeps profiles for later runs, a file each, by the content of the data file, and by
-// what else its profile tells of: the ending of its name, and what lies beside it.
+// what else its profile tells of: its name, and what lies beside it.
 type Cache struct {
 	Dir    string // made when it is needed
 	Python string // tells the Python that profiles files from others, which may lack packages
 }
 
-// keptAt returns where the profile of a file is kept: "" without a cache, for data that change
-// without their file or, as root is nil, without a data folder that can be read.
-func (r *Describer) keptAt(root *files.Folder, f record.File) string {
-	if r.Cache == nil || root == nil || files.ChangesUnseen(f.Name) {
+// keptAt returns where the profile of a file is kept: "" without a cache, and for data that change
+// without their file or cannot be read.
+func (r *Describer) keptAt(root files.Folder, f record.File) string {
+	if r.Cache == nil || files.ChangesUnseen(f.Name) {
 		return ""
 	}
-	sum, err := files.Sum(root, f)
+	sum, err := root.Sum(f.Name)
 	if err != nil {
 		return ""
 	}
 	if r.program == "" {
-		r.program = hash(r.Cache.Python, r.profileSeconds(), profile.Program())
+		r.program = hash(r.Cache.Python, r.bounds(0).File, profile.Program())
 		r.listing = hash(r.t.Task.Files)
 	}
-	key := []string{r.program, sum, ending(f.Name)}
-	for _, c := range root.Companions(f) {
-		key = append(key, ending(c.Name)) // how a database is opened depends on what is beside it
+	key := []string{r.program, sum, path.Base(f.Name)}
+	for _, c := range f.With {
+		key = append(key, path.Base(c.Name)) // how a database is opened depends on what is beside it
 	}
-	if strings.ContainsAny(f.Name, "=~") { // a part of a table that folders make, or a lock
+	if strings.Contains(f.Name, "=") { // a part of a table that folders make
 		key = append(key, f.Name, r.listing)
 	}
 	name := hash(key)
@@ -51,21 +51,8 @@ func hash(parts ...any) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%#v", parts)))
 }
 
-// ending is the part of a file's name that the program goes by.
-func ending(name string) string {
-	_, end, _ := strings.Cut(strings.ToLower(path.Base(name)), ".")
-	return end
-}
-
-// keptProfile takes a profile from where it is kept.
-func keptProfile(at string) (p profile.Profile, ok bool) {
-	data, err := disk.ReadFile(at, disk.MaxDocument)
-	ok = err == nil && json.Unmarshal(data, &p) == nil && p.Format != ""
-	return p, ok
-}
-
 // takeKept gives file i the description that its profile is, if that is kept.
-func (r *Describer) takeKept(root *files.Folder, i int) (known bool, err error) {
+func (r *Describer) takeKept(root files.Folder, i int) (known bool, err error) {
 	if !r.t.Method.Profiles() {
 		return false, nil
 	}
@@ -77,6 +64,13 @@ func (r *Describer) takeKept(root *files.Folder, i int) (known bool, err error) 
 		err = r.takeProfile(i, p)
 	}
 	return known, err
+}
+
+// keptProfile takes a profile from where it is kept.
+func keptProfile(at string) (p profile.Profile, ok bool) {
+	data, err := disk.ReadFile(at, disk.MaxDocument)
+	ok = err == nil && json.Unmarshal(data, &p) == nil && p.Format != ""
+	return p, ok
 }
 
 // keep puts a profile where it is kept, unless it was not read to its end or calls were not tried:

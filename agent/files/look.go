@@ -4,89 +4,72 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"path"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"dsstar/notebook/disk"
 )
 
-// A Look is what the name and the beginning of a file tell.
+// A Look is what the beginning of a file tells.
 type Look struct {
-	Kind  string // for people and models: "CSV", "JSON, UTF-16", "text", "binary"
+	Kind  string // for people and models: "text", "text, UTF-16", "binary"
 	Text  string // the beginning of text, in UTF-8; "": it is no text
 	Whole bool   // Text is the whole content
 }
 
-// LookAt looks at a file, of which it reads at most so many bytes. The error is an [*OutsideError]
-// or comes from the file system.
-func LookAt(d *Folder, f File, most int64) (Look, error) {
-	file, info, err := d.open(f)
+// Look looks at a file, of which it reads at most so many bytes: see [Folder.Find].
+func (d Folder) Look(name string, most int64) (Look, error) {
+	at, err := d.Find(name)
+	if err != nil {
+		return Look{}, err
+	}
+	file, err := disk.OpenPlain(at, 1<<62)
 	if err != nil {
 		return Look{}, err
 	}
 	defer file.Close()
 	b, err := io.ReadAll(io.LimitReader(file, most))
 	if err != nil {
-		return Look{}, fmt.Errorf("look at %s: %w", f.Name, err)
+		return Look{}, fmt.Errorf("look at %s: %w", name, err)
 	}
-	whole := int64(len(b)) >= info.Size()
-	if len(b) == 0 {
-		return Look{Kind: "empty", Whole: whole}, nil
-	}
-	text, encoding, isText := decode(b, whole)
-	return Look{kind(f.Name, encoding, isText), text, whole && isText}, nil
+	_, err = file.ReadAt(make([]byte, 1), int64(len(b)))
+	return decode(b, err == io.EOF), nil
 }
 
-// kind names a file by its ending.
-func kind(name, encoding string, isText bool) string {
-	kind := strings.ToUpper(strings.TrimPrefix(path.Ext(strings.ToValidUTF8(name, "")), "."))
-	switch {
-	case !isText && kind == "":
-		return "binary"
-	case kind == "" || kind == "TXT":
-		kind = "text"
-	}
-	if encoding != "" {
-		kind += ", " + encoding
-	}
-	return kind
-}
-
-// decode returns the text of the beginning of a file in UTF-8 with "\n" line ends, and its
-// encoding, "" for UTF-8. ok is false if it is not text. If the file continues after b, an
+// decode returns what the beginning of a file tells, in UTF-8. If the file continues after b, an
 // incomplete character at b's end is dropped.
-func decode(b []byte, whole bool) (text, encoding string, ok bool) {
+func decode(b []byte, whole bool) Look {
 	for n := range min(utf8.UTFMax, len(b)) {
 		if rest := b[:len(b)-n]; !whole && utf8.Valid(rest) {
 			b = rest
 			break
 		}
 	}
-	var fallback transform.Transformer = transform.Nop
+	kind, decoder := "text", transform.Transformer(transform.Nop)
 	switch {
 	case bytes.HasPrefix(b, []byte("\xEF\xBB\xBF")):
-		encoding = "UTF-8 with BOM"
+		kind = "text, UTF-8 with BOM"
 	case bytes.HasPrefix(b, []byte("\xFF\xFE")), bytes.HasPrefix(b, []byte("\xFE\xFF")):
-		encoding = "UTF-16"
+		kind = "text, UTF-16"
 	case !utf8.Valid(b):
-		encoding, fallback = "not in UTF-8", charmap.Windows1252.NewDecoder()
+		kind, decoder = "text, not in UTF-8", charmap.Windows1252.NewDecoder()
 	}
-	decoded, _, err := transform.Bytes(unicode.BOMOverride(fallback), b)
-	if err != nil || controls(decoded)*1000 > len(decoded) || bytes.HasPrefix(b, []byte("%PDF-")) {
-		return "", "", false
+	text, _, err := transform.Bytes(unicode.BOMOverride(decoder), b)
+	if err != nil || controls(text)*1000 > len(text) || bytes.HasPrefix(b, []byte("%PDF-")) {
+		return Look{Kind: "binary"}
 	}
-	text = strings.ToValidUTF8(string(decoded), "\uFFFD")
-	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), encoding, true
+	return Look{kind, strings.ToValidUTF8(string(text), "\uFFFD"), whole}
 }
 
 // controls counts the control characters that do not occur in text.
 func controls(b []byte) int {
 	n := 0
 	for _, c := range b {
-		if c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' && c != 0x1a || c == 0x7f {
+		if c < ' ' && !strings.ContainsRune("\n\r\t\f\x1a", rune(c)) || c == 0x7f {
 			n++
 		}
 	}

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // A Source is a file or folder of data by the name that it has in the data folder, with slashes.
@@ -32,23 +32,6 @@ type Source struct {
 	Download string `json:"-"`
 }
 
-// String is for people.
-func (s Source) String() string {
-	switch {
-	case s.Is(BucketEnding):
-		return fmt.Sprintf("bucket[%q] is %s", s.Engine(), s.Database)
-	case s.Is(ClusterEnding):
-		return s.Engine() + " is " + s.Database
-	case s.Database != "":
-		return fmt.Sprintf("db[%q] is %s", s.Engine(), s.Database)
-	case s.Name == "":
-		return s.Path
-	case s.From != "":
-		return "data/" + s.Name + " is " + s.From
-	}
-	return "data/" + s.Name + " is " + s.Path
-}
-
 // Endings of the names of the files that stand for what has an address.
 const (
 	DatabaseEnding = ".database.json"
@@ -56,14 +39,30 @@ const (
 	ClusterEnding  = ".cluster.json"
 )
 
+// forms are how people are told of sources, by the ending that their names have as such.
+var forms = map[string]string{"": "data/%s is %s", DatabaseEnding: "db[%q] is %s",
+	BucketEnding: "bucket[%q] is %s", ClusterEnding: "%s is %s"}
+
 // endingOf returns the ending of a name if its file stands for data that change without it.
 func endingOf(name string) string {
-	for _, ending := range []string{DatabaseEnding, BucketEnding, ClusterEnding} {
-		if strings.HasSuffix(name, ending) {
+	for ending := range forms {
+		if ending != "" && strings.HasSuffix(name, ending) {
 			return ending
 		}
 	}
 	return ""
+}
+
+// String is for people.
+func (s Source) String() string {
+	ending := ""
+	if s.Name == "" {
+		return s.Path
+	} else if s.Database != "" {
+		ending = endingOf(s.Name)
+	}
+	return fmt.Sprintf(forms[ending], strings.TrimSuffix(s.Name, ending),
+		cmp.Or(s.Database, s.From, s.Path))
 }
 
 // ChangesUnseen reports whether a file stands for data that change without it.
@@ -78,11 +77,11 @@ func (s Source) Engine() string { return strings.TrimSuffix(s.Name, endingOf(s.N
 // Variable is the environment variable with the whole address.
 func (s Source) Variable() string {
 	return "DSSTAR_DB_" + strings.Map(func(r rune) rune {
-		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
-			return unicode.ToUpper(r)
+		if 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return r
 		}
 		return '_'
-	}, s.Engine())
+	}, strings.ToUpper(s.Engine()))
 }
 
 // Content is what the file of a database holds.
@@ -108,20 +107,16 @@ func (s Source) Has(name string) bool {
 	return false
 }
 
-// within returns the included names of a source as they are in it.
-func within(source string, include []string) (names []string) {
-	if source == "" {
-		return include
-	}
-	for _, name := range include {
-		name = path.Clean(name)
-		if name == "." || name == source {
-			names = append(names, ".")
-		} else if below(name, source) {
-			names = append(names, strings.TrimPrefix(name, source+"/"))
+// within returns those of names that are of a source, as they are in it: "." for itself.
+func within(source string, names []string) (in []string) {
+	for _, name := range names {
+		if way, err := filepath.Rel(source, name); path.Clean(name) == "." {
+			in = append(in, ".")
+		} else if err == nil && filepath.IsLocal(way) {
+			in = append(in, way)
 		}
 	}
-	return names
+	return in
 }
 
 // Link makes the folder data below dir a data folder whose names lead to the sources. Relative
@@ -167,29 +162,23 @@ func (s Source) keep(root *os.Root, at string) (Source, error) {
 	if err := root.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 		return s, err
 	}
-	if err := os.Link(s.Download, kept.Path); err != nil { // such as another disk
-		if err := copyFile(root, at, s.Download); err != nil {
-			return s, err
-		}
+	if os.Link(s.Download, kept.Path) == nil { // not on another disk
+		return kept, nil
 	}
-	return kept, nil
-}
-
-func copyFile(root *os.Root, at, from string) error {
-	in, err := os.Open(from)
+	in, err := os.Open(s.Download)
 	if err != nil {
-		return err
+		return s, err
 	}
 	defer in.Close()
 	out, err := root.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
-		return err
+		return s, err
 	}
 	if _, err = io.Copy(out, in); errors.Join(err, out.Close()) != nil {
 		_ = root.Remove(at) // whole or not at all
-		return errors.Join(err, fmt.Errorf("copy %s", from))
+		return s, errors.Join(err, fmt.Errorf("copy %s", s.Download))
 	}
-	return nil
+	return kept, nil
 }
 
 // LeadsTo returns the path to which the name of a source leads, or will lead, in the folder data
@@ -214,15 +203,13 @@ func link(root *os.Root, data string, s Source, may func(real string) error) (So
 	if s.From != "" {
 		return s.keep(root, at)
 	}
-	to := s.Path
-	_, err := root.Lstat(at)
-	made := err == nil
 	real, err := filepath.EvalSymlinks(LeadsTo(root.Name(), data, s))
 	if err == nil && may != nil {
 		err = may(real)
 	}
-	if err != nil || made {
-		return Source{Name: s.Name, Path: real}, err
+	linked, to := Source{Name: s.Name, Path: real}, s.Path
+	if _, missing := root.Lstat(at); err != nil || missing == nil {
+		return linked, err
 	}
 	if err := root.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 		return s, err
@@ -232,5 +219,5 @@ func link(root *os.Root, data string, s Source, may func(real string) error) (So
 			return s, err
 		}
 	}
-	return Source{Name: s.Name, Path: real}, root.Symlink(to, at)
+	return linked, root.Symlink(to, at)
 }

@@ -3,18 +3,17 @@ package files
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"dsstar/notebook/disk"
 )
 
 const (
@@ -26,43 +25,36 @@ const (
 // Sum returns the SHA-256 of a file of up to 64 MB, in hexadecimal. For a larger file it
 // hashes the size, the modification time and 64 samples of 64 kB, so it may miss a change that
 // keeps size and time. Of a file with companions it returns the hash of the sums of all.
-func Sum(d *Folder, f File) (string, error) {
-	sum, err := d.sum(f)
-	for _, c := range parts(d.Companions(f)) {
-		if below, ok := relative(d.real, c.Path); ok {
-			c.Name = below
-		}
-		more, failed := d.sum(File{Name: c.Name})
+func (d Folder) Sum(name string) (string, error) {
+	at, err := d.Find(name)
+	if err != nil {
+		return "", err
+	}
+	sum, err := sumOf(at)
+	for _, c := range parts(Companions(at, name)) {
+		more, failed := sumOf(c.Path)
 		both := sha256.Sum256([]byte(sum + more))
-		sum, err = hex.EncodeToString(both[:]), errors.Join(err, failed)
+		sum, err = fmt.Sprintf("%x", both), errors.Join(err, failed)
 	}
 	return sum, err
 }
 
-// Sums returns the [Sum] of each file, by its name, of sources as [ListAll] lists them. It leaves
-// out databases, and files that cannot be read.
+// Sums returns the [Folder.Sum] of each file, by its name, of sources as [List] lists them. It
+// leaves out databases, and files that cannot be read.
 func Sums(sources []Source, all []File) map[string]string {
 	sums := map[string]string{}
 	for _, s := range sources {
 		if s.Database != "" || s.Of != "" { // a companion is a part of the sum of its file
 			continue
 		}
-		dir, base := realPath(s.Path), ""
-		if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-			dir, base = filepath.Split(dir)
-		}
-		folder, err := Open(dir, nil)
-		if err != nil {
-			continue
-		}
+		folder := In(s.Path)
 		for _, f := range all {
 			for _, name := range within(s.Name, []string{f.Name}) {
-				if sum, err := Sum(folder, File{Name: cmp.Or(base, name)}); err == nil {
+				if sum, err := folder.Sum(name); err == nil {
 					sums[f.Name] = sum
 				}
 			}
 		}
-		_ = folder.Close() // nothing was written
 	}
 	return sums
 }
@@ -76,40 +68,37 @@ type stamp struct {
 	Changed       int64 // in ns, as the system alone sets it
 }
 
-func stampOf(s unix.Stat_t) stamp {
-	return stamp{s.Size, s.Mtim.Nano(), uint64(s.Dev), s.Ino, s.Ctim.Nano()}
-}
-
 // known are the sums of files that were read, by their stamps.
 var known sync.Map
 
-// sum returns the sum of one file. It is read once as long as its stamp tells that it is the same.
-func (d *Folder) sum(f File) (string, error) {
-	file, info, err := d.open(f)
+// sumOf returns the sum of one file. It is read once as long as its stamp tells that it is the
+// same.
+func sumOf(path string) (string, error) {
+	var stat unix.Stat_t
+	if err := unix.Lstat(path, &stat); err != nil {
+		return "", err
+	}
+	now := stamp{stat.Size, stat.Mtim.Nano(), uint64(stat.Dev), stat.Ino, stat.Ctim.Nano()}
+	if sum, ok := known.Load(now); ok {
+		return sum.(string), nil
+	}
+	file, err := disk.OpenPlain(path, 1<<62)
 	if err != nil {
 		return "", err
 	}
 	defer file.Close()
-	var stat unix.Stat_t
-	if err := unix.Fstat(int(file.Fd()), &stat); err != nil {
-		return "", fmt.Errorf("read %s: %w", f.Name, err)
-	}
-	now := stampOf(stat)
-	if sum, ok := known.Load(now); ok {
-		return sum.(string), nil
-	}
 	h, read := sha256.New(), io.LimitReader(file, sumWhole) // it may grow meanwhile
-	if size := info.Size(); size > sumWhole {
-		read = strings.NewReader(fmt.Sprintf("%d %d\n", size, info.ModTime().UnixNano()))
+	if now.Size > sumWhole {
+		read = strings.NewReader(fmt.Sprintf("%d %d\n", now.Size, now.Modified))
 		for i := range int64(sumSamples) { // the first at the beginning, the last at the end
-			at := (size - sumSample) * i / (sumSamples - 1)
+			at := (now.Size - sumSample) * i / (sumSamples - 1)
 			read = io.MultiReader(read, io.NewSectionReader(file, at, sumSample))
 		}
 	}
 	if _, err = io.Copy(h, read); err != nil {
-		return "", fmt.Errorf("read %s: %w", f.Name, err)
+		return "", fmt.Errorf("read %s: %w", path, err)
 	}
-	sum := hex.EncodeToString(h.Sum(nil))
+	sum := fmt.Sprintf("%x", h.Sum(nil))
 	if time.Since(time.Unix(0, now.Changed)) > time.Second {
 		known.Store(now, sum) // what changes a file now may leave its stamp, which counts in ticks
 	}
@@ -132,11 +121,11 @@ func Digest(all []File) string {
 		}
 		_, _ = fmt.Fprintf(h, "%q %d %s\n", f.Name, f.Size, sum) // a hash takes everything
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// IsWhole reports whether [Sum] reads the whole of a file and of its companions.
+// IsWhole reports whether [Folder.Sum] reads the whole of a file and of its companions.
 func (f File) IsWhole() bool {
-	return f.Size <= sumWhole &&
-		!slices.ContainsFunc(f.With, func(c Companion) bool { return c.Size > sumWhole })
+	large := func(c Companion) bool { return c.Size > sumWhole }
+	return f.Size <= sumWhole && !slices.ContainsFunc(f.With, large)
 }

@@ -61,14 +61,13 @@ type Trajectory struct {
 
 // A Task is a question about the files of a data folder.
 type Task struct {
-	Question   string   `json:"question"`
-	Guidelines string   `json:"guidelines,omitempty"` // the form of the answer
-	Data       string   `json:"data"`                 // folder, relative to the run folder; or ""
-	Files      []File   `json:"files"`                // those that the model is shown
-	Others     int      `json:"others,omitempty"`     // how many it is not shown
-	Rest       string   `json:"rest,omitempty"`       // the [files.Digest] of those
-	LeftOut    string   `json:"left_out,omitempty"`   // their names, as far as the model is told
-	Unread     []string `json:"unread,omitempty"`     // folders below Data that cannot be read
+	Question   string `json:"question"`
+	Guidelines string `json:"guidelines,omitempty"` // the form of the answer
+	Data       string `json:"data"`                 // folder, relative to the run folder; or ""
+	Files      []File `json:"files"`                // those that the model is shown
+	Others     int    `json:"others,omitempty"`     // how many it is not shown
+	Rest       string `json:"rest,omitempty"`       // the [files.Digest] of those
+	LeftOut    string `json:"left_out,omitempty"`   // their names, as far as the model is told
 
 	// Sources are what the names in the data folder lead to, if there are several or it is a file.
 	// Paths are relative to the run folder or absolute; links may lead elsewhere by now.

@@ -16,7 +16,6 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
-	"dsstar/kernel/sandbox"
 	"dsstar/notebook/human"
 )
 
@@ -126,7 +125,6 @@ func agentConfig(s *configs.Settings) agent.Config {
 		Options: describe.Options{
 			Columns:     s.Mask,
 			Readable:    slices.Concat(s.AllowRead, s.AllowWrite),
-			Private:     func(path string) bool { return !sandbox.MayAdvise(path) },
 			CellTimeout: s.CellTimeout,
 			MaxFiles:    s.MaxFiles, TopK: s.TopK, Jobs: jobs(s.Jobs), DebugTries: s.DebugTries,
 		},

@@ -9,7 +9,6 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
-	"dsstar/notebook/human"
 )
 
 // descriptions is the object that describe --json prints. Its fields are a
@@ -66,7 +65,7 @@ func (d descriptions) print(w io.Writer) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		heading := []string{term.Printable(f.Name), human.Bytes(f.Size) + files.Beside(f.With),
+		heading := []string{term.Printable(f.Name), files.File{Size: f.Size, With: f.With}.Weight(),
 			term.Clean(f.Kind),
 			term.Clean(f.from())}
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })

@@ -153,7 +153,7 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 	for i, f := range now.Files {
 		now.Files[i].Sum = sums[f.Name]
 	}
-	r.t.Task.Unread, r.t.Task.Include, r.t.Task.Skipped = now.Unread, now.Include, now.Skipped
+	r.t.Task.Include, r.t.Task.Skipped = now.Include, now.Skipped
 	return now.Files, err
 }
 
@@ -185,20 +185,14 @@ func otherFile(folder record.Folder, t *record.Trajectory) string {
 	if t.Final == nil || t.Proof == nil {
 		return ""
 	}
-	given, err := files.Open(folder.Files(), nil)
-	if err == nil {
-		defer given.Close()
-	}
+	given := files.In(folder.Files())
 	for _, f := range t.Final.Files {
 		if f.Digest == "" {
 			continue
 		}
-		if err != nil {
-			return f.Name
-		}
-		sum, failed := files.Sum(given, files.File{Name: f.Name})
+		sum, err := given.Sum(f.Name)
 		info, _ := os.Stat(filepath.Join(folder.Files(), f.Name))
-		if failed != nil || (files.File{Size: info.Size()}).IsWhole() && sum != f.Digest {
+		if err != nil || (files.File{Size: info.Size()}).IsWhole() && sum != f.Digest {
 			return f.Name
 		}
 	}

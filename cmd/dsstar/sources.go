@@ -82,12 +82,11 @@ func (a *app) sources(ctx context.Context, j *job, given []string) (all []files.
 // together is [files.Together] with its error as one of usage.
 func together(all []files.Source) ([]files.Source, error) {
 	all, err := files.Together(all)
-	if e, ok := errors.AsType[*files.CompanionError](err); ok {
-		return nil, usage.New("--data: "+e.Error()+", so that what it holds would be missing",
-			usage.Shell("ls -l %s", e.Companion),
-			usage.Again("--data", filepath.Dir(e.File)).Note("the whole folder, or end the log of a database with a checkpoint"))
+	if err != nil {
+		return nil, usage.New("--data: "+err.Error()+", so that what it holds would be missing",
+			usage.Again("--data", "DIR").Note("the whole folder, or end the log of a database with a checkpoint"))
 	}
-	return all, err
+	return all, nil
 }
 
 // named reports whether a value of --data is NAME=PATH. A file of this very name comes first.
@@ -223,11 +222,11 @@ func link(folder record.Folder, task *record.Task) error {
 
 // listData lists the data of a task; none is a usage error.
 func listData(ctx context.Context, task *record.Task, sources []files.Source) error {
-	all, err := files.ListAll(ctx, sources, task.Include)
+	all, err := files.List(ctx, sources, task.Include)
 	if err != nil {
 		return err
 	}
-	task.Files, task.Unread, task.Skipped = all.Files, all.Unread, all.Skipped
+	task.Files, task.Skipped = all.Files, all.Skipped
 	where := cmp.Or(sources[0].Path, sources[0].Database)
 	switch skipped := files.InWords(all.Skipped); {
 	case len(all.Files) > 0:

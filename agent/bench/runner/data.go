@@ -26,7 +26,7 @@ var everything = []string{"."}
 func Look(ctx context.Context, t bench.Task, allowed []string) (hasData bool, linked []string) {
 	names := t.Files
 	if names == nil && t.Data != "" {
-		all, _ := files.List(ctx, t.Data, everything) // without a folder there are none
+		all, _ := files.List(ctx, []files.Source{{Path: t.Data}}, everything) // without a folder there are none
 		for _, file := range all.Files {
 			names = append(names, file.Name)
 		}
@@ -65,13 +65,13 @@ func prepare(ctx context.Context, t bench.Task, folder record.Folder,
 	if data, err = filepath.EvalSymlinks(data); err != nil {
 		return task, &LackingError{fmt.Errorf("the data folder: %w", err)}
 	}
-	all, err := files.List(ctx, data, everything)
+	all, err := files.List(ctx, []files.Source{{Path: data}}, everything)
 	if err == nil && len(all.Files) == 0 {
 		err = &LackingError{fmt.Errorf("the data folder has no data files: %s", data)}
 	}
 	return record.Task{
 		Question: t.Question, Guidelines: t.Guidelines, Data: data, Include: everything,
-		Files: all.Files, Unread: all.Unread, Skipped: all.Skipped,
+		Files: all.Files, Skipped: all.Skipped,
 	}, err
 }
 

@@ -46,18 +46,14 @@ func (d *desk) withText(most int) (prompts.Context, error) {
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(d.cfg.Dir, data)
 	}
-	root, err := files.Open(data, d.cfg.Readable)
-	if err != nil {
-		return c, err
-	}
-	defer root.Close()
+	root := files.In(data, d.cfg.Readable...)
 	var sizes []int
 	for _, f := range all[:len(c.Files)] {
 		sizes = append(sizes, int(f.Size))
 	}
 	for i, room := range brief.Shares(sizes, most, most) {
 		room = max(room, 100)
-		look, err := files.LookAt(root, all[i], 2*int64(room)) // text in UTF-16 has twice the bytes
+		look, err := root.Look(all[i].Name, 2*int64(room)) // text in UTF-16 has twice the bytes
 		if err != nil {
 			c.Files[i].Kind = "it cannot be read"
 			continue

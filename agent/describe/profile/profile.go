@@ -48,27 +48,31 @@ var Program = sync.OnceValue(func() string {
 	return b.String() + "}\n\n" + loader
 })
 
+// Bounds are those of a call of the program.
+type Bounds struct {
+	File   time.Duration // how long it may look into one file
+	Within time.Duration // after which it begins with no other file
+	Jobs   int           // files that it looks into at once; it begins with so many at least
+}
+
 // Script returns Python that prints a line for each file that it looked into: the mark, the number
-// of its path and its profile. It takes so many seconds for a file at most, and looks into jobs
-// files at once. It begins jobs files at least, and no other after the time within.
-func Script(paths []string, seconds, jobs int, within time.Duration, mark string) string {
-	return fmt.Sprintf("%s_main = sys.modules[\"dsstar_profile.workers\"].main\n"+
-		"_main([%s], %d, %d, %.1f, %q)\n", Program(), strings.Join(paths, ", "), seconds, jobs,
-		within.Seconds(), mark)
+// of its path and its profile.
+func Script(paths []string, b Bounds, mark string) string {
+	return call("workers", "%s, %.0f, %d, %.1f, %q", brief.PythonList(paths), b.File.Seconds(),
+		b.Jobs, b.Within.Seconds(), mark)
 }
 
 // Values returns Python that lists the values of the columns of files whose names match patterns,
 // which are those of shells. It prints a line for each file: the mark, the number of its path, and
-// a [Listing] in JSON; then one for all, whose problem is a pattern that matches no column. It
-// takes so many seconds for a file at most, and opens none after the time within.
-func Values(paths, patterns []string, seconds int, within time.Duration, mark string) string {
-	quoted := make([]string, len(patterns))
-	for i, p := range patterns {
-		quoted[i] = brief.Python(p)
-	}
-	return fmt.Sprintf("%s_main = sys.modules[\"dsstar_profile.masked\"].main\n"+
-		"_main([%s], [%s], %d, %.1f, %q)\n", Program(), strings.Join(paths, ", "),
-		strings.Join(quoted, ", "), seconds, within.Seconds(), mark)
+// a [Listing] in JSON; then one for all, whose problem is a pattern that matches no column.
+func Values(paths, patterns []string, b Bounds, mark string) string {
+	return call("masked", "%s, %s, %.0f, %.1f, %q", brief.PythonList(paths),
+		brief.PythonList(patterns), b.File.Seconds(), b.Within.Seconds(), mark)
+}
+
+func call(module, format string, args ...any) string {
+	return Program() + "_main = sys.modules[\"dsstar_profile." + module + "\"].main\n" +
+		"_main(" + fmt.Sprintf(format, args...) + ")\n"
 }
 
 // A Listing is what is listed of a file.

@@ -7,142 +7,104 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
-	"dsstar/notebook/human"
 	"dsstar/notebook/lazy"
 )
 
 // A side is a column that may match others.
 type side struct {
 	Column
-	place       string // in words
-	file, table int
-	sampled     bool // what is said of it is of a sample
-	likely      int  // that it is a key: whether its values are unique, and how many there are
+	place, key string // in words
+	table      int
 }
 
 // Relate tells which columns of the files match which, as a key matches what refers to it: most of
-// the values of one are in the other, and there are many of them or the names are alike. There is a
-// line for each column that has the values of others; each of these has one match at most, the
-// surest.
+// the values of one are in the other, each of whose values stands in one row. There is a line for
+// each such key; each other column has one match at most, the surest.
 func Relate(names []string, profiles map[string]*Profile) string {
-	const most = 5 // columns in a line
+	const chars = 300 // of a line, about
 	all := sides(names, profiles)
-	found := make([][]string, len(all)) // by the column that has the values
-	for a := range all {
-		from, best, surest := &all[a], 0, 0.0
-		for b := range all[:a] {
-			in := &all[b]
-			rank := containment(from.Sketch, in.Sketch)
-			switch {
-			case from.table == in.table || from.Name == in.Name && from.file == in.file:
-			case !refers(&from.Column, &in.Column, rank):
-			case in.Unique && rank+1 > surest:
-				best, surest = b, rank+1
-			case rank > surest:
-				best, surest = b, rank
+	found := make([][]string, len(all)) // by the key
+	for a, from := range all {
+		best, surest := 0, 0.0
+		for b, in := range all[:a] {
+			share := containment(from.Sketch, in.Sketch)
+			if share > surest && in.table != from.table && refers(from.Column, in.Column, share) {
+				best, surest = b, share
 			}
 		}
-		place := from.place
-		if share := containment(from.Sketch, all[best].Sketch); share < 1 {
-			place += fmt.Sprintf(" (about %d%% of them)", int(100*share))
+		if surest > 0 && surest < 1 {
+			from.place += fmt.Sprintf(" (about %d%% of them)", int(100*surest))
 		}
 		if surest > 0 {
-			found[best] = append(found[best], place)
+			found[best] = append(found[best], from.place)
 		}
 	}
 	var lines []string
 	for in, places := range found {
-		key, more := "", ""
-		if all[in].Unique {
-			key = ", a key,"
-			if all[in].sampled {
-				key = ", a key in a sample,"
-			}
-		}
-		if left := len(places) - most; left > 0 {
-			places, more = places[:most], " and "+human.Plural(left, "more column")
-		}
 		if len(places) > 0 {
-			lines = append(lines, all[in].place+key+" has the values of "+strings.Join(places, "; ")+more)
+			lines = append(lines,
+				all[in].place+all[in].key+" has the values of "+joined(places, "; ", chars))
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// sides are the columns whose values may be those of a key, the likeliest keys first: those whose
-// values are unique, and those with the most values.
+// sides are the columns whose values may be those of a key, the likeliest keys first: those with
+// the most values.
 func sides(names []string, profiles map[string]*Profile) (all []side) {
 	const most = 3000 // each is compared with each
 	tables := 0
-	for n, name := range names {
+	for _, name := range names {
 		for _, t := range profiles[name].Tables {
 			tables++
-			of := brief.OneLine(name)
+			of, key := brief.OneLine(name), ", a key,"
 			if t.Name != "" && t.Name != "$" {
 				of = t.Name + " in " + of
 			}
+			if t.Sample > 0 {
+				key = ", a key in a sample,"
+			}
 			for _, c := range t.Columns {
-				likely := c.Distinct
-				if c.Unique {
-					likely += 1 << 60
-				}
-				if len(all) < most && len(c.Sketch) >= 3 {
-					all = append(all, side{c, c.Name + " of " + of, n, tables, t.Sample > 0, likely})
+				if len(c.Sketch) > 0 {
+					all = append(all, side{c, c.Name + " of " + of, key, tables})
 				}
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b side) int { return cmp.Compare(b.likely, a.likely) })
-	return all
-}
-
-// refers reports whether the values of a seem to be those of b, which has about share of them.
-// Whole numbers, which every count is in, need a name that is like that of a key.
-func refers(a, b *Column, share float64) bool {
-	const many = 20 // values, which are seldom the same by chance
-	alike, number := similar(a.Name, b.Name), a.Type == "number"
-	switch {
-	case number && b.Type == "number":
-		return alike && b.Unique && share >= 0.8 &&
-			(identifies().MatchString(Fold(a.Name)) || a.Distinct > 2*many && share >= 0.95)
-	case number || b.Type == "number":
-		return a.Type == "list" && b.Unique && a.Distinct >= many && share >= 0.95
-	case a.Distinct < many:
-		return alike && share >= 0.8 && b.Unique
+	likely := func(s side) int {
+		if s.Unique {
+			return s.Distinct
+		}
+		return 0
 	}
-	return share >= 0.8 || alike && share >= 0.5
+	slices.SortStableFunc(all, func(a, b side) int { return cmp.Compare(likely(b), likely(a)) })
+	return all[:min(len(all), most)]
 }
 
-// similar reports whether two names are one, or the words of one are a part of the other.
-func similar(a, b string) bool {
-	const least = len(" name ")
-	a, b = " "+Fold(a)+" ", " "+Fold(b)+" "
-	if unnamed().MatchString(a) || unnamed().MatchString(b) {
-		return false
+// unnamed is, folded, the name of a column that has none.
+var unnamed = lazy.Regexp(`^(?:column \d+)?$`)
+
+// refers reports whether the values of a column seem to be those of a key, which has about share of
+// them: the words of one's name are among the other's, or there are many, which are no numbers.
+func refers(a, key Column, share float64) bool {
+	const many, most = 20, 0.8
+	long, short := " "+Fold(a.Name)+" ", " "+Fold(key.Name)+" "
+	if len(long) < len(short) {
+		long, short = short, long
 	}
-	part := strings.Contains(a, b) || strings.Contains(b, a)
-	return a == b || part && min(len(a), len(b)) >= least
+	alike := strings.Contains(long, short) && !unnamed().MatchString(strings.TrimSpace(short))
+	return key.Unique && share >= most && (alike || a.Type != "number" && a.Distinct >= many)
 }
-
-var (
-	unnamed = lazy.Regexp(`^ (?:column \d+)? $`)
-	// identifies is in a name, folded, of a column that tells things apart.
-	identifies = lazy.Regexp(`\b(?:id|code|key|nr|no|number|fip|zip|sku|isbn|idx)\b|id$`)
-)
 
 // sketchSize is the most hashes that a sketch has: one with fewer has all.
 const sketchSize = 128
 
-// containment is about what share of the values of a are in b.
+// containment is about what share of the values of a are in b: 0 if too few are known.
 func containment(a, b []uint32) float64 {
-	limit := ^uint32(0)
-	if len(b) >= sketchSize {
-		limit = b[len(b)-1] // beyond it b may have more values
-	}
 	seen, in := 0, 0
 	for _, h := range a {
-		if h > limit {
-			break
+		if len(b) >= sketchSize && h > b[len(b)-1] {
+			break // beyond it b may have more values
 		}
 		seen++
 		if _, ok := slices.BinarySearch(b, h); ok {

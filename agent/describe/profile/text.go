@@ -10,14 +10,15 @@ import (
 	"dsstar/agent/brief"
 )
 
-// A Ranker returns the indexes of texts, those with most in common with a question first.
-type Ranker func(texts []string) []int
+// A Ranker returns the indexes of texts, those with most in common with a question first, and how
+// many of them have nearly as much as the first.
+type Ranker func(texts []string) (order []int, near int)
 
 // How urgent the parts of a table are. Those up to asked are told of all tables before the others.
 const (
 	named    = iota // the names of all columns
 	misleads        // what misleads who does not know it
-	asked           // what the question names, and what decides whether a row counts
+	asked           // what is nearest to the question, and what decides whether a row counts
 	around          // titles and footnotes
 	inFull
 	rows
@@ -28,6 +29,7 @@ const (
 )
 
 const (
+	mostAsked   = 12 // columns of a table that are told of in full
 	mostColumns = 40 // of a table that are told of, were it not for the question
 	mostTables  = 60 // of a file that have a line of their own
 	namesChars  = 1500
@@ -38,6 +40,7 @@ const (
 type draft struct {
 	pieces []string // as they stand
 	grow   []growth
+	spare  map[int][]int // pieces that are not needed where all of others are told
 }
 
 // A growth is what a piece may become.
@@ -53,8 +56,9 @@ func (d *draft) add(text string) int {
 }
 
 // later adds what a piece becomes if there is room.
-func (d *draft) later(piece, urge int, text string) {
+func (d *draft) later(piece, urge int, text string) int {
 	d.grow = append(d.grow, growth{piece, urge, text})
+	return piece
 }
 
 // fill has the pieces grow to at most about chars bytes together.
@@ -71,6 +75,12 @@ func (d *draft) fill(chars int) {
 			chars -= more
 		}
 	}
+	untold := func(piece int) bool { return d.pieces[piece] == "" }
+	for piece, others := range d.spare {
+		if !slices.ContainsFunc(others, untold) {
+			d.pieces[piece] = ""
+		}
+	}
 }
 
 func (d *draft) String() string {
@@ -78,135 +88,99 @@ func (d *draft) String() string {
 }
 
 // Text is what a request shows of the profile in at most about chars bytes: of a table the names of
-// its columns and what the question names first, and then the columns near the question; of a long
-// document the sections near the question.
-func (p Profile) Text(question string, chars int, rank Ranker) string {
-	var d draft
-	d.add(cmp.Or(p.Headline, p.Format))
-	d.add(p.Notes)
+// its columns and what is nearest to the question first, and then the other columns near it; of a
+// long document the sections near the question.
+func (p Profile) Text(chars int, rank Ranker) string {
+	d := draft{pieces: []string{cmp.Or(p.Headline, p.Format), p.Notes}, spare: map[int][]int{}}
 	texts := make([]string, len(p.Tables))
 	for n, t := range p.Tables {
 		texts[n] = t.Name + " " + strings.Join(t.Names, " ")
 	}
-	place := places(texts, rank)
 	var others []string // of a database with many tables
-	var tellers []*teller
+	place, _ := places(texts, rank)
 	for n, t := range p.Tables {
-		switch {
-		case t.Explains: // the others
+		if t.Explains { // the others
 			place[n] = 0
-		case place[n] >= mostTables:
-			others = append(others, fmt.Sprintf("%s (%s)", t.Name, t.Count))
-			continue
 		}
-		d.add(t.Headline)
-		teller := &teller{Table: t, draft: &d, question: question, place: place[n]}
-		teller.table(chars, rank)
-		tellers = append(tellers, teller)
+		if place[n] < mostTables {
+			d.table(t, place[n], chars, rank)
+		} else {
+			others = append(others, fmt.Sprintf("%s (%s)", t.Name, t.Count))
+		}
 	}
 	if len(others) > 0 {
 		d.add("\nother tables: " + joined(others, ", ", chars/4))
 	}
 	d.fill(chars)
-	for _, t := range tellers { // the columns have their names in order, if each is told of
-		untold := func(piece int) bool { return d.pieces[piece] == "" }
-		if !t.whole && t.LeftOut == 0 && !slices.ContainsFunc(t.tell, untold) {
-			d.pieces[t.names] = ""
-		}
-	}
 	if p.Document != "" {
 		p.document(&d, chars, rank)
 	}
 	return brief.Lines(d.String(), chars)
 }
 
-// A teller adds a table to a draft.
-type teller struct {
-	Table
-	*draft
-	question string
-	place    int   // of the table, from the nearest to the question
-	whole    bool  // all rows are shown
-	names    int   // the piece that names the columns
-	tell     []int // the pieces that tell of all columns
-}
-
-// say adds what a piece becomes if there is room.
-func (t *teller) say(piece, part int, text string) {
-	urge := (t.place+1)*parts*mostTables + part
-	if part <= asked {
-		urge = part*mostTables + t.place
+// table adds a table, whose place is its nearness to the question among all tables.
+func (d *draft) table(t Table, place, chars int, rank Ranker) {
+	later := func(piece, part int, text string) int {
+		urge := (place+1)*parts*mostTables + part
+		if part <= asked {
+			urge = part*mostTables + place
+		}
+		return d.later(piece, urge, text)
 	}
-	t.later(piece, urge, text)
-}
-
-func (t *teller) table(chars int, rank Ranker) {
-	t.whole = t.Every != "" && len(t.Every)+len(t.Around) < chars*2/3
-	t.say(t.add(""), misleads, t.Misleads)
+	d.add(t.Headline)
+	whole := t.Every != "" && len(t.Every)+len(t.Around) < chars*2/3
+	later(d.add(""), misleads, t.Misleads)
 	names := "columns: " + joined(t.Names, ", ", min(namesChars, chars/3))
 	if t.LeftOut > 0 {
 		names += fmt.Sprintf(" and %d more", t.LeftOut)
 	}
-	t.names = t.add("")
-	t.say(t.names, named, names)
-	t.say(t.add(""), around, t.Around)
-	t.say(t.add(""), holds, t.Holds)
+	spare, tell := later(d.add(""), named, names), []int(nil)
+	later(d.add(""), around, t.Around)
+	later(d.add(""), holds, t.Holds)
 	texts := make([]string, len(t.Columns))
 	for n, c := range t.Columns {
-		texts[n] = c.Name + " " + c.Line
+		texts[n] = strings.Join(append([]string{c.Name, c.Name, c.Line}, c.Among...), " ")
 	}
-	for n, place := range places(texts, rank) {
-		t.column(t.Columns[n], place < mostColumns)
+	nearness, near := places(texts, rank)
+	for n, c := range t.Columns {
+		if c.Group != "" { // with those after it
+			tell = append(tell, later(d.add(""), inBrief, c.Group))
+		}
+		piece := d.add("")
+		if !c.Grouped {
+			tell = append(tell, piece)
+		}
+		of := nearness[n]
+		for part, text := range c.told(whole, of < min(near, mostAsked), of < mostColumns) {
+			if text != "" {
+				later(piece, part, "- "+c.Name+": "+text)
+			}
+		}
 	}
-	if t.whole {
-		t.say(t.add(""), inFull, t.Every)
-	} else {
-		t.say(t.add(""), rows, t.Row)
+	if whole {
+		later(d.add(""), inFull, t.Every)
+		return
+	}
+	later(d.add(""), rows, t.Row)
+	if t.LeftOut == 0 {
+		d.spare[spare] = tell
 	}
 }
 
-// column adds a column, which may be told of in a group, and may be near the question.
-func (t *teller) column(c Column, near bool) {
-	if c.Group != "" {
-		t.tell = append(t.tell, t.add(""))
-		t.say(len(t.pieces)-1, inBrief, c.Group)
-	}
-	piece, values := t.add(""), c.named(t.question)
-	isAsked := len(values) > 0 || asks(t.question, c.Name)
-	if c.Type == "number" {
-		values = nil // the range tells
-	}
-	if !c.Grouped {
-		t.tell = append(t.tell, piece)
-	}
-	say := func(part int, text string) {
-		if text != "" {
-			t.say(piece, part, "- "+c.Name+": "+text+among(values, text))
-		}
-	}
+// told is what is told of a column, by its urgency. It may be told of in a group, and be near the
+// question or asked about.
+func (c Column) told(whole, isAsked, near bool) map[int]string {
 	switch {
-	case t.whole:
-		say(asked, c.Said)
-	case isAsked || c.Keep:
-		say(asked, c.Line)
-		if isAsked {
-			say(inFull, c.Full)
-		}
+	case whole:
+		return map[int]string{asked: c.Said}
+	case isAsked:
+		return map[int]string{asked: c.Line, inFull: c.Full}
+	case c.Keep:
+		return map[int]string{asked: c.Line}
 	case !c.Grouped && near:
-		say(inBrief, cmp.Or(c.Brief, c.Line))
-		say(inLines, c.Line)
+		return map[int]string{inBrief: cmp.Or(c.Brief, c.Line), inLines: c.Line}
 	}
-}
-
-// among tells which of the values that a question names a text does not.
-func among(values []string, text string) string {
-	const most = 12
-	told := func(value string) bool { return strings.Contains(text, value) }
-	others := slices.DeleteFunc(slices.Clone(values), told)
-	if len(others) == 0 {
-		return ""
-	}
-	return "; among them " + strings.Join(others[:min(len(others), most)], ", ")
+	return nil
 }
 
 // document adds a document to a text: whole, or the sections near the question and the beginnings
@@ -238,37 +212,29 @@ func excerpt(text string, starts []int, n int, rank Ranker) string {
 	}
 	const headings, title = 3, 100 // a third of the room at most; letters of one
 	var d draft
-	chapter, ends := "", append(slices.Clone(starts[1:]), len(text))
-	sections, titles := make([]string, len(starts)), make([]string, len(starts))
-	about := make([]string, len(starts))
-	for i, start := range starts {
-		sections[i] = strings.TrimRight(text[start:ends[i]], "\n")
-		titles[i], _, _ = strings.Cut(sections[i], "\n")
-		if strings.HasPrefix(strings.TrimPrefix(titles[i], "#"), "# ") {
-			chapter = titles[i]
+	sections, about := make([]string, len(starts)), make([]string, len(starts))
+	for i, end := range append(slices.Clone(starts[1:]), len(text)) {
+		sections[i] = strings.TrimRight(text[starts[i]:end], "\n")
+		heading, _, _ := strings.Cut(sections[i], "\n")
+		about[i] = heading + "\n" + heading + "\n" + sections[i]
+		if d.add(""); len(starts)*title/2 < n/headings {
+			d.later(i, i, fmt.Sprintf("%.*s […]", title, heading))
 		}
-		about[i] = strings.Repeat(chapter+"\n"+titles[i]+"\n", 2) + sections[i]
 	}
-	place := places(about, rank)
+	place, _ := places(about, rank)
 	place[0] = -1
 	for i, s := range sections {
-		piece := d.add("")
-		if len(starts)*title/2 < n/headings {
-			d.later(piece, i, fmt.Sprintf("%.*s […]", title, titles[i]))
-		}
-		d.later(piece, len(starts)*(place[i]+2), s)
+		d.later(i, len(starts)*(place[i]+2), s)
 	}
 	d.fill(n)
 	return d.String()
 }
 
 // Beyond is what a request shows of a file of the structure of first, which is described: whatever
-// changes how it is read, and then what else differs, in at most about chars bytes. What changes
-// how it is read has several times as many.
+// changes how it is read, and then what else differs, in at most about chars bytes.
 func (p Profile) Beyond(first Profile, chars int) string {
-	const reading = 4
-	return strings.Join(filled([]string{joined(differ(p.Reads, first.Reads), "; ", reading*chars),
-		p.Count, joined(differ(p.Holds, first.Holds), "; ", chars)}), "; ")
+	told := append(differ(p.Reads, first.Reads), p.Count)
+	return joined(filled(append(told, differ(p.Holds, first.Holds)...)), "; ", chars)
 }
 
 // differ tells what the first of two has otherwise; under a key with a ~, what only it has.
@@ -279,7 +245,7 @@ func differ(has, lead map[string]string) (parts []string) {
 			parts = append(parts, text)
 		}
 	}
-	return filled(parts)
+	return parts
 }
 
 // filled are the texts that are not empty.
@@ -288,13 +254,15 @@ func filled(texts []string) []string {
 	return slices.DeleteFunc(slices.Clone(texts), empty)
 }
 
-// places are the places of texts in the order of their nearness to the question.
-func places(texts []string, rank Ranker) []int {
-	place := make([]int, len(texts))
-	for n, i := range rank(texts) {
+// places are the places of texts in the order of their nearness to the question, and how many are
+// near it.
+func places(texts []string, rank Ranker) (place []int, near int) {
+	order, near := rank(texts)
+	place = make([]int, len(texts))
+	for n, i := range order {
 		place[i] = n
 	}
-	return place
+	return place, near
 }
 
 // joined are as many texts as n bytes have room for, one at least, and how many more there are.

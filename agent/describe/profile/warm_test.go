@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -112,12 +111,8 @@ func made(t *testing.T, by string) (dir string, files []os.DirEntry) {
 // alone makes profiles of files of a folder as dsstar does, in a process of their own.
 func alone(t *testing.T, dir string, names ...string) (profiles []profile.Profile, by *os.ProcessState) {
 	t.Helper()
-	quoted := make([]string, len(names))
-	for n, name := range names {
-		quoted[n] = brief.Python(name)
-	}
 	script := filepath.Join(t.TempDir(), "profile.py")
-	code := profile.Load + profile.Script(quoted, 60, 1, time.Minute, "mark")
+	code := profile.Load + profile.Script(names, profile.Bounds{File: time.Minute, Within: time.Minute, Jobs: 1}, "mark")
 	if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
 		t.Fatal(err)
 	}

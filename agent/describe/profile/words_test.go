@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"dsstar/agent/describe"
-	"dsstar/agent/describe/profile"
 )
 
 // told is what a question is told of a file with some content.
@@ -16,10 +15,6 @@ type told struct {
 	name, content, question string
 	chars                   int
 	shown, not              []string
-}
-
-func near(question string) profile.Ranker {
-	return func(texts []string) []int { return describe.ByWords(question, texts) }
 }
 
 func tell(t *testing.T, cases []told) {
@@ -30,7 +25,7 @@ func tell(t *testing.T, cases []told) {
 		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		text := profiled(t, dir, path).Text(c.question, c.chars, near(c.question))
+		text := profiled(t, dir, path).Text(c.chars, describe.Ranker(c.question))
 		if len(text) > c.chars+100 {
 			t.Errorf("%s: %d bytes, more than %d", c.name, len(text), c.chars)
 		}
