@@ -153,7 +153,7 @@ func (d *draft) table(t Table, place, chars int, rank Ranker) {
 		of := nearness[n]
 		for part, text := range c.told(whole, of < min(near, mostAsked), of < mostColumns) {
 			if text != "" {
-				later(piece, part, "- "+c.Name+": "+text)
+				later(piece, part, "- "+c.Name+": "+text+c.among(text, rank))
 			}
 		}
 	}
@@ -165,6 +165,25 @@ func (d *draft) table(t Table, place, chars int, rank Ranker) {
 	if t.LeftOut == 0 {
 		d.spare[spare] = tell
 	}
+}
+
+// among tells which values that the question may name a text does not tell, if these are few.
+func (c Column) among(text string, rank Ranker) string {
+	const most = 6
+	order, near := rank(c.Among)
+	if c.Type == "number" || near > most { // whose range tells
+		return ""
+	}
+	var values []string
+	for _, i := range order[:near] {
+		if v := c.Among[i]; !strings.Contains(text, v) {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return "; among them " + strings.Join(values, ", ")
 }
 
 // told is what is told of a column, by its urgency. It may be told of in a group, and be near the

@@ -173,3 +173,17 @@ func TestSections(t *testing.T) {
 		{"short.md", "# A\n\nOne.\n\n# B\n\nTwo.\n", "Which level of fraud?", 3000, []string{"One.", "Two."}, nil},
 	})
 }
+
+// TestNamedValues: a value that a question names is told of its column, however rare it is.
+func TestNamedValues(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("merchant,fee\n")
+	for i := range 900 {
+		fmt.Fprintf(&b, "%s,%d\n", []string{"Crossfit_Hanna", "Rafa_AI", fmt.Sprint("Shop_", i)}[i%3], i)
+	}
+	b.WriteString("Martinis_Fine_Steakhouse,7\n")
+	tell(t, []told{{name: "fees.csv", content: b.String(), question: "Which fee has Martinis_Fine_Steakhouse?", chars: 900,
+		shown: []string{"among them Martinis_Fine_Steakhouse"}},
+		{name: "fees.csv", content: b.String(), question: "Which fee is the largest?", chars: 900,
+			not: []string{"among them"}}})
+}
