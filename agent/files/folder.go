@@ -3,6 +3,7 @@ package files
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"dsstar/notebook/disk"
@@ -44,10 +45,30 @@ func (d Folder) Find(name string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("look at %s: %w", name, err)
 	}
-	for _, allowed := range append([]string{d.real}, d.also...) {
+	for _, allowed := range d.allowed() {
 		if disk.Inside(allowed, real) {
 			return real, nil
 		}
 	}
 	return "", fmt.Errorf("look at %s: %w", name, ErrOutside)
+}
+
+func (d Folder) allowed() []string { return append([]string{d.real}, d.also...) }
+
+// open opens a file at a path that [Folder.Find] has given, or a companion beside it. What somebody has
+// put in the place of a folder since leads nowhere else. The caller closes the file.
+func (d Folder) open(at string) (*os.File, error) {
+	for _, allowed := range d.allowed() {
+		way, err := filepath.Rel(allowed, at)
+		if err != nil || way == "." || !filepath.IsLocal(way) {
+			continue
+		}
+		root, err := os.OpenRoot(allowed)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		return disk.OpenPlainIn(root, way, 1<<62)
+	}
+	return disk.OpenPlain(at, 1<<62) // the file is named itself
 }

@@ -10,8 +10,6 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
-
-	"dsstar/notebook/disk"
 )
 
 // A Look is what the beginning of a file tells.
@@ -27,7 +25,7 @@ func (d Folder) Look(name string, most int64) (Look, error) {
 	if err != nil {
 		return Look{}, err
 	}
-	file, err := disk.OpenPlain(at, 1<<62)
+	file, err := d.open(at)
 	if err != nil {
 		return Look{}, err
 	}

@@ -109,6 +109,31 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestSwapped: a folder in whose place somebody puts a link, after its file was found, leads nowhere.
+func TestSwapped(t *testing.T) {
+	data, far := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(data, "sub", "a.csv"), "a,b\n1,2\n")
+	write(t, filepath.Join(far, "a.csv"), "secret")
+	folder := In(data)
+	at, err := folder.Find("sub/a.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, there := range []bool{true, false} {
+		file, err := folder.open(at)
+		if (err == nil) != there {
+			t.Errorf("as it was found %v: %v", there, err)
+		}
+		if err == nil {
+			_ = file.Close()
+		}
+		sub := filepath.Join(data, "sub")
+		if err := errors.Join(os.RemoveAll(sub), os.Symlink(far, sub)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestSum(t *testing.T) {
 	data := t.TempDir()
 	write(t, filepath.Join(data, "a"), "abc")

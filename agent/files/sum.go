@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"dsstar/notebook/disk"
 )
 
 const (
@@ -30,9 +28,9 @@ func (d Folder) Sum(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	sum, err := sumOf(at)
+	sum, err := d.sumOf(at)
 	for _, c := range parts(Companions(at, name)) {
-		more, failed := sumOf(c.Path)
+		more, failed := d.sumOf(c.Path)
 		both := sha256.Sum256([]byte(sum + more))
 		sum, err = fmt.Sprintf("%x", both), errors.Join(err, failed)
 	}
@@ -73,7 +71,7 @@ var known sync.Map
 
 // sumOf returns the sum of one file. It is read once as long as its stamp tells that it is the
 // same.
-func sumOf(path string) (string, error) {
+func (d Folder) sumOf(path string) (string, error) {
 	var stat unix.Stat_t
 	if err := unix.Lstat(path, &stat); err != nil {
 		return "", err
@@ -82,7 +80,7 @@ func sumOf(path string) (string, error) {
 	if sum, ok := known.Load(now); ok {
 		return sum.(string), nil
 	}
-	file, err := disk.OpenPlain(path, 1<<62)
+	file, err := d.open(path)
 	if err != nil {
 		return "", err
 	}

@@ -76,10 +76,11 @@ func OpenPlain(path string, most int64) (*os.File, error) {
 		return nil, err
 	}
 	defer folder.Close()
-	return openPlainIn(folder, filepath.Base(path), most)
+	return OpenPlainIn(folder, filepath.Base(path), most)
 }
 
-func openPlainIn(folder *os.Root, name string, most int64) (*os.File, error) {
+// OpenPlainIn is [OpenPlain] for a file below folder. A link that leads out of folder is an error, too.
+func OpenPlainIn(folder *os.Root, name string, most int64) (*os.File, error) {
 	info, err := folder.Lstat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = &fs.PathError{Op: "open", Path: filepath.Join(folder.Name(), name), Err: ErrNotRegular}
@@ -98,7 +99,7 @@ func ReadPlain(path string, most int64) ([]byte, error) {
 
 // ReadIn is [ReadPlain] for a file below folder. A link that leads out of folder is an error, too.
 func ReadIn(folder *os.Root, name string, most int64) ([]byte, error) {
-	f, err := openPlainIn(folder, name, most)
+	f, err := OpenPlainIn(folder, name, most)
 	return readAll(f, most, err)
 }
 
