@@ -71,11 +71,6 @@ func (f File) Lack() string {
 	return ""
 }
 
-// Count returns how many parts an answer has: items of a list, lines, or labels; 1 for one value.
-func Count(answer string) int {
-	return max(1, len(parse(cleaned(answer)).items))
-}
-
 // maxFigures is the largest number of figures that a sentence is expected to repeat.
 const maxFigures = 3
 
