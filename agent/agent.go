@@ -167,9 +167,7 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 		}
 		defer func() { ended = cmp.Or(ended, r.takeLeave(ctx)) }()
 	}
-	if err := r.readyToAsk(ctx); err != nil {
-		return err
-	}
+	r.t.Described = true
 	for range maxPasses {
 		err = r.pass(ctx)
 		if _, changed := errors.AsType[*changedError](err); !changed {
@@ -285,15 +283,6 @@ func (r *run) digestRest(every []record.File) {
 		}
 	}
 	r.t.Task.Rest = files.Digest(rest)
-}
-
-// readyToAsk marks the descriptions as complete and reports the estimate, once.
-func (r *run) readyToAsk(ctx context.Context) error {
-	if r.t.Described {
-		return nil
-	}
-	r.t.Described = true
-	return r.estimate(ctx)
 }
 
 // rounds runs rounds until the plan suffices, the rounds are used up, or the solver's reply

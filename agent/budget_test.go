@@ -3,13 +3,11 @@ package agent_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 )
@@ -132,27 +130,5 @@ func TestMaxTime(t *testing.T) {
 				return ctx.Err()
 			}
 		})
-	}
-}
-
-// What the rounds may cost is told once, before the first one, and a person may decline it.
-func TestEstimate(t *testing.T) {
-	declined := errors.New("too dear")
-	for _, priced := range []bool{true, false} {
-		p := play(t, simple, func(s *stage) {
-			s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 10, Output: 30}, priced }
-			s.config.AgreeToCost = func(_ context.Context, low, high float64) error {
-				if low <= 0 || high <= low {
-					t.Errorf("%v to %v dollars", low, high)
-				}
-				return declined
-			}
-		})
-		at := slices.Index(p.kinds, agent.Estimated)
-		contains(t, p.events[at].Text, "3 to 11 model calls")
-		if strings.Contains(p.events[at].Text, "; about $") != priced || slices.Contains(p.kinds[at+1:], agent.Estimated) ||
-			errors.Is(p.err, declined) != priced || slices.Contains(p.kinds, agent.Planned) == priced {
-			t.Errorf("priced %v: %v, events %v", priced, p.err, p.kinds)
-		}
 	}
 }

@@ -39,19 +39,10 @@ type Config struct {
 	// the run. One call at a time.
 	Observe func(Event, *record.Trajectory) error
 
-	// AgreeToCost, if set, is told about what the rounds may cost, in US dollars, right before the
-	// first one, unless no price is known. Its error ends the run.
-	AgreeToCost func(ctx context.Context, low, high float64) error
-
 	// ChooseReading, if set, is asked which option of a reading that changes the answer is meant.
 	// The answer of the option that the cells take is given. It returns the option's index, or -1
 	// to leave the reading open. Its error ends the run.
 	ChooseReading func(ctx context.Context, reading record.Reading, answer string) (int, error)
-
-	// Insist, if set, is asked whether a person's cell stays although a verdict is against it: Accept
-	// if it is meant as it is, Reject if it may be dropped with all after it. With any other choice,
-	// and if nobody is asked, it stays, and the answer is not verified. Its error ends the run.
-	Insist func(ctx context.Context, step int, reason string) (choice string, err error)
 
 	// Review, if set, is asked about every cell right before it runs, and waited
 	// for: each step's, each repair, and the last one. Cells that have run before are

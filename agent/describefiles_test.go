@@ -17,7 +17,7 @@ func TestDescribeFiles(t *testing.T) {
 	if d := p.Descriptions; d[0].Text != "a table" || d[1].Text != "a table" || d[2].Text == "" {
 		t.Errorf("%+v", d)
 	}
-	if len(p.Warnings) > 0 || slices.Contains(p.kinds, agent.Estimated) ||
+	if len(p.Warnings) > 0 || slices.Contains(p.kinds, agent.Planned) ||
 		len(p.world.sessions) != len(p.world.of(agent.Describe)) { // more than TopK files are not ranked
 		t.Errorf("warnings %q, events %v", p.Warnings, p.kinds)
 	}

@@ -18,7 +18,6 @@ const (
 	Started   Kind = "started"   // the environment is known
 	Described Kind = "described" // a file has its description
 	Met       Kind = "met"       // the variables of somebody else's session are known
-	Estimated Kind = "estimated" // what the rounds may cost, in one line
 	Planned   Kind = "planned"   // a step was proposed
 	Repeated  Kind = "repeated"  // the cell of a step is run again
 	Ran       Kind = "ran"       // a cell ran, well or not

@@ -57,7 +57,7 @@ func (p *played) noError(t reporter) *played {
 // The events of a run that needs one round, and its usage.
 func TestSufficientAtOnce(t *testing.T) {
 	p := play(t, simple).noError(t)
-	equal(t, "events", p.kinds, []agent.Kind{agent.Begun, agent.Started, agent.Described, agent.Estimated, agent.Planned,
+	equal(t, "events", p.kinds, []agent.Kind{agent.Begun, agent.Started, agent.Described, agent.Planned,
 		agent.Ran, agent.Judged, agent.Ran, agent.Finalized, agent.Branched, agent.Derived, agent.Proving, agent.Proved,
 		agent.Ended})
 	if p.Usage.Calls != 3 || p.Usage.InputTokens != 30 || !slices.Equal(p.Models, []string{"m1"}) {

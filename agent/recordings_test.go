@@ -103,16 +103,10 @@ func readsAgain(taken int, more string) script {
 		"judge round 2": strings.Replace(first, "Taken: 1", fmt.Sprint("Taken: ", taken), 1) + more + judged})
 }
 
-// judges is a judge that finds a step wrong; insists has a person say what is to become of its cell.
+// judges is a judge that finds a step wrong.
 func judges(wrong int) script {
 	return more.with(script{"verdict round 4": bad, "wrong round 4": fmt.Sprint(wrong), "cell": "x = 1\nprint(x)",
 		"last": "print(x)"})
-}
-
-func insists(choice string) func(*stage) {
-	return func(s *stage) {
-		s.config.Insist = func(context.Context, int, string) (string, error) { return choice, nil }
-	}
 }
 
 // asking is a run with another question and form.
@@ -338,14 +332,9 @@ var recordings = map[string][]turn{
 	"a person's cell, and a verdict against it":               {{replies: three}, {does: edit(hers), replies: judges(2)}},
 	"a person's cell, and a verdict against a step before it": {{replies: three}, {does: edit(hers), replies: judges(1)}},
 	"a person's cell, and a verdict against a step after it":  {{replies: three}, {does: edit(hers), replies: judges(3)}},
-	"a person's cell, left open":                              {{replies: three}, {does: edit(hers), replies: judges(2), change: insists("")}},
-	"a person's cell, meant":                                  {{replies: three}, {does: edit(hers), replies: judges(2), change: insists(agent.Accept)}},
-	"a person's cell, dropped":                                {{replies: three}, {does: edit(hers), replies: judges(2), change: insists(agent.Reject)}},
-	"a person's cell, dropped with a step before it": {{replies: three},
-		{does: edit(hers), replies: judges(1), change: insists(agent.Reject)}},
 	"a person's cell, and a ruling against it": {{replies: undecided}, {does: edit(hers),
 		replies: more.with(script{"arbiter": wrongStep + "2"})}},
-	"a person's cell, and a ruling against a step before it": {{replies: undecided}, {does: edit(hers), change: insists(""),
+	"a person's cell, and a ruling against a step before it": {{replies: undecided}, {does: edit(hers),
 		replies: more.with(script{"arbiter": wrongStep + "1"})}},
 	"an earlier question edited": {{replies: simple}, {does: next, replies: onward},
 		{does: edit(source("step-1", "1", "7")), replies: onward}},

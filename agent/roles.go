@@ -13,18 +13,15 @@ type Role struct {
 	Name  string
 	Label string // where the terminal shows its reply as it comes; "": the name
 	Paper bool   // of the published method
-
-	// calls that an estimate counts: in two rounds, and besides for a question
-	InTwoRounds, Besides int
 }
 
 // Roles are the roles of both methods. A new one is a row, a template of package prompts with a form of
 // [ask], a call, and an entry in the settings.
 var Roles = []Role{
-	{Name: "solver", Label: "step", InTwoRounds: 2},
-	{Name: "judge", InTwoRounds: 2},
-	{Name: "debugger", Label: "repair", InTwoRounds: 1},
-	{Name: "second", Besides: 1},
+	{Name: "solver", Label: "step"},
+	{Name: "judge"},
+	{Name: "debugger", Label: "repair"},
+	{Name: "second"},
 	{Name: "arbiter", Label: "ruling"},
 	{Name: "branches", Label: "readings"},
 	{Name: "learner", Label: "memory"},
@@ -32,12 +29,12 @@ var Roles = []Role{
 	{Name: "coder", Label: "cell"},
 	{Name: "finalizer", Label: "answer"},
 	{Name: "analyzer", Label: "file", Paper: true},
-	{Name: "planner", Label: "plan", Paper: true, InTwoRounds: 2},
-	{Name: "coder", Label: "cell", Paper: true, InTwoRounds: 2},
-	{Name: "debugger", Label: "repair", Paper: true, InTwoRounds: 1},
-	{Name: "verifier", Label: "judge", Paper: true, InTwoRounds: 2},
-	{Name: "router", Paper: true, InTwoRounds: 2, Besides: -1}, // none after the last round
-	{Name: "finalizer", Label: "answer", Paper: true, Besides: 1},
+	{Name: "planner", Label: "plan", Paper: true},
+	{Name: "coder", Label: "cell", Paper: true},
+	{Name: "debugger", Label: "repair", Paper: true},
+	{Name: "verifier", Label: "judge", Paper: true},
+	{Name: "router", Paper: true},
+	{Name: "finalizer", Label: "answer", Paper: true},
 }
 
 // LabelOf returns the label of a role.
@@ -47,16 +44,6 @@ func LabelOf(name string) string {
 		return name
 	}
 	return Roles[i].Label
-}
-
-// callsOf estimates the model calls of a number of rounds.
-func callsOf(paper bool, rounds int) (calls int) {
-	for _, r := range Roles {
-		if r.Paper == paper {
-			calls += r.InTwoRounds*rounds/2 + r.Besides
-		}
-	}
-	return calls
 }
 
 // unread warns that a reply could not be read, where the run goes on without it. It returns whether err

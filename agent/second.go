@@ -186,12 +186,7 @@ func (r *run) arbitrate(ctx context.Context, s *record.Second,
 	case record.RuledReading:
 		r.t.Readings = append(r.t.Readings, readingOf(ruling, s))
 	case record.RuledFirst:
-		step, _, err := r.insists(ctx, ruling.Wrong, ruling.Reason)
-		if err != nil {
-			s.Ruling, s.Reason = "", ""
-			return false, err
-		}
-		if step > 0 {
+		if step := r.t.Mine(ruling.Wrong); step > 0 {
 			s.Ruling, s.Reason = record.RuledUndecided, fmt.Sprintf("your cell of step %d stays: %s", step, ruling.Reason)
 			break
 		}

@@ -141,7 +141,6 @@ func (s *Settings) validate(won map[string]setting) error {
 		{"context", s.Context == 0 || s.Context >= 2000 && s.Context <= 100_000_000,
 			"0, or 2000 to 100000000"},
 		{"max_cost", isAmount(s.MaxCost), "0 or more"},
-		{"ask_above_usd", isAmount(s.AskAboveUSD), "0 or more"},
 		{"max_time", s.MaxTime >= 0, "0s or longer"},
 		{"method.analyzer", among(s.Method.Analyzer, "profile none"), "profile or none"},
 		{"method.verifier_input", among(s.Method.VerifierInput, "full query-plan"),

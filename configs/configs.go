@@ -50,7 +50,6 @@ type Settings struct {
 	Include     []string `mapstructure:"include" project:"include"`
 	Mask        []string `mapstructure:"mask" project:"mask"`
 	MaxDownload Bytes    `mapstructure:"max_download" project:"spending"`
-	AskAboveUSD float64  `mapstructure:"ask_above_usd" project:"spending"` // 0: never asks
 
 	CellTimeout  time.Duration `mapstructure:"cell_timeout" project:"budget"`
 	StartTimeout time.Duration `mapstructure:"start_timeout" project:"budget"`

@@ -46,8 +46,6 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"max_calls: 10", "max_calls: 9", ""},
 		{"max_time: 10m", "max_time: 11m", "max_time"},
 		{"", "cell_timeout: 1h", ""},
-		{"", "ask_above_usd: 0", "ask_above_usd"},
-		{"", "ask_above_usd: 0.5", ""},
 		{"", "base_url: https://example.org/v1", "base_url"},
 		{"", "base_url: ''", ""},
 		{"", "api_key_env: OTHER_KEY", "api_key_env"},

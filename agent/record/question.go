@@ -200,10 +200,10 @@ func (q *Question) RoundsLeft(most int) int {
 }
 
 // Mine returns the number of the first step of the plan, from step from on, whose cell a person
-// wrote; 0 if there is none.
+// wrote; 0 if there is none, or if from is 0.
 func (q *Question) Mine(from int) int {
 	for n, r := range q.Accepted() {
-		if n+1 >= from && r.ByHand {
+		if from > 0 && n+1 >= from && r.ByHand {
 			return n + 1
 		}
 	}

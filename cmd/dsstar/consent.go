@@ -10,7 +10,6 @@ import (
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
-	"dsstar/notebook/human"
 )
 
 // consent names the unsandboxed kernels that the run will use and asks the user to agree.
@@ -74,30 +73,5 @@ func (a *app) ask(ctx context.Context, question string) error {
 	case <-ctx.Done():
 		fmt.Fprintln(a.stderr)
 		return ctx.Err()
-	}
-}
-
-// asksAbout reports whether to ask about a cost in US dollars. Nobody is asked off a terminal.
-func (a *app) asksAbout(j job, usd float64) bool {
-	most := j.settings.AskAboveUSD
-	return most > 0 && usd > most && !j.yes && a.stdinTTY && a.stderrTTY
-}
-
-var errTooDear = errors.New("declined for what the rounds may cost")
-
-// affordRounds returns a function that asks the user about the estimated cost of the rounds if it
-// may exceed the setting.
-func (a *app) affordRounds(j job) func(ctx context.Context, low, high float64) error {
-	return func(ctx context.Context, low, high float64) error {
-		if !a.asksAbout(j, high) {
-			return nil
-		}
-		j.progress.Wait("")
-		err := a.ask(ctx, fmt.Sprintf("         about %s to %s: go on? [y/N] ",
-			human.Dollars(low), human.Dollars(high)))
-		if errors.Is(err, errDeclined) {
-			return errTooDear
-		}
-		return err
 	}
 }

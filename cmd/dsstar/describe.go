@@ -58,7 +58,6 @@ func (a *app) describeCommand() *cobra.Command {
 	descriptionFlags(f)
 	endpointFlags(f)
 	limitFlags(f)
-	askAboveFlag(f)
 	interpreterFlags(f)
 	sandboxFlags(f)
 	serverFlag(f)

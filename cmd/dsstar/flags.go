@@ -16,7 +16,7 @@ var flagGroups = []flagGroup{
 	{"Model", "model role-model second base-url api-key-env embedding-model context"},
 	{"Method", "guidelines fresh ask choose drop note review max-rounds debug-tries no-second no-readings " +
 		"rollback analyzer paper verifier-input no-router"},
-	{"Limits", "max-cost max-calls max-time ask-above-usd cell-timeout"},
+	{"Limits", "max-cost max-calls max-time cell-timeout"},
 	{"Kernel", "python kernel server keep"},
 	{"Sandbox", "sandbox allow-net allow-read allow-write allow-env allow-gpu allow-multiprocessing " +
 		"max-memory max-processes max-file max-folder"},
@@ -65,7 +65,6 @@ func settingFlags(f *pflag.FlagSet) {
 	modelFlags(f)
 	kernelFlags(f)
 	dataFlags(f)
-	askAboveFlag(f)
 	sandboxFlags(f)
 	serverFlag(f)
 }
@@ -99,11 +98,6 @@ func limitFlags(f *pflag.FlagSet) {
 	f.Float64("max-cost", 0, "cost limit in US dollars")
 	f.Int("max-calls", 0, "limit on model calls")
 	f.Duration("max-time", 0, "time limit of the run")
-}
-
-func askAboveFlag(f *pflag.FlagSet) {
-	f.Float64("ask-above-usd", 0,
-		"on a terminal, ask first if a run may cost more US dollars; 0: never (default 1)")
 }
 
 // descriptionFlags adds the flags of how files are described.

@@ -33,24 +33,9 @@ func (a *app) chooseReading(j job) func(context.Context, record.Reading, string)
 	}
 }
 
-// canAsk reports whether a person can be asked what the question or a cell means.
+// canAsk reports whether a person can be asked what the question means.
 func (a *app) canAsk(j job) bool {
 	return j.ask != "never" && !j.json && !j.quiet && !j.shown && a.stdinTTY && a.stderrTTY
-}
-
-// insist returns a function that asks the user what becomes of a cell of theirs that is found
-// wrong; nil if nobody can be asked.
-func (a *app) insist(j job) func(context.Context, int, string) (string, error) {
-	if !a.canAsk(j) {
-		return nil
-	}
-	return func(ctx context.Context, step int, reason string) (string, error) {
-		j.progress.Wait("")
-		fmt.Fprintf(a.stderr, "Your cell of step %d is found wrong: %s\n  1  it is meant as it is\n"+
-			"  2  drop it, and the steps after it\n", step, term.Printable(reason))
-		n, err := a.number(ctx, "Which? [1-2, or Enter to leave it, not verified] ", 2)
-		return []string{"", agent.Accept, agent.Reject}[n+1], err
-	}
 }
 
 // choose records which option is meant. It is named by its number among those of all open readings

@@ -197,8 +197,6 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 		p.described(e, t, described)
 	case agent.Met:
 		p.Say("session  has %s", term.Fit(e.Text, 200))
-	case agent.Estimated:
-		p.Say("estimate %s", e.Text)
 	case agent.Planned:
 		if p.asks == nil || !p.asks() { // else the review shows the step
 			p.SayIn(term.Strong, "step %-3d %s", e.Step, e.Text)

@@ -222,7 +222,7 @@ func TestProgressHostile(t *testing.T) {
 	s.Stream("analyzer", hostile, said(hostile))
 	s.Stream("analyzer", hostile+"2", said(hostile))
 	s.screen.Flush()
-	for _, kind := range []agent.Kind{agent.Described, agent.Estimated, agent.Warned, agent.Proved} {
+	for _, kind := range []agent.Kind{agent.Described, agent.Warned, agent.Proved} {
 		s.happens(agent.Event{Kind: kind, Text: hostile})
 	}
 	s.plan(hostile)
@@ -253,7 +253,6 @@ func TestProgressPlain(t *testing.T) {
 		s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
 		s.Progress = newProgress(&stderr, Options{Quiet: quiet})
 		script(s, func(string) {})
-		s.happens(agent.Event{Kind: agent.Estimated, Text: "about $0.20 a round"})
 		s.plan("Look again.")
 		s.judge(record.Verdict{Sufficient: true, Inconclusive: true, Reason: "the data do not say"})
 		s.Stop()
