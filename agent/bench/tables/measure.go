@@ -1,4 +1,4 @@
-// Package tables presents recorded benchmark runs as Markdown: the papers' tables with published
+// Package tables shows recorded benchmark runs as Markdown: the papers' tables with published
 // figures beside ours, and comparisons of two runs. The same records give the same bytes, also in a
 // replay: only comparisons have seconds.
 package tables
@@ -19,11 +19,11 @@ type choice func(runner.Item) bool
 func figures(r runner.Record) map[string]float64 {
 	all := map[string]float64{
 		"completion": share(r.Finished), "one round": share(r.Rounds == 1),
-		"more rounds": share(r.Rounds > 1),
-		"calls":       float64(r.Usage.Calls), "input tokens": float64(r.Usage.InputTokens),
-		"output tokens": float64(r.Usage.OutputTokens),
-		"tokens":        float64(r.Usage.InputTokens + r.Usage.OutputTokens), "seconds": r.Seconds.Total,
-		"rounds": float64(r.Rounds), "repairs": float64(r.DebugTries),
+		"more rounds": share(r.Rounds > 1), "rounds": float64(r.Rounds),
+		"repairs": float64(r.DebugTries), "calls": float64(r.Usage.Calls),
+		"input tokens": float64(r.Usage.InputTokens), "output tokens": float64(r.Usage.OutputTokens),
+		"tokens":  float64(r.Usage.InputTokens + r.Usage.OutputTokens),
+		"seconds": r.Seconds.Total, "executions": float64(r.Executions), "failed": float64(r.Failed),
 	}
 	for _, name := range []string{"CS", "CR"} {
 		if v, ok := r.Scores[name]; ok {
@@ -55,10 +55,17 @@ func Score(r runner.Result) *bench.Value { return measured(r, "score", nil) }
 // record have no score and are not complete; for other figures they do not count.
 func measured(r runner.Result, name string, chosen choice) *bench.Value {
 	switch name {
-	case "total cost":
-		return totalCost(r, chosen)
-	case "executable":
-		return executable(r, chosen)
+	case "total cost": // of running all tasks once
+		if v := known(r, "cost", chosen); v != nil {
+			return &bench.Value{Value: v.Value * float64(v.N), N: v.N}
+		}
+		return nil
+	case "executable": // the share of executions without an error
+		all, failed := measured(r, "executions", chosen), measured(r, "failed", chosen)
+		if all == nil || all.Value == 0 {
+			return nil
+		}
+		return &bench.Value{Value: 100 - 100*failed.Value/all.Value, N: all.N}
 	}
 	has := func(r runner.Record) bool { _, ok := figures(r)[name]; return ok }
 	if !slices.ContainsFunc(r.Records, has) {
@@ -80,31 +87,13 @@ func measured(r runner.Result, name string, chosen choice) *bench.Value {
 	return bench.Mean(values)
 }
 
-// totalCost returns the cost of running all tasks once, or nil if the cost of one is unknown.
-func totalCost(r runner.Result, chosen choice) *bench.Value {
-	v := measured(r, "cost", chosen)
-	if v == nil || v.N < len(byTask(r, chosen)) {
+// known is measured, but nil if any task lacks the figure, such as for want of a price.
+func known(r runner.Result, name string, chosen choice) *bench.Value {
+	v := measured(r, name, chosen)
+	if v != nil && v.N < len(byTask(r, chosen)) {
 		return nil
 	}
-	return &bench.Value{Value: v.Value * float64(v.N), N: v.N}
-}
-
-// executable returns the share of executions without an error.
-func executable(r runner.Result, chosen choice) *bench.Value {
-	all, failed, n := 0, 0, 0
-	for _, t := range byTask(r, chosen) {
-		before := all
-		for _, record := range t.records {
-			all, failed = all+record.Executions, failed+record.Failed
-		}
-		if all > before {
-			n++
-		}
-	}
-	if all == 0 {
-		return nil
-	}
-	return &bench.Value{Value: 100 * float64(all-failed) / float64(all), N: n}
+	return v
 }
 
 // A taskRecords holds the records of one task, one for each repeat that has a result.

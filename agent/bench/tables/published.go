@@ -26,13 +26,29 @@ import (
 //go:embed published.csv
 var published string
 
-type column struct {
-	measure  string
-	decimals int // of its figures
-	chosen   choice
+// A Table is a table of a paper.
+type Table struct {
+	Name                 string // such as ds-star:1
+	title, source, bench string
+	tasks                int // behind the figures; 0: unknown
+	columns              []column
+	rows                 []row
+	notes                []string
 }
 
-// Papers returns all tables, without ours.
+type column struct {
+	name, measure string
+	decimals      int // of its figures
+	chosen        choice
+}
+
+type row struct {
+	framework, model string
+	run              string // the agent of our run, and its flags
+	figures          []string
+}
+
+// Papers returns all tables.
 func Papers() (all []Table) {
 	records := csv.NewReader(strings.NewReader(published))
 	records.FieldsPerRecord = -1
@@ -43,39 +59,25 @@ func Papers() (all []Table) {
 	for _, f := range lines {
 		if f[0] == "table" {
 			tasks, _ := strconv.Atoi(f[5])
-			all = append(all, Table{Paper: f[1], Title: f[2], Source: f[3], bench: f[4], tasks: tasks,
-				Used: []Used{}})
+			all = append(all, Table{Name: f[1], title: f[2], source: f[3], bench: f[4], tasks: tasks})
 			continue
 		}
 		switch t := &all[len(all)-1]; f[0] {
 		case "note":
-			t.Notes = append(t.Notes, f[1])
+			t.notes = append(t.notes, f[1])
 		case "column":
 			f = append(f, "")
-			t.Columns = append(t.Columns, f[1])
-			t.columns = append(t.columns, column{f[2], 1, chosenBy(f[3], f[min(4, len(f)):])})
+			t.columns = append(t.columns, column{f[1], f[2], 1, chosenBy(f[3], f[min(4, len(f)):])})
 		default:
-			r := Row{Framework: f[1], Model: f[2], run: f[3], Published: make([]*float64, len(t.columns))}
-			for i, text := range f[4:] {
-				if v, err := strconv.ParseFloat(text, 64); err == nil {
-					_, after, _ := strings.Cut(text, ".")
-					r.Published[i], t.columns[i].decimals = &v, len(after)
+			t.rows = append(t.rows, row{f[1], f[2], f[3], f[4:]})
+			for i, figure := range f[4:] {
+				if _, after, _ := strings.Cut(figure, "."); figure != "" {
+					t.columns[i].decimals = len(after)
 				}
 			}
-			t.Rows = append(t.Rows, r)
 		}
 	}
 	return all
-}
-
-// Find returns the table with that name.
-func Find(name string) (t Table, ok bool) {
-	for _, t := range Papers() {
-		if t.Paper == name {
-			return t, true
-		}
-	}
-	return t, false
 }
 
 // varies lists the prefixes of settings that distinguish kinds of runs. Other settings, such as
@@ -113,9 +115,9 @@ func flagged(r runner.Result) string {
 }
 
 // is reports whether a run belongs beside the row.
-func (r Row) is(of runner.Result) bool {
+func (r row) is(of runner.Result) bool {
 	return strings.ReplaceAll(r.run, "PROVIDER/", "") == flagged(of) &&
-		modelName(r.Model) == modelName(of.Model)
+		modelName(r.model) == modelName(of.Model)
 }
 
 // named returns a run's name in notes. It omits the folder, which differs in a replay.
@@ -125,7 +127,8 @@ func named(r runner.Result) string { return flagged(r) + " with " + r.Model }
 func modelName(name string) string { return plain(name[strings.LastIndexByte(name, '/')+1:]) }
 
 // command returns the command of the run that would fill in a row.
-func (t Table) command(r Row) string {
-	return fmt.Sprintf("dsstar bench run --bench %s --tasks TASKS --agent %s --model PROVIDER/%s --out OUT",
-		t.bench, r.run, strings.ToLower(strings.ReplaceAll(r.Model, " ", "-")))
+func (t Table) command(r row) string {
+	return fmt.Sprintf("dsstar bench run --bench %s --tasks TASKS --agent %s --model PROVIDER/%s --out OUT"+
+		"   # %s, %s", t.bench, r.run, strings.ToLower(strings.ReplaceAll(r.model, " ", "-")),
+		r.framework, r.model)
 }

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -13,21 +12,13 @@ import (
 	"dsstar/agent/record"
 )
 
-func near(t *testing.T, what string, got, want float64) {
-	t.Helper()
-	if math.Abs(got-want) > 5e-5 {
-		t.Errorf("%s: %v, want %v", what, got, want)
-	}
-}
-
 // TestSignTest has values from R: binom.test(x, n)$p.value.
 func TestSignTest(t *testing.T) {
-	for _, c := range []struct {
-		better, worse int
-		p             float64
-	}{{0, 0, 1}, {1, 0, 1}, {5, 0, 0.0625}, {0, 6, 0.03125}, {8, 2, 0.109375}, {10, 10, 1}, {60, 40,
-		0.0568879}} {
-		near(t, fmt.Sprint(c.better, c.worse), signTest(c.better, c.worse), c.p)
+	for of, want := range map[[2]int]float64{{0, 0}: 1, {1, 0}: 1, {5, 0}: 0.0625, {0, 6}: 0.03125,
+		{8, 2}: 0.109375, {10, 10}: 1, {60, 40}: 0.0568879} {
+		if p := signTest(of[0], of[1]); math.Abs(p-want) > 5e-5 {
+			t.Errorf("%v: %v, want %v", of, p, want)
+		}
 	}
 }
 
@@ -56,35 +47,6 @@ func sample(agentName, model string, setup map[string]string, scores ...float64)
 	return r
 }
 
-func TestPaperTable(t *testing.T) {
-	p, ok := Find("ds-star:1")
-	if !ok {
-		t.Fatal("no table ds-star:1")
-	}
-	table := p.With([]runner.Result{
-		sample("dsstar", "gemini/gemini-2.5-pro", map[string]string{"method.paper": "true",
-			"cell_timeout": "10m"}, 1, 0, 1, -1),
-		sample("dsstar", "ollama/some", map[string]string{"method.readings": "false"}, 1, 1),
-		{About: runner.About{Bench: "dacode", Agent: "react", Model: "m"}},
-	})
-	text := regexp.MustCompile(" +").ReplaceAllString(table.Markdown(), " ")
-	for _, want := range []string{
-		"| DS-STAR | Gemini-2.5-Pro | 87.50 | 100.00 (n 2, 34.24 to 100.00) | 45.24 | 0.00 (n 2, 0.00 " +
-			"to 65.76) |",
-		"| dsstar --no-readings | ollama/some |", "1 of 4 tasks have no result yet, and count as wrong",
-		"react with m of dacode is not in this table",
-		"dsstar bench run --bench dabstep --tasks TASKS --agent react --model PROVIDER/gemini-2.5-pro " +
-			"--out OUT # ReAct, Gemini-2.5-Pro",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the table lacks %q:\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, "--paper --out") {
-		t.Errorf("a run that is there is called missing:\n%s", text)
-	}
-}
-
 // settingsOf returns the settings that the flags of a row's run set.
 func settingsOf(run string) map[string]string {
 	setup := map[string]string{}
@@ -104,87 +66,90 @@ func settingsOf(run string) map[string]string {
 	return setup
 }
 
-// TestPapers makes every table, empty and from a run. Each row has as many figures as columns,
-// and matches a run made by its own command.
+// with returns a table of a paper with runs, without its padding.
+func with(paper string, runs ...runner.Result) string {
+	for _, p := range Papers() {
+		if p.Name == paper {
+			return regexp.MustCompile(" +").ReplaceAllString(p.Markdown(runs), " ")
+		}
+	}
+	return "there is no such table"
+}
+
+// TestPapers: a run that is made by the command of a row is in this row, and in no other one.
 func TestPapers(t *testing.T) {
 	for _, p := range Papers() {
-		for _, row := range p.Rows {
-			if len(row.Published) > len(p.columns) {
-				t.Errorf("%s, %s %s: %d figures for %d columns", p.Paper, row.Framework, row.Model,
-					len(row.Published), len(p.columns))
-			}
-			if row.run == "" {
-				continue
-			}
-			run := sample("", "x/"+row.Model, settingsOf(row.run), 1, 0)
+		for i, row := range p.rows {
+			run := sample("", "x/"+row.model, settingsOf(row.run), 1, 0)
 			run.Agent, _, _ = strings.Cut(row.run, " ")
-			run.Bench = p.bench
-			found := 0
-			for _, made := range p.With([]runner.Result{run}).Rows {
-				if made.Run != "" {
-					found++
-					if made.Framework != row.Framework || made.Model != row.Model {
-						t.Errorf("%s: the run of %s %s is in the row of %s %s", p.Paper, row.Framework, row.Model,
-							made.Framework, made.Model)
-					}
+			for j, other := range p.rows {
+				if row.run != "" && other.is(run) != (i == j) {
+					t.Errorf("%s: the run of %s and the row of %s", p.Name, row.framework, other.framework)
 				}
 			}
-			if found != 1 {
-				t.Errorf("%s: the run of %s %s is in %d rows", p.Paper, row.Framework, row.Model, found)
-			}
 		}
-		table := p.With(nil)
-		if _, err := json.Marshal(table); err != nil || table.Markdown() == "" {
-			t.Errorf("%s: %v", p.Paper, err)
+		if text := p.Markdown(nil); !strings.Contains(text, p.title) {
+			t.Errorf("%s is %s", p.Name, text)
 		}
 	}
 }
 
-// TestApart: runs that a paper's row must not include without a note.
-func TestApart(t *testing.T) {
-	table := func(paper string, runs ...runner.Result) string {
-		p, _ := Find(paper)
-		return regexp.MustCompile(" +").ReplaceAllString(p.With(runs).Markdown(), " ")
-	}
-	few := sample("react", "x/gemini-2.5-pro", map[string]string{"compat": "fixed",
-		"temperature": "0.3", "tasks": "/t", "seed": "7"}, 1, 0)
-	dev := sample("react", "x/gemini-2.5-pro", map[string]string{"split": "dev"}, 1, 0)
-	usual := sample("react", "x/gemini-2.5-pro", map[string]string{"compat": "upstream"},
-		make([]float64, 450)...)
-	reasons := sample("react", "x/gemini-2.5-pro", map[string]string{"reasoning": "true"}, 1, 0)
-	alone := sample("model-only", "x/gemini-2.5-pro", nil, 1, 1)
-	warm := sample("da-agent", "x/gemini-2.5-pro",
-		map[string]string{"temperature": "0.7", "cell_timeout": "5m10s"}, 1, 0)
+// TestTables: runs are in the rows where they belong, and notes say how they differ.
+func TestTables(t *testing.T) {
+	gemini := "x/gemini-2.5-pro"
+	few := sample("react", gemini, map[string]string{"compat": "fixed", "temperature": "0.3",
+		"tasks": "/t", "seed": "7"}, 1, 0)
+	usual := sample("react", gemini, map[string]string{"compat": "upstream"}, make([]float64, 450)...)
+	warm := sample("da-agent", gemini, map[string]string{"temperature": "0.7", "cell_timeout": "5m10s"}, 1, 0)
 	warm.Published = map[string]string{"temperature": "0", "cell_timeout": "5m10s"}
 	machine := sample("data-interpreter", "x/gpt-4-turbo", nil, 1, 1)
 	machine.Bench = "dir"
-	scored := machine
+	scored, served := machine, sample("react", "m", nil, 1, 0)
 	scored.Records = []runner.Record{{Task: "1", Repeat: 1, Scores: map[string]float64{"CS": 0.9}}}
-	for _, c := range []struct{ what, text, want string }{
-		{"few tasks", table("ds-star:1", few),
-			"- react with x/gemini-2.5-pro: ours: 2 tasks, and the published figures are of 450, scored " +
-				"fixed, temperature 0.3\n"},
-		{"its split", table("ds-star:6", dev), "| ReAct | Gemini-2.5-Pro | 7.1 | 10.5 "},
-		{"not its split", table("ds-star:6", usual), "| react | x/gemini-2.5-pro | – |"},
-		{"one setting of its own", table("ds-star:6", warm),
+	served.Records[0].Sandbox, served.Records[1].Sandbox = "full", "none (of a server)"
+	other := sample("react", "m", nil)
+	other.Bench = "dacode"
+	const one, missing = "ds-star:1", "dsstar bench run --bench dabstep --tasks TASKS --agent react --model " +
+		"PROVIDER/gemini-2.5-pro --out OUT # ReAct, Gemini-2.5-Pro"
+	for _, c := range []struct {
+		what, paper string
+		runs        []runner.Result
+		want        string // "!": the table lacks what follows
+	}{
+		{"its row", one, []runner.Result{sample("dsstar", "gemini/gemini-2.5-pro",
+			map[string]string{"method.paper": "true"}, 1, 0, 1, -1)}, "| DS-STAR | Gemini-2.5-Pro | 87.50 | " +
+			"100.00 (n 2, 34.24 to 100.00) | 45.24 | 0.00 (n 2, 0.00 to 65.76) |"},
+		{"one task lacks", one, []runner.Result{sample("dsstar", "m", nil, 1, -1)},
+			"1 of 2 tasks have no result yet, and count as wrong"},
+		{"its own row", one, []runner.Result{sample("dsstar", "ollama/some",
+			map[string]string{"method.readings": "false"}, 1, 1)}, "| dsstar --no-readings | ollama/some |"},
+		{"another benchmark", one, []runner.Result{other}, "react with m of dacode is not in this table"},
+		{"none", one, nil, missing},
+		{"there", one, []runner.Result{usual}, "!" + missing},
+		{"few tasks", one, []runner.Result{few}, "- react with x/gemini-2.5-pro: ours: 2 tasks, and the " +
+			"published figures are of 450, compat fixed, temperature 0.3\n"},
+		{"as published", one, []runner.Result{usual}, "!ours:"},
+		{"its split", "ds-star:6", []runner.Result{sample("react", gemini,
+			map[string]string{"split": "dev"}, 1, 0)}, "| ReAct | Gemini-2.5-Pro | 7.1 | 10.5 "},
+		{"not its split", "ds-star:6", []runner.Result{usual}, "| react | x/gemini-2.5-pro | – |"},
+		{"one setting of its own", "ds-star:6", []runner.Result{warm},
 			"ours: 2 tasks, and the published figures are of 10, temperature 0.7\n"},
-		{"without", table("dabstep:1", few), "--agent react --reasoning --model PROVIDER/gemini-2.5-pro --out OUT"},
-		{"the baseline's figures", table("ds-star:1", reasons),
-			"| Model-only | Gemini-2.5-Pro | 66.67 | 100.00 "},
-		{"the model alone", table("ds-star:1", alone), "| model-only | x/gemini-2.5-pro | – | 100.00"},
-		{"a score that is not CS", table("data-interpreter:1", machine),
+		{"without", "dabstep:1", []runner.Result{few},
+			"--agent react --reasoning --model PROVIDER/gemini-2.5-pro --out OUT"},
+		{"the baseline's figures", one, []runner.Result{sample("react", gemini,
+			map[string]string{"reasoning": "true"}, 1, 0)}, "| Model-only | Gemini-2.5-Pro | 66.67 | 100.00 "},
+		{"the model alone", one, []runner.Result{sample("model-only", gemini, nil, 1, 1)},
+			"| model-only | x/gemini-2.5-pro | – | 100.00"},
+		{"a score that is not CS", "data-interpreter:1", []runner.Result{machine},
 			"| Data Interpreter | GPT-4-Turbo | 0.98 | – |"},
-		{"one that is", table("data-interpreter:1", scored), " 0.95 | 0.90 (n 1) |"},
+		{"one that is", "data-interpreter:1", []runner.Result{scored}, " 0.95 | 0.90 (n 1) |"},
+		{"no run gives CS", "data-interpreter:1", nil, "!bench run"},
+		{"no sandbox", one, []runner.Result{served}, "1 of 2 tasks ran outside the sandbox"},
 	} {
-		if !strings.Contains(c.text, c.want) {
-			t.Errorf("%s: the table lacks %q:\n%s", c.what, c.want, c.text)
+		want, lacks := strings.CutPrefix(c.want, "!")
+		if text := with(c.paper, c.runs...); strings.Contains(text, want) == lacks {
+			t.Errorf("%s: %q, in\n%s", c.what, c.want, text)
 		}
-	}
-	if text := table("ds-star:1", usual); strings.Contains(text, "ours:") {
-		t.Errorf("a run like the published ones is noted:\n%s", text)
-	}
-	if text := table("data-interpreter:1"); strings.Contains(text, "bench run") {
-		t.Errorf("a run is said to give CS:\n%s", text)
 	}
 }
 
@@ -205,7 +170,7 @@ func TestMeasures(t *testing.T) {
 		}
 	}
 	r.Records[1].Cost, r.Records[2].Score = nil, nil
-	if v := totalCost(r, nil); v != nil {
+	if v := measured(r, "total cost", nil); v != nil {
 		t.Errorf("a total that lacks a part: %+v", v)
 	}
 	if v := Score(r); v.N != 3 {
@@ -220,37 +185,16 @@ func TestMeasures(t *testing.T) {
 func TestCompare(t *testing.T) {
 	a := sample("react", "m", nil, 1, 0, 0, 1, 0, -1)
 	b := sample("dsstar", "m", map[string]string{"max_rounds": "5"}, 1, 1, 1, 0, 1, 1)
-	c, err := Compare(a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.Tasks != 5 || c.Better != 3 || c.Worse != 1 || math.Abs(c.P-0.625) > 1e-9 ||
-		c.Test != "McNemar" || c.B.Only != 1 {
-		t.Errorf("%+v", c)
-	}
-	text := c.Markdown()
-	for _, want := range []string{"| Score % ", "40.00", "80.00", "+40.00",
+	text, err := Compare(a, b)
+	for _, want := range []string{"Over 5 tasks", "| Score % ", "40.00", "80.00", "+40.00",
 		"3 better in B, 1 worse: p = 0.6250 (McNemar test", "max_rounds: the default in A, 5 in B",
 		"0: answer 1", "1 tasks have a result in B alone"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the comparison lacks %q:\n%s", want, text)
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("the comparison lacks %q: %v\n%s", want, err, text)
 		}
 	}
 	if _, err := Compare(a, runner.Result{About: runner.About{Bench: "dacode"}}); err == nil {
 		t.Error("runs of two benchmarks are compared")
-	}
-}
-
-// TestSandboxIsTold: tables report a run without a sandbox.
-func TestSandboxIsTold(t *testing.T) {
-	a, b := sample("react", "m", nil, 1, 0), sample("react", "m", nil, 1, 0)
-	for i := range a.Records {
-		a.Records[i].Sandbox = "full"
-	}
-	b.Records[0].Sandbox, b.Records[1].Sandbox = "full", "none (of a server)"
-	if notes := strings.Join(about(b), "\n"); !strings.Contains(notes,
-		"1 of 2 tasks ran outside the sandbox") || len(about(a)) > 0 {
-		t.Errorf("%q, %q", about(a), notes)
 	}
 }
 
@@ -265,19 +209,14 @@ func TestUsed(t *testing.T) {
 		}
 		ours.Records[i].Derivations = record.Counts{"readings": 2, "open": 1, "changed": i, "second_derivations": 1}
 	}
-	c, err := Compare(ours, other)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, _ := Find("ds-star:1")
+	compared, err := Compare(ours, other)
 	const want = "\ndsstar with x/m, a task:\n\n| Role | Calls | Input tokens | Cached | Output tokens |\n" +
-		"| --- | --- | --- | --- | --- |\n| solver | 1.50 | 100 | 40 | 9 |\n| judge | 1.00 | 50 | 0 | 3 |\n" +
+		"| --- | --- | --- | --- | --- |\n| solver | 1.5 | 100.0 | 40.0 | 9.0 |\n| judge | 1.0 | 50.0 | 0.0 | 3.0 |\n" +
 		"- readings 4, open 2, changed 1\n- second derivations 2\n"
-	for name, text := range map[string]string{"table": p.With([]runner.Result{ours, other}).Markdown(),
-		"comparison": c.Markdown()} {
-		text = regexp.MustCompile(" +").ReplaceAllString(text, " ")
-		if !strings.Contains(text, want) || strings.Contains(text, "react with x/m, a task") {
-			t.Errorf("the %s is\n%s", name, text)
+	for _, text := range []string{with("ds-star:1", ours, other),
+		regexp.MustCompile(" +").ReplaceAllString(compared, " ")} {
+		if err != nil || !strings.Contains(text, want) || strings.Contains(text, "react with x/m, a task") {
+			t.Errorf("%v:\n%s", err, text)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -93,14 +94,13 @@ func (a *App) print(asJSON bool, value any, text func() string) error {
 func paperNames() []string {
 	var names []string
 	for _, p := range tables.Papers() {
-		names = append(names, p.Paper)
+		names = append(names, p.Name)
 	}
 	return names
 }
 
 func (a *App) tableCommand() *cobra.Command {
 	var papers []string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "table --paper NAME [OUT…]",
 		Short: "Print a paper's table, with ours beside the published figures",
@@ -113,24 +113,19 @@ Tables: ` + strings.Join(paperNames(), ", "),
 			"ds-star:4 --paper ds-star:fig4 first",
 	}
 	cmd.Flags().StringSliceVar(&papers, "paper", nil, "the table, such as ds-star:1; may be repeated")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		made, err := makeTables(papers, args)
 		if err != nil {
 			return err
 		}
-		return a.print(asJSON, map[string]any{"tables": made}, func() string {
-			var pages []string
-			for _, t := range made {
-				pages = append(pages, t.Markdown())
-			}
-			return strings.Join(pages, "\n")
-		})
+		_, err = io.WriteString(a.Stdout, strings.Join(made, "\n"))
+		return err
 	}
 	return cmd
 }
 
-func makeTables(papers, paths []string) (made []tables.Table, _ error) {
+// makeTables returns tables of papers with the runs at paths, as Markdown.
+func makeTables(papers, paths []string) (made []string, _ error) {
 	wrong := func(text string) error {
 		return usage.New(text+"; the tables are "+strings.Join(paperNames(), ", "),
 			usage.Shell("dsstar bench table --paper ds-star:1 OUT"))
@@ -142,18 +137,18 @@ func makeTables(papers, paths []string) (made []tables.Table, _ error) {
 	if err != nil {
 		return nil, err
 	}
+	all := tables.Papers()
 	for _, name := range papers {
-		p, ok := tables.Find(name)
-		if !ok {
+		i := slices.IndexFunc(all, func(t tables.Table) bool { return t.Name == name })
+		if i < 0 {
 			return nil, wrong(fmt.Sprintf("--paper: unknown table %q", name))
 		}
-		made = append(made, p.With(runs))
+		made = append(made, all[i].Markdown(runs))
 	}
 	return made, nil
 }
 
 func (a *App) compareCommand() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Compare two runs, task by task",
@@ -161,7 +156,6 @@ func (a *App) compareCommand() *cobra.Command {
 			"whether that\nmay be chance (McNemar's exact test, or the sign test), and what they cost.",
 		Example: "  dsstar bench compare first second",
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of Markdown")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 2 {
 			return usage.New(fmt.Sprintf("expected two runs, got %d", len(args)),
@@ -171,11 +165,12 @@ func (a *App) compareCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		c, err := tables.Compare(runs[0], runs[1])
+		page, err := tables.Compare(runs[0], runs[1])
 		if err != nil {
 			return usage.New(err.Error(), usage.Shell("dsstar bench compare A B   # runs of one benchmark"))
 		}
-		return a.print(asJSON, c, c.Markdown)
+		_, err = io.WriteString(a.Stdout, page)
+		return err
 	}
 	return cmd
 }
