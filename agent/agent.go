@@ -225,8 +225,7 @@ func (r *run) pass(ctx context.Context) error {
 // guard has masked what no model sees: of all files that cells can open, of what cells have printed, and
 // of the user's variables.
 func (r *run) guard(ctx context.Context) error {
-	attempts, _ := r.t.Tried()
-	for _, a := range attempts {
+	for _, a := range r.t.Tried() {
 		r.asker.Mask.Learn(a.Execution.PlainText())
 	}
 	for _, v := range r.t.Variables {

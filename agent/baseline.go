@@ -35,9 +35,6 @@ func (d *Desk) Run(ctx context.Context, said, code string) (notebook.Execution, 
 	if err != nil {
 		return x.Execution, err
 	}
-	if x.Back != nil {
-		d.run.returned(*x.Back)
-	}
 	round, stays := d.run.t.Last(), d.run.leaves(x.Execution)
 	round.Attempts = []record.Attempt{{Code: code, Execution: x.Execution,
 		Kept: stays && x.Execution.Status != notebook.OK}}

@@ -126,9 +126,6 @@ func (r *run) repairs(t task, code, report string) prompts.Part {
 func (r *run) attempt(ctx context.Context, t task, code string, faults examiner) (a record.Attempt, err error) {
 	x, err := t.work.Run(ctx, t.chain(), t.cell(code))
 	a = record.Attempt{Code: code, Execution: x.Execution}
-	if err == nil && x.Back != nil {
-		r.returned(*x.Back)
-	}
 	if err != nil || a.Execution.Status != notebook.OK || faults == nil {
 		return a, err
 	}
@@ -137,19 +134,6 @@ func (r *run) attempt(ctx context.Context, t task, code string, faults examiner)
 		a.Execution.Status, a.Execution.Reason = notebook.Raised, problem
 	}
 	return a, err
-}
-
-// returned records how the session went back, at the last cell or in the current round.
-func (r *run) returned(back notebook.Restoration) {
-	if final := r.t.Final; final != nil {
-		final.Returns = append(final.Returns, record.Return{After: len(final.Attempts), Restoration: back})
-	} else if n := len(r.t.Rounds); n > 0 {
-		round := &r.t.Rounds[n-1]
-		if len(round.Attempts) == 0 && n > 1 {
-			round = &r.t.Rounds[n-2] // from which it went back
-		}
-		round.Returns = append(round.Returns, record.Return{After: len(round.Attempts), Restoration: back})
-	}
 }
 
 // problemOf returns what was wrong with an attempt in one line, or "".

@@ -55,7 +55,7 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 		Besides: []any{r.t.Anew, seen.Digests},
 		Words:   func() []prompts.Part { return r.judgeWords(seen, due) },
 		Images: func() []llm.Image {
-			_, _ = r.work.enter(ctx, r.chain(), false) // else there are fewer pictures
+			_ = r.work.enter(ctx, r.chain(), false) // else there are fewer pictures
 			return r.pictures()
 		}}, ask.Judgements(r.t.Steps(), points, due, r.rereads(), r.t.Earlier()))
 	unread, err := r.unread(err)

@@ -101,6 +101,5 @@ func (r *run) settle(ctx context.Context) error {
 	} else if !r.work.lost && beginsWith(whole.Cells(), r.work.at) {
 		return nil // nothing of the user's is touched without need
 	}
-	_, err := r.work.enter(ctx, chain, false)
-	return err
+	return r.work.enter(ctx, chain, false)
 }

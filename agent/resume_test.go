@@ -92,7 +92,6 @@ func killed(t reporter, at int, change func(*stage)) (left *record.Trajectory, w
 // same compares what two runs did, not when.
 var same = cmp.Options{
 	cmpopts.EquateEmpty(), cmpopts.IgnoreFields(record.Trajectory{}, "Started", "Seconds", "Warnings", "Journal"),
-	cmpopts.IgnoreFields(record.Round{}, "Returns"), cmpopts.IgnoreFields(record.Final{}, "Returns"),
 	// a session that begins anew has none
 	cmpopts.IgnoreFields(record.Proof{}, "Seconds"),
 	cmpopts.IgnoreFields(notebook.Execution{}, "Seconds", "Count"),

@@ -35,9 +35,8 @@ type workspace struct {
 
 // A ran is what a cell gave.
 type ran struct {
-	Execution notebook.Execution    `json:"execution"`
-	Watched   string                `json:"watched,omitempty"` // see watching
-	Back      *notebook.Restoration `json:"back,omitempty"`    // how the session came to the cells before it
+	Execution notebook.Execution `json:"execution"`
+	Watched   string             `json:"watched,omitempty"` // see watching
 }
 
 // A watching is code that runs before and after a cell, of which nothing else may know. What the
@@ -64,18 +63,14 @@ func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (ran, e
 		w.run.t.Journal.Forget("cell", on)
 	}
 	x, err := journal.Once(ctx, w.run.t.Journal, "cell", on, func(ctx context.Context) (ran, error) {
-		back, err := w.enter(ctx, chain, c.branch)
+		err := w.enter(ctx, chain, c.branch)
 		if err == nil && own != w.own {
 			err = errOwn
 		}
 		if err != nil {
 			return ran{}, err
 		}
-		x, err := w.execute(ctx, c.code, c.watch)
-		if x.Back = back; w.run.t.Method.Script {
-			x.Back = nil // every script begins anew
-		}
-		return x, err
+		return w.execute(ctx, c.code, c.watch)
 	})
 	if errors.Is(err, errOwn) {
 		return w.Run(ctx, chain, c)
@@ -118,7 +113,7 @@ func look[T any](ctx context.Context, w *workspace, kind string, chain record.Ch
 	do func(context.Context) (T, error)) (T, error) {
 	on := []any{w.state(chain), of}
 	return journal.Once(ctx, w.run.t.Journal, kind, on, func(ctx context.Context) (T, error) {
-		if _, err := w.enter(ctx, chain, false); err != nil {
+		if err := w.enter(ctx, chain, false); err != nil {
 			return *new(T), err
 		}
 		return do(ctx)
@@ -172,17 +167,16 @@ type elsewhereError struct{ problem string }
 
 func (e *elsewhereError) Error() string { return e.problem }
 
-// enter puts the session where a chain leads, for a branch by going back. It tells how it went
-// back, if it did and the cell is none of a branch.
-func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) (*notebook.Restoration, error) {
+// enter puts the session where a chain leads, for a branch by going back.
+func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) error {
 	if err := w.open(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	chain := to.Cells()
 	for {
 		if w.session.Alive() && !w.lost && beginsWith(chain, w.at) && !(branch && w.purpose == Work) {
 			if err := w.goOn(ctx, to); err != nil || w.session.Alive() {
-				return nil, err
+				return err
 			}
 		}
 		died := !w.session.Alive() && !w.lost
@@ -190,15 +184,15 @@ func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) (*n
 		back, err := w.session.Rollback(ctx, chain)
 		stop()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if back.Way == notebook.NotAtAll && branch {
-			return nil, &elsewhereError{"going back is off, and a branch needs it"}
+			return &elsewhereError{"going back is off, and a branch needs it"}
 		}
 		w.at, w.lost = slices.Clone(chain), false
 		if back.Way == notebook.NotAtAll {
 			w.own = rand.Text() // nothing that it gives is what its cells alone give
-			return &back, w.wentBack(back)
+			return w.wentBack(back)
 		}
 		var changed error
 		for i := back.Kept; i < len(back.Executions); i++ {
@@ -208,22 +202,21 @@ func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) (*n
 			}
 			err := w.replayed(to, i, e)
 			if w.lost = w.lost || err != nil && e.Status != notebook.OK; w.lost {
-				return nil, err
+				return err
 			}
 			changed = cmp.Or(changed, err)
 		}
 		if changed != nil {
-			return nil, changed
+			return changed
 		}
 		if n := len(back.Executions); n != len(chain) {
-			return nil, fmt.Errorf("go back: %d of %d cells were run again", n, len(chain))
+			return fmt.Errorf("go back: %d of %d cells were run again", n, len(chain))
 		}
-		back.Executions = nil
 		if branch {
-			return nil, nil
+			return nil
 		}
 		if err := w.wentBack(back); err != nil || w.session.Alive() {
-			return &back, err
+			return err
 		}
 	}
 }

@@ -29,7 +29,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"prose": prose, "paragraphs": Prose, "html": inHTML, "fence": prompts.Fence, "path": inFiles,
 		"title": title, "line": brief.OneLine, "clip": record.Clipped, "bare": bare,
 		"after": record.After, "withFiles": record.WithFiles, "picture": record.IsPicture,
-		"printed": printed, "restored": record.HowRestored, "tries": tries,
+		"printed": printed, "tries": tries,
 		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
 		"ruled":    func(ruling string) string { return rulings[ruling] },
 		"safety":   func() string { return strings.Join(record.Safety, " ") },
@@ -88,10 +88,10 @@ func tries(attempts []record.Attempt) turn { return turn{Round: record.Round{Att
 // Log returns what persons changed, the rounds without a cell, and the attempts before those that
 // became cells.
 func (p part) Log() (all []turn) {
-	before := func(of string, attempts []record.Attempt, returns []record.Return) {
+	before := func(of string, attempts []record.Attempt) {
 		if n := len(attempts); n > 0 {
 			all = append(all, turn{Title: of + ", tried before", Round: record.Round{Attempts: attempts,
-				Returns: returns, Step: brief.Problem(attempts[n-1].Execution)}})
+				Step: brief.Problem(attempts[n-1].Execution)}})
 		}
 	}
 	cells := p.Drawn(p.Method.Script)
@@ -100,7 +100,7 @@ func (p part) Log() (all []turn) {
 		fate := "under way"
 		switch {
 		case slices.ContainsFunc(cells, func(c *record.Round) bool { return c.Number == r.Number }):
-			before(fmt.Sprintf("Step %d", r.Place), r.Attempts[:len(r.Attempts)-1], r.Returns)
+			before(fmt.Sprintf("Step %d", r.Place), r.Attempts[:len(r.Attempts)-1])
 			continue
 		case p.Method.Agent != "":
 			fate = "no cell"
@@ -121,7 +121,7 @@ func (p part) Log() (all []turn) {
 		if _, drawn := p.FinalCell(); drawn {
 			rest = rest[:len(rest)-1]
 		}
-		before("Answer", rest, f.Returns)
+		before("Answer", rest)
 	}
 	return all
 }

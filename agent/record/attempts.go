@@ -14,17 +14,17 @@ func (a Attempt) NotRun() bool { return a.Execution.Status == notebook.NotRun }
 // Rejected reports whether a person did not let the round's step run.
 func (r Round) Rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.NotRun) }
 
-// Tried returns all attempts at cells, and how the session went back from them.
-func (t *Trajectory) Tried() (attempts []Attempt, returns []Return) {
+// Tried returns all attempts at cells.
+func (t *Trajectory) Tried() (attempts []Attempt) {
 	for _, q := range t.Questions {
 		for _, r := range q.Ever() {
-			attempts, returns = append(attempts, r.Attempts...), append(returns, r.Returns...)
+			attempts = append(attempts, r.Attempts...)
 		}
-		if f := q.Final; f != nil {
-			attempts, returns = append(attempts, f.Attempts...), append(returns, f.Returns...)
+		if q.Final != nil {
+			attempts = append(attempts, q.Final.Attempts...)
 		}
 	}
-	return attempts, returns
+	return attempts
 }
 
 // HowRestored says how a session went back.

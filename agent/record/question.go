@@ -51,7 +51,6 @@ type Round struct {
 	Place    int       `json:"place"`  // that its step had in the plan when it was planned, from 1
 	Step     string    `json:"step"`
 	Attempts []Attempt `json:"attempts"`
-	Returns  []Return  `json:"returns,omitempty"` // without their executions
 	Verdict  *Verdict  `json:"verdict,omitempty"` // nil until judged
 	Answer   string    `json:"answer,omitempty"`  // the last cell that came with the verdict
 	Route    *Route    `json:"route,omitempty"`   // nil until chosen
@@ -70,12 +69,6 @@ type Attempt struct {
 	Code      string             `json:"code"`
 	Execution notebook.Execution `json:"execution"`
 	Kept      bool               `json:"kept,omitempty"` // it raised, and what it did stays: a baseline's
-}
-
-// A Return is one restoration of the session to the accepted cells.
-type Return struct {
-	After int `json:"after,omitempty"` // attempts that there were: the last of them was undone
-	notebook.Restoration
 }
 
 // A Verdict is the verifier's judgement of plan, code and results. An inconclusive one is

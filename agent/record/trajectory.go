@@ -153,7 +153,6 @@ func (v Variable) Known() bool { return v.Import != "" || v.File != "" || v.Prob
 // Final is the last cell, which prints the answer, with the tries at it.
 type Final struct {
 	Attempts []Attempt      `json:"attempts"`
-	Returns  []Return       `json:"returns,omitempty"` // without their executions
 	Answer   string         `json:"answer"`
 	Summary  string         `json:"summary,omitempty"` // sentences for people; the value of the last cell
 	Files    []compare.File `json:"files,omitempty"`   // that the question asks for, or the answer names
