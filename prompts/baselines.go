@@ -49,7 +49,7 @@ type (
 	InterpreterVerify struct{ Instruction, Code, Result string }
 	// InterpreterAnswer asks for the answer.
 	InterpreterAnswer struct {
-		Done []Result // all but the last
+		Done []Node // all but the last
 		Last Node
 	}
 
@@ -60,9 +60,6 @@ type (
 
 // A Node is a completed task in Data Interpreter's graph.
 type Node struct{ ID, Instruction, Code, Result string }
-
-// A Result is the result of a completed task.
-type Result struct{ ID, Instruction, Result string }
 
 // Tried is code that was run for a task, with its result.
 type Tried struct{ Code, Result string }

@@ -77,7 +77,7 @@ func NewAsker(s Settings, system func() prompts.Part, warn func(text string) err
 		s.Mask = mask.New(nil)
 	}
 	sizes := firstSizes(s)
-	a := &Asker{Settings: s, Budget: &Budget{Limits: s.Limits, Price: s.Price}, system: system,
+	a := &Asker{Settings: s, Budget: &Budget{Limits: s.Limits, Price: s.Price, Of: s.Of}, system: system,
 		warn: warn, sizes: sizes, most: sizes, times: map[string]int{}}
 	if s.Price != nil {
 		a.spent.Cost = new(float64)

@@ -32,6 +32,7 @@ type Budget struct {
 	Limits   Limits
 	Price    func(role string) (llm.Price, bool) // nil: no price is known
 	AllTasks bool                                // the limits are those of all tasks of a benchmark
+	Of       *Budget                             // counts the same calls, too; nil: none does
 
 	mu    sync.Mutex
 	calls int
@@ -84,6 +85,11 @@ func (b *Budget) Reserve() error {
 		b.spent = b.refuse("cost", human.Dollars(cost))
 		return b.spent
 	}
+	if b.Of != nil {
+		if err := b.Of.Reserve(); err != nil {
+			return err
+		}
+	}
 	b.calls++
 	return nil
 }
@@ -105,6 +111,9 @@ func (b *Budget) Add(calls int, paid float64) {
 	defer b.mu.Unlock()
 	b.calls += calls
 	b.paid += paid
+	if b.Of != nil {
+		b.Of.Add(calls, paid)
+	}
 }
 
 // PriceOf returns the price of a role's calls.
@@ -122,9 +131,9 @@ func (b *Budget) Spent() error {
 	return b.spent
 }
 
-// Paid returns the cost so far in US dollars, as far as prices are known.
-func (b *Budget) Paid() float64 {
+// Used returns the calls so far and their cost in US dollars, as far as prices are known.
+func (b *Budget) Used() (calls int, paid float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.paid
+	return b.calls, b.paid
 }

@@ -19,6 +19,7 @@ import (
 type Settings struct {
 	Model  llm.Model
 	Limits Limits
+	Of     *Budget                             // of which these are calls, too; nil: none
 	Price  func(role string) (llm.Price, bool) // nil: no price is known
 
 	MaxTokens        int // of one reply; 0: the model's own limit

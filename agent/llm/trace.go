@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"sync"
 	"time"
 
 	"dsstar/notebook/disk"
@@ -16,7 +14,6 @@ import (
 
 // An Exchange is a request and its result: one line of a trace.
 type Exchange struct {
-	N        int       `json:"n"` // line in the file, from 1
 	Time     time.Time `json:"time"`
 	Role     string    `json:"role"`
 	Subject  string    `json:"subject,omitempty"`
@@ -41,50 +38,30 @@ type Exchange struct {
 // A Trace is an open trace.jsonl. Its methods may be called concurrently.
 type Trace struct {
 	Price func(role string) (Price, bool) // nil: no price is known; set before use
-
-	mu   sync.Mutex
-	file *os.File
-	n    int   // lines so far
-	size int64 // of the complete lines
+	lines *disk.Lines
 }
 
 // OpenTrace opens a trace for appending and creates it if necessary. An incomplete last line,
 // from a crash, is removed. The caller must Close it.
 func OpenTrace(path string) (*Trace, error) {
-	f, err := disk.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	lines, err := disk.OpenLines(path)
 	if err != nil {
 		return nil, fmt.Errorf("open trace: %w", err)
 	}
-	data, err := io.ReadAll(f)
-	t := &Trace{file: f, n: bytes.Count(data, []byte("\n")),
-		size: int64(bytes.LastIndexByte(data, '\n') + 1)}
-	if err == nil {
-		err = f.Truncate(t.size)
-	}
-	if err != nil {
-		f.Close()
-		return nil, fmt.Errorf("open trace: %w", err)
-	}
-	return t, nil
+	return &Trace{lines: lines}, nil
 }
 
-// Append writes e as one line and sets its number, time and cost. A partial write is undone.
+// Append writes e as one line and sets its time and cost. A partial write is undone.
 func (t *Trace) Append(e Exchange) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	e.N = t.n + 1
 	e.Time = time.Now().UTC()
 	if t.Price != nil && e.Error == "" {
 		if price, known := t.Price(e.Role); known {
 			e.Cost = new(price.Cost(e.Usage))
 		}
 	}
-	line := plainJSON(e)
-	if _, err := t.file.WriteString(line); err != nil {
-		return fmt.Errorf("trace: %w", errors.Join(err, t.file.Truncate(t.size)))
+	if err := t.lines.Append(e); err != nil {
+		return fmt.Errorf("trace: %w", err)
 	}
-	t.n++
-	t.size += int64(len(line))
 	return nil
 }
 
@@ -100,32 +77,16 @@ func plainJSON(data any) string {
 }
 
 // Close closes the file. Append fails afterwards; a second Close does nothing.
-func (t *Trace) Close() error {
-	if err := t.file.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
-		return fmt.Errorf("close trace: %w", err)
-	}
-	return nil
-}
+func (t *Trace) Close() error { return t.lines.Close() }
 
 // ReadTrace reads a whole trace. An incomplete last line, from a crash, is skipped; any other
 // invalid line is an error.
-func ReadTrace(r io.Reader) (all []Exchange, err error) {
+func ReadTrace(r io.Reader) ([]Exchange, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("read trace: %w", err)
 	}
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
-		var e Exchange
-		switch err := json.Unmarshal(line, &e); {
-		case err == nil:
-			all = append(all, e)
-		case bytes.HasSuffix(line, []byte("\n")) && len(bytes.TrimSpace(line)) > 0:
-			return nil, fmt.Errorf("read trace: line %d: %w", n, err)
-		}
-	}
-	return all, nil
+	return disk.ReadLines[Exchange](data)
 }
 
 // Traced appends every exchange of m to t before its reply is used, failed ones too. An Ask

@@ -77,13 +77,13 @@ func TestTraceRoundTrip(t *testing.T) {
 		t.Errorf("trace:\n%s", raw)
 	}
 	got := readTrace(t, path)
-	want := llm.Exchange{N: 1, Time: got[0].Time, Role: "planner", Subject: "round 1", Model: "m1",
+	want := llm.Exchange{Time: got[0].Time, Role: "planner", Subject: "round 1", Model: "m1",
 		Messages: question.Messages, Ground: r.Ground, Reply: "<a> & b", Finish: "stop", Usage: counts,
 		Seconds: got[0].Seconds}
 	if d := cmp.Diff(want, got[0]); d != "" || got[0].Time.IsZero() {
 		t.Error(d)
 	}
-	if got[1].N != 2 || got[1].Error == "" || got[1].Reply != "" {
+	if got[1].Error == "" || got[1].Reply != "" {
 		t.Errorf("failed exchange %+v", got[1])
 	}
 	if err := errors.Join(trace.Close(), trace.Close()); err != nil {
@@ -108,32 +108,10 @@ func TestPrice(t *testing.T) {
 	}
 }
 
-// TestTornTrace: a last line that a crash has cut is not read, and does not spoil the next one.
-func TestTornTrace(t *testing.T) {
-	const whole = `{"n":1,"role":"planner","reply":"a"}` + "\n"
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	if err := os.WriteFile(path, []byte(whole+`{"n":2,"role":"co`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := readTrace(t, path); len(got) != 1 {
-		t.Fatalf("read %+v", got)
-	}
-	if err := openTrace(t, path).Append(llm.Exchange{Role: "verifier"}); err != nil {
-		t.Fatal(err)
-	}
-	if got := readTrace(t, path); len(got) != 2 || got[1].Role != "verifier" || got[1].N != 2 {
-		t.Errorf("after append: %+v", got)
-	}
-	if _, err := llm.ReadTrace(strings.NewReader("{\n" + whole)); err == nil ||
-		!strings.Contains(err.Error(), "line 1") {
-		t.Errorf("a bad line inside: %v", err)
-	}
-}
-
 // recorded returns exchanges that a trace has of requests.
 func recorded(requests ...llm.Request) (all []llm.Exchange) {
 	for i, r := range requests {
-		all = append(all, llm.Exchange{N: i + 1, Role: r.Role, Subject: r.Subject, Ground: r.Ground,
+		all = append(all, llm.Exchange{Role: r.Role, Subject: r.Subject, Ground: r.Ground,
 			Reply: fmt.Sprint("reply ", i+1), Finish: "stop", Model: "m1", Usage: llm.Usage{InputTokens: 1}})
 	}
 	return all

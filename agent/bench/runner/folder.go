@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/gofrs/flock"
 
@@ -84,8 +82,6 @@ type Result struct {
 	Path    string
 	Records []Record // the last one of each task and repeat that has one: see jobs
 	Spent   Spent    // by all attempts
-
-	size int64 // of the complete lines of results.jsonl
 }
 
 const (
@@ -112,40 +108,51 @@ func Read(path string) (Result, error) {
 	if data, err = disk.ReadFile(filepath.Join(path, resultsFile), disk.MaxDocument); err != nil {
 		return r, err
 	}
-	r.size = int64(bytes.LastIndexByte(data, '\n') + 1)
-	last, n := map[Key]Record{}, 0
-	for line := range bytes.Lines(data[:r.size]) {
-		var record Record
-		if n++; json.Unmarshal(line, &record) != nil || record.Task == "" {
-			return r, fmt.Errorf("%s: line %d says nothing about a task", resultsFile, n)
+	all, err := disk.ReadLines[Record](data)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", resultsFile, err)
+	}
+	last := map[Key]Record{}
+	for n, record := range all {
+		if record.Task == "" {
+			return r, fmt.Errorf("%s: result %d is of no task", resultsFile, n+1)
 		}
 		if !record.Stopped {
 			last[record.Key()] = record
 		}
-		if record.Spent != nil {
-			r.Spent.add(*record.Spent)
+		if spent := record.Spent; spent != nil {
+			r.Spent.Calls, r.Spent.Cost = r.Spent.Calls+spent.Calls, r.Spent.Cost+spent.Cost
 		}
 	}
-	for _, j := range r.jobs() {
-		if record, ok := last[j.Key()]; ok {
+	for _, job := range r.jobs() {
+		if record, ok := last[job.Key()]; ok {
 			r.Records = append(r.Records, record)
 		}
 	}
 	return r, nil
 }
 
-// jobs returns what is to be done: all tasks once before any is repeated.
-func (a About) jobs() (jobs []Job) {
+// jobs returns the records to be made, without their results: all tasks once before any is repeated.
+func (a About) jobs() (all []Record) {
 	for repeat := 1; repeat <= max(1, a.Repeat); repeat++ {
 		for _, item := range a.Items {
-			jobs = append(jobs, Job{Item: item, Repeat: repeat})
+			all = append(all, Record{Task: item.ID, Repeat: repeat, Level: item.Level, Domain: item.Domain})
 		}
 	}
-	return jobs
+	return all
+}
+
+// left returns the jobs that have no result.
+func (r Result) left() []Record {
+	done := map[Key]bool{}
+	for _, record := range r.Records {
+		done[record.Key()] = true
+	}
+	return slices.DeleteFunc(r.jobs(), func(job Record) bool { return done[job.Key()] })
 }
 
 // Missing returns how many results are missing.
-func (r Result) Missing() int { return len(r.jobs()) - len(r.Records) }
+func (r Result) Missing() int { return len(r.left()) }
 
 // Totals counts the records, and adds up what they cost.
 func (r Result) Totals() (t Totals, used record.Usage, cost *float64) {
@@ -170,10 +177,8 @@ func (r Result) Totals() (t Totals, used record.Usage, cost *float64) {
 type Folder struct {
 	Result // when it was opened
 
-	lock *flock.Flock
-	file *os.File
-	mu   sync.Mutex
-	done map[Key]bool
+	lock  *flock.Flock
+	lines *disk.Lines
 }
 
 // Create creates the folder of a run; it must be new or empty. The caller must Close it.
@@ -208,8 +213,7 @@ func open(path string, begin func() error) (*Folder, error) {
 	if err := disk.CheckOwn(results); err != nil { // locking would follow a link, or wait for a pipe
 		return nil, err
 	}
-	f := &Folder{done: map[Key]bool{},
-		lock: flock.New(results, flock.SetPermissions(0o644))} // the file is never replaced
+	f := &Folder{lock: flock.New(results, flock.SetPermissions(0o644))} // the file is never replaced
 	switch ok, err := f.lock.TryLock(); {
 	case err != nil:
 		return nil, fmt.Errorf("lock %s: %w", results, err)
@@ -218,19 +222,13 @@ func open(path string, begin func() error) (*Folder, error) {
 	}
 	err := begin()
 	if err == nil {
-		f.file, err = disk.OpenOwn(results, os.O_RDWR|os.O_APPEND, 0o644)
+		f.lines, err = disk.OpenLines(results)
 	}
 	if err == nil {
 		f.Result, err = Read(path)
 	}
-	if err == nil {
-		err = f.file.Truncate(f.size)
-	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
-	}
-	for _, r := range f.Records {
-		f.done[r.Key()] = true
 	}
 	return f, nil
 }
@@ -251,51 +249,25 @@ func safe(name string) string {
 	return "task-" + record.Digest(name)
 }
 
-// Done reports whether the task has a result.
-func (f *Folder) Done(k Key) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.done[k]
-}
-
-// Forget makes the chosen tasks run again. Their records stay, but a later record of the same
-// task replaces them.
+// Forget makes the chosen tasks run again. Their lines stay, but a later record of the same task
+// replaces them.
 func (f *Folder) Forget(chosen func(Record) bool) {
-	for _, r := range f.Records {
-		if chosen(r) {
-			delete(f.done, r.Key())
-		}
-	}
+	f.Records = slices.DeleteFunc(f.Records, chosen)
 }
 
 // Append records an attempt. When it returns, the line is on disk. A partial write is undone.
 func (f *Folder) Append(r Record) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(r)
-	if err == nil {
-		_, err = f.file.Write(line.Bytes())
+	if err := f.lines.Append(r); err != nil {
+		return fmt.Errorf("record %s: %w", r.Key(), err)
 	}
-	if err == nil {
-		err = f.file.Sync()
-	}
-	if err != nil {
-		return fmt.Errorf("record %s: %w", r.Key(), errors.Join(err, f.file.Truncate(f.size)))
-	}
-	f.size += int64(line.Len())
-	f.done[r.Key()] = f.done[r.Key()] || !r.Stopped
 	return nil
 }
 
 // Close closes the folder. It is idempotent.
 func (f *Folder) Close() error {
 	var err error
-	if f.file != nil {
-		err = f.file.Close()
-		f.file = nil
+	if f.lines != nil {
+		err = f.lines.Close()
 	}
 	return errors.Join(err, f.lock.Close())
 }

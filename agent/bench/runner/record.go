@@ -65,11 +65,6 @@ type Spent struct {
 	Cost  float64 `json:"cost_usd"` // as far as prices are known
 }
 
-func (s *Spent) add(more Spent) {
-	s.Calls += more.Calls
-	s.Cost += more.Cost
-}
-
 // A Record is the result of one task: a line of results.jsonl.
 type Record struct {
 	Task   string `json:"task_id"`
@@ -94,12 +89,10 @@ type Record struct {
 
 	Uncounted bool `json:"uncounted,omitempty"` // the benchmark leaves the score out of its total
 
-	Rounds     int      `json:"rounds"` // or steps, for agents without rounds
-	Verdicts   []string `json:"verdicts,omitempty"`
-	Routes     []string `json:"routes,omitempty"`
-	DebugTries int      `json:"debug_tries"`
-	Executions int      `json:"executions"`
-	Failed     int      `json:"failed_executions"`
+	Rounds     int `json:"rounds"` // or steps, for agents without rounds
+	DebugTries int `json:"debug_tries"`
+	Executions int `json:"executions"`
+	Failed     int `json:"failed_executions"`
 
 	Usage  record.Usage            `json:"usage"`
 	ByRole map[string]record.Usage `json:"by_role,omitempty"`

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/agent"
 	"dsstar/agent/ask"
+	"dsstar/agent/bench"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
@@ -49,21 +51,51 @@ func reopen(t *testing.T, f *Folder) *Folder {
 	return g
 }
 
-// A task solves a job.
-type task func(context.Context, Job) (Record, error)
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		t.Error(err)
+	}
+}
 
 func scored(v float64) Record {
 	return Record{Score: &v, Finished: true, Usage: record.Usage{Calls: 2}}
 }
 
+// A model replies, or fails.
+type model struct{ err error }
+
+func (m model) Ask(context.Context, llm.Request) (llm.Reply, error) {
+	return llm.Reply{Text: "yes", Usage: llm.Usage{OutputTokens: 1}}, m.err
+}
+
+// with returns a run of tasks without right answers, all over one file of data.
+func with(t *testing.T, f *Folder, solve func(ctx context.Context, task string, cfg agent.Config) (Record, error)) Config {
+	t.Helper()
+	data := t.TempDir()
+	write(t, filepath.Join(data, "a.csv"), "n\n1\n")
+	tasks := map[string]bench.Task{}
+	for _, i := range f.Items {
+		tasks[i.ID] = bench.Task{ID: i.ID, Data: data}
+	}
+	return Config{Folder: f, Jobs: 1, Tasks: tasks,
+		Models: func(Key) (llm.Model, llm.Model, error) { return model{}, nil, nil },
+		Site: Site{Fatal: func(error) bool { return false },
+			Sessions: func(record.Folder, string, []string) (agent.Open, agent.RunScript) { return nil, nil }},
+		Solve: func(ctx context.Context, cfg agent.Config, _ record.Task) (Record, error) {
+			return solve(ctx, filepath.Base(cfg.Dir), cfg)
+		}}
+}
+
 // onceEach checks that every task has one record.
-func onceEach(t *testing.T, f *Folder) {
+func onceEach(t *testing.T, f *Folder) Result {
 	t.Helper()
 	r, err := Read(f.Path)
 	data, _ := os.ReadFile(filepath.Join(f.Path, resultsFile))
 	if n := len(f.Items) * f.Repeat; err != nil || strings.Count(string(data), "\n") != n || r.Missing() > 0 {
 		t.Errorf("%d of %d tasks have no record: %v\n%s", r.Missing(), n, err, data)
 	}
+	return r
 }
 
 // TestRunAndRepeat: the folder's path is relative.
@@ -77,25 +109,21 @@ func TestRunAndRepeat(t *testing.T) {
 	}
 	defer f.Close()
 	var last Event
-	err = Run(t.Context(), Config{Folder: f, Jobs: 4,
-		Observe: func(e Event) { last = e },
-		solve: func(_ context.Context, j Job) (Record, error) {
-			if entries, err := os.ReadDir(j.Dir); err != nil || len(entries) > 0 {
-				t.Errorf("%s: %v, %v", j.Dir, entries, err)
-			}
-			r := scored(float64(j.Repeat % 2))
-			write(t, filepath.Join(j.Dir, "notebook.ipynb"), "")
-			return r, nil
-		}})
-	if err != nil {
+	run := with(t, f, func(_ context.Context, task string, cfg agent.Config) (Record, error) {
+		write(t, filepath.Join(cfg.Dir, "notebook.ipynb"), "")
+		if strings.HasSuffix(task, "-r2") {
+			return scored(0), nil
+		}
+		return scored(1), nil
+	})
+	run.Jobs, run.Observe = 4, func(e Event) { last = e }
+	if err := Run(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
-	onceEach(t, f)
 	if last.Right != 14 || last.Wrong != 7 || last.Running != 0 {
 		t.Errorf("%+v", last.Totals)
 	}
-	result, _ := Read(f.Path)
-	if r := result.Records[14]; r.Notebook != "tasks/task-00-r3/notebook.ipynb" || r.Level != "easy" ||
+	if r := onceEach(t, f).Records[14]; r.Notebook != "tasks/task-00-r3/notebook.ipynb" || r.Level != "easy" ||
 		r.Repeat != 3 {
 		t.Errorf("%+v", r)
 	}
@@ -106,34 +134,28 @@ func TestRunAndRepeat(t *testing.T) {
 func TestResume(t *testing.T) {
 	f := create(t, about(10))
 	ctx, stop := context.WithCancel(t.Context())
-	n := 0
-	err := Run(ctx, Config{Folder: f, Jobs: 1,
-		solve: func(ctx context.Context, j Job) (Record, error) {
-			if n++; n == 5 {
-				write(t, filepath.Join(j.Dir, "half"), "")
-				stop()
-			}
-			return scored(1), nil
-		}})
-	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("%v", err)
-	}
-	f.Close()
+	err := Run(ctx, with(t, f, func(_ context.Context, task string, cfg agent.Config) (Record, error) {
+		if task == "task-04" {
+			write(t, filepath.Join(cfg.Dir, "half"), "")
+			stop()
+		}
+		return scored(1), nil
+	}))
 	results := filepath.Join(f.Path, resultsFile)
-	data, err := os.ReadFile(results)
-	if err != nil || strings.Count(string(data), "\n") != 4 {
-		t.Fatalf("%v\n%s", err, data)
+	data, unread := os.ReadFile(results)
+	if !errors.Is(err, context.Canceled) || unread != nil || strings.Count(string(data), "\n") != 4 {
+		t.Fatalf("%v, %v\n%s", err, unread, data)
 	}
 	write(t, results, string(data[:len(data)-7]))
 	f = reopen(t, f)
-	err = Run(t.Context(), Config{Folder: f, Jobs: 3,
-		solve: func(_ context.Context, j Job) (Record, error) {
-			if _, err := os.Stat(filepath.Join(j.Dir, "half")); err == nil {
-				t.Error("what a task had left half done is still there")
-			}
-			return scored(1), nil
-		}})
-	if err != nil {
+	run := with(t, f, func(_ context.Context, _ string, cfg agent.Config) (Record, error) {
+		if _, err := os.Stat(filepath.Join(cfg.Dir, "half")); err == nil {
+			t.Error("what a task had left half done is still there")
+		}
+		return scored(1), nil
+	})
+	run.Jobs = 3
+	if err := Run(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
 	onceEach(t, f)
@@ -152,134 +174,89 @@ func TestLock(t *testing.T) {
 	}
 	f.Close()
 	write(t, filepath.Join(f.Path, resultsFile), "{}\n{\"task_id\":\"task-01\"}\n")
-	if _, err := Open(f.Path); err == nil || !strings.Contains(err.Error(), "line 1") {
+	if _, err := Open(f.Path); err == nil || !strings.Contains(err.Error(), "result 1") {
 		t.Errorf("a result of no task: %v", err)
 	}
 }
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestForget(t *testing.T) {
-	f := create(t, about(3))
-	for i, cause := range []Cause{"", ModelError, Wrong} {
-		r := scored(0)
-		r.Task, r.Repeat, r.Cause = f.Items[i].ID, 1, cause
-		if err := f.Append(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	f = reopen(t, f)
-	f.Forget(func(r Record) bool { return r.Cause == ModelError })
-	err := Run(t.Context(), Config{Folder: f, Jobs: 1, solve: func(_ context.Context, j Job) (Record, error) {
-		if j.ID != "task-01" {
-			t.Errorf("%s runs again", j.ID)
-		}
-		return scored(1), nil
-	}})
-	if result, failed := Read(f.Path); errors.Join(err, failed) != nil || len(result.Records) != 3 ||
-		!result.Records[1].Right() {
-		t.Errorf("%v, %v, %+v", err, failed, result.Records)
-	}
-}
-
+// TestBudget: the limits of all tasks count what the folder's tasks have used before, also one
+// without a record.
 func TestBudget(t *testing.T) {
 	f := create(t, about(10))
-	run := func(limits ask.Limits, solve task) (*ask.Budget, string, int) {
+	run := func(limits ask.Limits, wait bool) (flag string, paid float64, records int) {
 		t.Helper()
 		f = reopen(t, f)
-		b := &ask.Budget{Limits: limits, Price: func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }}
-		spent, _ := errors.AsType[*ask.BudgetError](Run(t.Context(), Config{Folder: f, Jobs: 1, Budget: b, solve: solve}))
+		run := with(t, f, func(ctx context.Context, _ string, cfg agent.Config) (Record, error) {
+			if wait {
+				<-ctx.Done()
+			}
+			asker := ask.NewAsker(cfg.Settings, nil, nil)
+			for range 2 {
+				if _, err := asker.Call(ctx, llm.Request{Role: "coder"}); err != nil {
+					return Record{Cause: ModelError}, nil // must not be recorded
+				}
+			}
+			return scored(1), nil
+		})
+		run.Budget = &ask.Budget{Limits: limits}
+		run.Agent.Price = func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
+		spent, _ := errors.AsType[*ask.BudgetError](Run(t.Context(), run))
 		result, err := Read(f.Path)
 		if err != nil || spent == nil {
 			t.Fatalf("%v, %v", spent, err)
 		}
-		return b, spent.Flag, len(result.Records)
+		_, paid = run.Budget.Used()
+		return spent.Flag, paid, len(result.Records)
 	}
-	two := func(ctx context.Context, j Job) (Record, error) {
-		for range 2 {
-			if _, err := j.model(answers{}).Ask(ctx, llm.Request{Role: "coder"}); err != nil {
-				return Record{Cause: ModelError}, nil // must not be recorded
-			}
+	for _, c := range []struct {
+		limits  ask.Limits
+		flag    string
+		paid    float64
+		records int
+	}{{ask.Limits{Calls: 7}, "total-calls", 7, 3}, {ask.Limits{Cost: 10}, "total-cost", 10, 4},
+		{ask.Limits{Time: 10 * time.Millisecond}, "total-time", 10, 4}} {
+		if flag, paid, n := run(c.limits, c.limits.Time > 0); flag != c.flag || paid != c.paid || n != c.records {
+			t.Errorf("%s: %s, %v paid, %d records", c.flag, flag, paid, n)
 		}
-		return scored(1), nil
 	}
-	if b, flag, n := run(ask.Limits{Calls: 7}, two); flag != "total-calls" || n != 3 || b.Paid() != 7 {
-		t.Errorf("%s: %d records, %v paid", flag, n, b.Paid())
-	}
-	// 7 of it are spent, one without a record
-	if b, flag, n := run(ask.Limits{Cost: 10}, two); flag != "total-cost" || n != 4 || b.Paid() != 10 {
-		t.Errorf("%s: %d records, %v paid", flag, n, b.Paid())
-	}
-	_, flag, _ := run(ask.Limits{Time: 10 * time.Millisecond}, func(ctx context.Context, _ Job) (Record, error) {
-		<-ctx.Done()
-		return scored(1), nil
-	})
-	if flag != "total-time" {
-		t.Error(flag)
-	}
-}
-
-type answers struct{ err error }
-
-func (a answers) Ask(context.Context, llm.Request) (llm.Reply, error) {
-	return llm.Reply{Usage: llm.Usage{OutputTokens: 1}}, a.err
 }
 
 // TestEnds: what tasks end with, and whether it ends the run.
 func TestEnds(t *testing.T) {
-	wrong := errors.New("the key is wrong")
-	second := func(err error) task { // the second task fails
-		return func(_ context.Context, j Job) (Record, error) {
-			if j.ID == "task-01" {
-				return Record{}, err
-			}
-			return scored(1), nil
-		}
-	}
+	odd, unreached := errors.New("the key is wrong"), errors.New("connection refused")
 	for name, c := range map[string]struct {
-		tasks, jobs int
-		solve       task
-		records     int
-		told        string // the kinds of events, besides those of tasks that ended
-		fits        func(error, []Record) bool
+		jobs, records int
+		fails         func(task string) error
+		lacks         bool // data of a task
+		fits          func(error) bool
 	}{
-		"lacking": {3, 1, second(&LackingError{errors.New("no file")}), 2, "no file",
-			func(err error, _ []Record) bool { return err == nil }},
-		"the model is gone": {20, 1, func(_ context.Context, j Job) (Record, error) {
-			r := scored(0)
-			if j.ID > "task-03" {
-				r.Cause, r.Error = ModelError, "connection refused"
+		"lacking": {1, 19, func(string) error { return nil }, true, func(err error) bool { return err == nil }},
+		"the model is gone": {1, 3 + sick, func(task string) error {
+			if task > "task-03" {
+				return callError{unreached}
 			}
-			return r, nil
-		}, 4 + sick, "", func(err error, _ []Record) bool {
+			return nil
+		}, true, func(err error) bool {
 			_, ok := errors.AsType[*SickError](err)
-			return ok && strings.Contains(err.Error(), "refused")
+			return ok && strings.Contains(err.Error(), unreached.Error())
 		}},
-		"fatal": {8, 3, func(ctx context.Context, j Job) (Record, error) {
-			if j.ID == "task-02" {
-				return Record{}, wrong
-			}
-			<-ctx.Done()
-			return scored(1), nil
-		}, 0, "", func(err error, _ []Record) bool { return errors.Is(err, wrong) }},
+		"fatal": {3, 0, func(task string) error { return odd }, false, func(err error) bool { return errors.Is(err, odd) }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f, told := create(t, about(c.tasks)), ""
-			err := Run(t.Context(), Config{Folder: f, Jobs: c.jobs, solve: c.solve,
-				Observe: func(e Event) {
-					if e.Err != nil {
-						told += e.Err.Error()
-					}
-				}})
+			f, told := create(t, about(20)), error(nil)
+			run := with(t, f, func(_ context.Context, task string, _ agent.Config) (Record, error) {
+				return scored(1), c.fails(task)
+			})
+			run.Jobs, run.Site.Fatal = c.jobs, func(err error) bool { return errors.Is(err, odd) }
+			run.Observe = func(e Event) { told = errors.Join(told, e.Err) }
+			if c.lacks {
+				run.Tasks["task-01"] = bench.Task{ID: "task-01", Data: filepath.Join(f.Path, "none")}
+			}
+			err := Run(t.Context(), run)
 			result, failed := Read(f.Path)
-			if failed != nil || len(result.Records) != c.records || told != c.told ||
-				result.Missing() != c.tasks-c.records || !c.fits(err, result.Records) {
-				t.Errorf("%v, %v, told %s, %+v", err, failed, told, result.Records)
+			if failed != nil || len(result.Records) != c.records || errors.Is(told, errLacking) != c.lacks ||
+				result.Missing() != 20-c.records || !c.fits(err) {
+				t.Errorf("%v, %v, told %v, %+v", err, failed, told, result.Records)
 			}
 		})
 	}
@@ -296,13 +273,12 @@ func TestDiffers(t *testing.T) {
 }
 
 func TestSafeNames(t *testing.T) {
-	for _, name := range []string{"../../etc", "a/b", "..", "", strings.Repeat("x", 400), "ok-1.2_3"} {
-		if got := safe(name); strings.ContainsAny(got, `/\`) || got == ".." || got == "" ||
-			len(got) > 200 {
+	names := map[string]bool{}
+	for _, name := range []string{"../../etc", "a/b", "a_b", "..", "", strings.Repeat("x", 400), "ok-1.2_3"} {
+		got := safe(name)
+		if strings.ContainsAny(got, `/\`) || got == ".." || got == "" || len(got) > 200 || names[got] {
 			t.Errorf("%q: %q", name, got)
 		}
-	}
-	if safe("a/b") == safe("a_b") {
-		t.Error("two tasks have one folder")
+		names[got] = true
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dsstar/agent"
@@ -24,30 +25,28 @@ import (
 // The record is not yet scored; with an error it has what was done before. Errors are those of
 // [agent.Run]: a reached limit (*ask.BudgetError), a failed model or server, an unusable reply,
 // a cancelled ctx. Using up all steps is no error.
-type Solver interface {
-	Solve(ctx context.Context, cfg agent.Config, task record.Task) (Record, error)
-}
+type Solver func(ctx context.Context, cfg agent.Config, task record.Task) (Record, error)
 
 // A Site is where the kernels of a run are.
 type Site struct {
 	Sandbox string // what confines cells, in words; "none …": nothing does
-	// Sessions returns what runs the cells and scripts of a run over its data.
-	Sessions func(folder record.Folder, data string) (agent.Open, agent.RunScript)
+	// Sessions returns what runs the cells and scripts of a run over its data, which lead to what
+	// is in read.
+	Sessions func(folder record.Folder, data string, read []string) (agent.Open, agent.RunScript)
 	Fatal    func(error) bool // whether every task would fail with this error
 }
 
-// solveTask solves one task in its run folder, within its time limit, and scores the answer.
-// Failures of the agent, the model or cells belong in the Record. An error means that there is
-// none.
-func (r *run) solveTask(run context.Context, j Job) (Record, error) {
-	ctx, cancel := context.WithTimeoutCause(run, cmp.Or(r.Timeout, math.MaxInt64), ErrOverTime)
+// solve solves one task in its run folder, within its time limit, and scores the answer. Failures of
+// the agent, the model or cells belong in the Record. An error means that there is none.
+func (r *run) solve(run context.Context, job Record, dir string, used *ask.Budget) (Record, error) {
+	ctx, cancel := context.WithTimeout(run, cmp.Or(r.Timeout, math.MaxInt64))
 	defer cancel()
-	t := r.Tasks[j.ID]
-	folder, err := record.CreateFolder(j.Dir)
+	folder, err := record.CreateFolder(dir)
 	if err != nil {
 		return Record{}, err
 	}
-	task, err := prepare(ctx, t, folder, !strings.HasPrefix(r.Site.Sandbox, "none"))
+	t, config := r.Tasks[job.Task], r.Agent
+	task, read, err := prepare(ctx, t, folder)
 	if err != nil {
 		return Record{}, err
 	}
@@ -56,41 +55,58 @@ func (r *run) solveTask(run context.Context, j Job) (Record, error) {
 		return Record{}, err
 	}
 	defer trace.Close()
-	trace.Price = r.Agent.Price
-	model, embedder, err := r.Models(j.Key())
+	trace.Price = config.Price
+	model, embedder, err := r.Models(job.Key())
 	if err != nil {
 		return Record{}, err
 	}
-	calls := j.model(llm.Traced(model, trace))
-	config := r.Agent
-	config.Model, config.Dir, config.Sandbox = calls, string(folder), r.Site.Sandbox
-	config.Open, config.RunScript = r.Site.Sessions(folder, task.Data)
+	config.Of, config.Model = used, calls{llm.Traced(model, trace)}
 	if embedder != nil {
-		config.Embedder = j.model(llm.Traced(embedder, trace))
+		config.Embedder = calls{llm.Traced(embedder, trace)}
 	}
-	record, err := r.Solver.Solve(ctx, config, task)
+	config.Dir, config.Sandbox = string(folder), r.Site.Sandbox
+	config.Open, config.RunScript = r.Site.Sessions(folder, task.Data, read)
+	config.Readable = append(slices.Clip(config.Readable), read...)
+	result, err := r.Solve(ctx, config, task)
 	if err != nil {
-		cause, fatal := r.cause(ctx, err)
+		cause, fatal := r.cause(run, ctx, err)
 		if fatal != nil {
-			return record, fatal
+			return result, fatal
 		}
-		record.Cause, record.Error = cause, brief.Clip(brief.OneLine(err.Error()), 300)
-		record.Finished = false
+		result.Cause, result.Error = cause, brief.Clip(brief.OneLine(err.Error()), 300)
+		result.Finished = false
 	}
-	record.Task, record.Repeat, record.Sandbox = j.ID, j.Repeat, r.Site.Sandbox
-	return r.score(run, record, t, calls), nil
+	result.Task, result.Repeat = job.Task, job.Repeat
+	return r.score(run, result, t, config.Settings), nil
+}
+
+// calls marks errors of a model's calls, which are not the kernel's.
+type calls struct{ llm.Model }
+
+type callError struct{ error }
+
+func (e callError) Unwrap() error { return e.error }
+
+func (c calls) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
+	reply, err := c.Model.Ask(ctx, r)
+	if err != nil {
+		err = callError{err}
+	}
+	return reply, err
 }
 
 // cause returns the cause of an agent's error. A fatal error is not the task's: it ends the run.
-func (r *run) cause(ctx context.Context, err error) (c Cause, fatal error) {
+func (r *run) cause(run, ctx context.Context, err error) (c Cause, fatal error) {
 	_, refused := errors.AsType[*llm.CredentialError](err)
 	_, failedCall := errors.AsType[callError](err)
 	spent, isSpent := errors.AsType[*ask.BudgetError](err)
 	_, unread := errors.AsType[*ask.Error](err)
 	switch {
-	case errors.Is(context.Cause(ctx), ErrOverTime):
+	case run.Err() != nil:
+		return "", err
+	case ctx.Err() != nil:
 		return OverTime, nil
-	case refused, ctx.Err() != nil, isSpent && strings.HasPrefix(spent.Flag, "total-"):
+	case refused, isSpent && strings.HasPrefix(spent.Flag, "total-"):
 		return "", err
 	case isSpent:
 		return OverBudget, nil
@@ -106,13 +122,13 @@ func (r *run) cause(ctx context.Context, err error) (c Cause, fatal error) {
 
 // score scores the answer of a record. ctx is the run's, because the task's time may be over.
 // Without a judge, right answer or kernel there is no score, but one can be added later.
-func (r *run) score(ctx context.Context, record Record, t bench.Task, m llm.Model) Record {
+func (r *run) score(ctx context.Context, record Record, t bench.Task, judge ask.Settings) Record {
 	if t.Gold == nil {
 		return record
 	}
 	answer := answerOf(record, t, r.Folder.Path)
 	scorer := r.Scorer
-	scorer.Judge, scorer.Charts = Judge(m), true
+	scorer.Judge, scorer.Charts = Judge(judge), true
 	score, err := scorer.Score(ctx, t, &answer)
 	if err != nil {
 		score.Detail = brief.Clip(brief.OneLine(err.Error()), 300)
@@ -209,8 +225,8 @@ func Save(r Result, scores bench.Scores) error {
 }
 
 // Judge returns a judge that asks a model whether two answers mean the same.
-func Judge(m llm.Model) bench.Judge {
-	asker := ask.NewAsker(ask.Settings{Model: m}, nil, nil)
+func Judge(of ask.Settings) bench.Judge {
+	asker := ask.NewAsker(ask.Settings{Model: of.Model, Of: of.Of, Price: of.Price}, nil, nil)
 	return func(ctx context.Context, answer, gold string) (bool, error) {
 		same, err := ask.Role(ctx, asker, ask.Request{Role: "judge", Subject: "the answer",
 			Words: func() []prompts.Part {

@@ -38,20 +38,12 @@ func TestPrepareLinks(t *testing.T) {
 			t.Errorf("allowed: %v", out)
 		}
 	}
-	for _, confined := range []bool{true, false} {
-		folder := record.Folder(t.TempDir())
-		if _, err := prepare(t.Context(), task, folder, confined); err != nil {
-			t.Fatal(err)
-		}
-		lent := filepath.Join(string(folder), "data", "a.csv")
-		if text, err := os.ReadFile(lent); err != nil || string(text) != "n\n1\n" {
-			t.Errorf("%q, %v", text, err)
-		}
-		a, errA := os.Stat(lent)
-		b, errB := os.Stat(blob)
-		if err := errors.Join(errA, errB); err != nil || !confined && os.SameFile(a, b) {
-			t.Errorf("%v: cells that nothing confines could write to the user's data", err)
-		}
+	folder := record.Folder(t.TempDir())
+	seen, read, err := prepare(t.Context(), task, folder)
+	text, unread := os.ReadFile(filepath.Join(string(folder), seen.Data, "a.csv"))
+	if errors.Join(err, unread) != nil || string(text) != "n\n1\n" || len(seen.Files) != 1 ||
+		len(read) != 1 || filepath.Base(read[0]) != "1f" {
+		t.Errorf("%+v, %q, %q, %v, %v", seen, read, text, err, unread)
 	}
 	for name, lacking := range map[string]bench.Task{
 		"a missing file":   {Data: data, Files: []string{"a.csv", "none.csv"}},
@@ -60,8 +52,7 @@ func TestPrepareLinks(t *testing.T) {
 		"a missing folder": {Data: filepath.Join(data, "none")},
 		"no folder":        {},
 	} {
-		_, err := prepare(t.Context(), lacking, record.Folder(t.TempDir()), true)
-		if !errors.As(err, new(*LackingError)) {
+		if _, _, err := prepare(t.Context(), lacking, record.Folder(t.TempDir())); !errors.Is(err, errLacking) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -95,29 +86,27 @@ func TestAnswerOf(t *testing.T) {
 // TestCause: errors of the task, and fatal errors, which end the run.
 func TestCause(t *testing.T) {
 	usage, odd := errors.New("no such folder"), errors.New("broken pipe")
-	over, cancelOver := context.WithCancelCause(t.Context())
-	cancelOver(ErrOverTime)
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := &run{Config: Config{Site: Site{Fatal: func(err error) bool { return errors.Is(err, usage) }}}}
-	_, refused := Job{meter: &meter{budget: &ask.Budget{}}}.model(answers{odd}).Ask(t.Context(), llm.Request{})
+	_, refused := calls{model{odd}}.Ask(t.Context(), llm.Request{})
 	for _, c := range []struct {
-		what  string
-		ctx   context.Context
-		err   error
-		cause Cause
+		what      string
+		run, task context.Context
+		err       error
+		cause     Cause
 	}{
-		{"over time", over, odd, OverTime},
-		{"interrupted", stopped, odd, ""},
-		{"a bad key", t.Context(), callError{&llm.CredentialError{}}, ""},
-		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, OverBudget},
-		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, ""},
-		{"unread replies", t.Context(), &ask.Error{}, NotFinished},
-		{"the model", t.Context(), fmt.Errorf("ask: %w", refused), ModelError},
-		{"the set-up", t.Context(), usage, ""},
-		{"the kernel", t.Context(), odd, KernelError},
+		{"over time", t.Context(), stopped, odd, OverTime},
+		{"interrupted", stopped, stopped, odd, ""},
+		{"a bad key", t.Context(), t.Context(), callError{&llm.CredentialError{}}, ""},
+		{"budget of the task", t.Context(), t.Context(), &ask.BudgetError{Flag: "max-calls"}, OverBudget},
+		{"budget of the run", t.Context(), t.Context(), &ask.BudgetError{Flag: "total-calls"}, ""},
+		{"unread replies", t.Context(), t.Context(), &ask.Error{}, NotFinished},
+		{"the model", t.Context(), t.Context(), fmt.Errorf("ask: %w", refused), ModelError},
+		{"the set-up", t.Context(), t.Context(), usage, ""},
+		{"the kernel", t.Context(), t.Context(), odd, KernelError},
 	} {
-		if cause, fatal := r.cause(c.ctx, c.err); cause != c.cause || (fatal == nil) != (c.cause != "") {
+		if cause, fatal := r.cause(c.run, c.task, c.err); cause != c.cause || (fatal == nil) != (c.cause != "") {
 			t.Errorf("%s: %q, %v", c.what, cause, fatal)
 		}
 	}

@@ -145,8 +145,7 @@ func TestDSStar(t *testing.T) {
 		t.Fatal(p.err)
 	}
 	if r := p.record; r.Answer != "7" || !r.Finished || r.Rounds != 1 || r.Executions == 0 ||
-		r.Failed != 0 ||
-		r.Usage.Calls != len(p.model.asked) || !slices.Equal(r.Verdicts, []string{"sufficient"}) {
+		r.Failed != 0 || r.Usage.Calls != len(p.model.asked) {
 		t.Errorf("the record is %+v", r)
 	}
 }

@@ -25,11 +25,7 @@ func modelOnly(ctx context.Context, d *desk) (string, bool, error) {
 	if d.cfg.Context > 0 {
 		most = min(most, 2*d.cfg.Context) // at three bytes a token, leaves a third for the rest
 	}
-	known, err := d.withText(most)
-	if err != nil {
-		return "", false, err
-	}
-	text, err := asked(ctx, d, "model-only", "the answer", answers, known, prompts.ModelOnly{})
+	text, err := asked(ctx, d, "model-only", "the answer", answers, d.withText(most), prompts.ModelOnly{})
 	if err != nil {
 		return "", false, err
 	}
@@ -38,31 +34,29 @@ func modelOnly(ctx context.Context, d *desk) (string, bool, error) {
 
 // withText returns the context with text of the files: short files whole, and equal parts of the
 // others. most limits the text of all files, in bytes.
-func (d *desk) withText(most int) (prompts.Context, error) {
-	c := d.context()
+func (d *desk) withText(most int) prompts.Context {
+	c, listed := d.context()
 	c.NamesOnly = false
-	all, _ := d.files()
 	data := d.task.Data
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(d.cfg.Dir, data)
 	}
 	root := files.In(data, d.cfg.Readable...)
 	var sizes []int
-	for _, f := range all[:len(c.Files)] {
+	for _, f := range listed {
 		sizes = append(sizes, int(f.Size))
 	}
 	for i, room := range brief.Shares(sizes, most, most) {
 		room = max(room, 100)
-		look, err := root.Look(all[i].Name, 2*int64(room)) // text in UTF-16 has twice the bytes
+		look, err := root.Look(listed[i].Name, 2*int64(room)) // text in UTF-16 has twice the bytes
 		if err != nil {
-			c.Files[i].Kind = "it cannot be read"
-			continue
+			look.Kind = "it cannot be read"
 		}
 		text := brief.Lines(look.Text, room)
 		c.Files[i].Kind, c.Files[i].Description = look.Kind, text
 		c.Files[i].Whole = look.Whole && text == look.Text
 	}
-	return c, nil
+	return c
 }
 
 // react is DABStep's baseline (section 4.1): at most 10 steps (table 1), each a thought and a

@@ -26,7 +26,8 @@ type chat struct {
 
 // newChat returns a chat whose first message has the task and the role's own part.
 func (d *desk) newChat(role string, window int, own prompts.Part) *chat {
-	return &chat{desk: d, role: role, words: []prompts.Part{d.context(), own}, window: window}
+	known, _ := d.context()
+	return &chat{desk: d, role: role, words: []prompts.Part{known, own}, window: window}
 }
 
 // ask returns the next reply without the model's thoughts. problem says why it is unusable: it stays in

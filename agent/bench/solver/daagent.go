@@ -3,7 +3,6 @@ package solver
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -29,45 +28,25 @@ const (
 func daAgent(ctx context.Context, d *desk) (string, bool, error) {
 	c := d.newChat("da-agent", d.options.Memory,
 		prompts.DAAgent{Steps: d.options.Steps, Seconds: actionSeconds})
-	var last act
-	unread, repeated := 0, 0
+	last, unread, repeated := "", 0, 0
 	return c.talkOn(ctx, "step", d.options.Steps, func(text, problem string) move {
-		var a act
+		m := move{problem: problem}
 		if problem == "" {
-			a, problem = parseAct(text)
+			m = actionOf(text)
 		}
 		switch {
-		case problem != "":
+		case m.problem != "":
 			unread++
-			return move{problem: problem, ends: unread > mostUnread,
+			return move{problem: m.problem, ends: unread > mostUnread,
 				rule: "Reply with a thought and one action, in the form that was given."}
-		case a == last:
+		case m.cell != "" && m.cell == last:
 			repeated++
 			return move{problem: "its action is the last one again", rule: "Take another action.",
 				ends: repeated > mostRepeated}
-		case a.kind == "terminate":
-			return move{ends: true, answer: a.code, finished: true}
 		}
-		last, repeated = a, 0
-		return move{cell: a.cell()}
+		last, repeated = m.cell, 0
+		return m
 	})
-}
-
-// An act is an action of DA-Agent.
-type act struct{ kind, code, file, output string }
-
-// cell returns the code of the action's cell; "" if it has none.
-func (a act) cell() string {
-	switch a.kind {
-	case "bash":
-		return fmt.Sprintf("bash(%s)", literal(a.code))
-	case "python":
-		return fmt.Sprintf("python(%s, %s)", brief.Python(a.file), literal(a.code))
-	case "sql":
-		return fmt.Sprintf("sql(%s, %s, %s)", brief.Python(a.file), literal(a.code),
-			brief.Python(a.output))
-	}
-	return ""
 }
 
 // literal returns code as a Python literal: if possible, a raw triple-quoted one for several
@@ -91,12 +70,15 @@ var (
 	// arguments end at the last bracket at the end of a line
 	toBracket    = regexp.MustCompile("(?s)^(.*)\\)[ \t]*[:.`*]*[ \t]*(?:\n|$)")
 	argumentName = regexp.MustCompile(
-		`(?:^|["'\x60]\s*(,))\s*(?:(file_?path|save_path|path)|(command|code|sql)|output)\s*=\s*`)
+		`(?:^|["'\x60]\s*(,))\s*(file_?path|save_path|path|command|code|sql|output)\s*=\s*`)
 )
 
-// parseAct returns the action of a reply. It ignores an observation that the model made up, and
+// takes are the arguments of actions, as functions of actions.py take them.
+var takes = map[string][]string{"Bash": {"code"}, "Python": {"path", "code"}, "SQL": {"path", "code", "output"}}
+
+// actionOf returns the action of a reply. It ignores an observation that the model made up, and
 // what follows it.
-func parseAct(text string) (a act, problem string) {
+func actionOf(text string) move {
 	if m := actionMark.FindStringIndex(text); m != nil {
 		text = text[m[1]:]
 	}
@@ -105,64 +87,52 @@ func parseAct(text string) (a act, problem string) {
 	}
 	m := actionBegin.FindStringSubmatchIndex(text)
 	if m == nil {
-		return act{}, "it has no action"
+		return move{problem: "it has no action"}
 	}
-	kind, text := strings.ToLower(text[m[2]:m[3]]), text[m[1]:]
-	var code []ask.Block // of Python, behind its arguments
-	if kind == "python" {
-		code = ask.Blocks(text)
+	kind, text := text[m[2]:m[3]], text[m[1]:]
+	blocks := append(ask.Blocks(text), ask.Block{}) // of Python, behind its arguments
+	if kind == "Python" {
 		text, _, _ = strings.Cut(text, "```")
 	} else if next := anotherMark.FindStringIndex(text); next != nil {
 		text = text[:next[0]] // one action only
 	}
 	given := toBracket.FindStringSubmatch(text)
 	if given == nil {
-		return act{}, "the brackets or quotes of its action are not closed"
+		return move{problem: "the brackets or quotes of its action are not closed"}
 	}
-	a = arguments(given[1])
-	a.kind = kind
-	switch kind {
-	case "terminate":
-		return act{kind: kind, code: cmp.Or(a.output, a.code)}, ""
-	case "bash":
-		a.file, a.output = "", ""
-	case "python":
-		a.code, a.output = "", ""
-		if len(code) > 0 {
-			a.code = code[0].Code
+	values := arguments(given[1])
+	if kind == "Terminate" {
+		return move{ends: true, finished: true, answer: cmp.Or(values["output"], values["code"])}
+	} else if kind == "Python" {
+		values["code"] = blocks[0].Code
+	}
+	var all []string
+	for _, name := range takes[kind] {
+		if values[name] == "" && name != "output" {
+			return move{problem: "its " + kind + " action has no " + name}
 		}
+		all = append(all, literal(values[name]))
 	}
-	switch {
-	case kind == "python" && a.code == "":
-		return act{}, "its Python action has no code block"
-	case a.code == "":
-		return act{}, "its action has no command"
-	case kind != "bash" && a.file == "":
-		return act{}, "its action has no file_path"
-	}
-	return a, ""
+	return move{cell: strings.ToLower(kind) + "(" + strings.Join(all, ", ") + ")"}
 }
 
 // arguments reads the arguments of an action: by their names, or code without one. Models do not
 // always escape quotes within a quoted value, so it ends where the next name begins.
-func arguments(text string) (a act) {
-	value, begin := &a.code, 0
+func arguments(text string) map[string]string {
+	values, name, begin := map[string]string{}, "code", 0
 	for _, m := range argumentName.FindAllStringSubmatchIndex(text, -1) {
 		if comma := m[2]; comma > 0 {
-			*value = unquoted(text[begin:comma])
+			values[name] = unquoted(text[begin:comma])
 		}
-		begin = m[1]
-		switch {
-		case m[4] >= 0:
-			value = &a.file
-		case m[6] >= 0:
-			value = &a.code
-		default:
-			value = &a.output
+		begin, name = m[1], text[m[4]:m[5]]
+		if strings.HasSuffix(name, "path") {
+			name = "path"
+		} else if name != "output" {
+			name = "code"
 		}
 	}
-	*value = unquoted(text[begin:])
-	return a
+	values[name] = unquoted(text[begin:])
+	return values
 }
 
 // unquoted returns a value without its quotes, and their escapes.

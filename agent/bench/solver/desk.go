@@ -1,9 +1,9 @@
 package solver
 
 import (
-	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dsstar/agent"
@@ -29,24 +29,17 @@ type desk struct {
 	debug  int // repairs
 }
 
-// A baseline is an agent that works at a desk.
-type baseline struct {
-	agent   Agent
-	options Options
-}
-
-// Solve has the agent's work done as the method of a run.
-func (b baseline) Solve(ctx context.Context, cfg agent.Config,
-	task record.Task) (runner.Record, error) {
-	d := &desk{agent: b.agent, options: b.options, cfg: cfg, task: task}
-	cfg.Observe, cfg.Method = saving(cfg), record.Method{Agent: b.agent.Name}
+// solve has the agent's work done as the method of a run.
+func (d *desk) solve(ctx context.Context) (runner.Record, error) {
+	cfg := d.cfg
+	cfg.Method = record.Method{Agent: d.agent.Name}
 	cfg.ResultChars, cfg.DescriptionChars, cfg.ContextChars = 1, 1, 1 // what it shows does not become less
 	cfg.Baseline = &agent.Baseline{Answer: d.work,
-		System: prompts.Workplace{Code: b.agent.most > 0, Shown: b.agent.most}}
-	t, err := agent.Run(ctx, cfg, task)
+		System: prompts.Workplace{Code: d.agent.most > 0, Shown: d.agent.most}}
+	t, err := agent.Run(ctx, cfg, d.task)
 	r := resultOf(t, err == nil)
 	r.Finished, r.Rounds, r.DebugTries = err == nil && t.Sufficient(), d.rounds, d.debug
-	if b.agent.setup != "" {
+	if d.agent.setup != "" {
 		r.Executions = max(0, r.Executions-1) // the first cell is ours
 	}
 	return r, err
@@ -86,38 +79,28 @@ func (d *desk) run(ctx context.Context, said, code string) (e notebook.Execution
 	return e, shown, err
 }
 
-// files returns the files of the task that requests list individually, with the others after them.
-// If these are not all, the names that are most similar to the question come first.
-func (d *desk) files() (all []record.File, listed int) {
-	all = d.task.Files
-	if listed = min(len(all), cmp.Or(d.cfg.TopK, 100)); listed < len(all) {
-		var names []string
-		for _, f := range all {
-			names = append(names, f.Name)
-		}
-		all = nil
-		for _, i := range describe.ByWords(d.task.Question, names) {
-			all = append(all, d.task.Files[i])
-		}
+// context returns the task and the names of the files. The files that it lists one by one are those
+// whose names are most similar to the question, if that are not all.
+func (d *desk) context() (c prompts.Context, listed []record.File) {
+	c = prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines, NamesOnly: true}
+	var names []string
+	for _, f := range d.task.Files {
+		names = append(names, f.Name)
 	}
-	return all, listed
-}
-
-// context returns the task and the names of the files.
-func (d *desk) context() prompts.Context {
-	c := prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines, NamesOnly: true}
-	all, listed := d.files()
-	var more strings.Builder
-	for i, f := range all {
+	order, more := describe.ByWords(d.task.Question, names), ""
+	slices.Sort(order[:min(len(order), d.cfg.TopK)])
+	for _, i := range order {
+		f := d.task.Files[i]
 		path := brief.Python("data/" + f.Name)
-		if i < listed {
-			c.Files = append(c.Files, prompts.File{Path: path, Size: human.Bytes(f.Size)})
-		} else {
-			more.WriteString(path + "\n")
+		if len(listed) == d.cfg.TopK {
+			more += path + "\n"
+			continue
 		}
+		listed = append(listed, f)
+		c.Files = append(c.Files, prompts.File{Path: path, Size: human.Bytes(f.Size)})
 	}
-	c.LeftOut = brief.Clip(more.String(), d.cfg.DescriptionChars)
-	return c
+	c.LeftOut = brief.Clip(more, d.cfg.DescriptionChars)
+	return c, listed
 }
 
 // observed returns the observation of an execution. Its size is limited to about most.

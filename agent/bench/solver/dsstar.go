@@ -3,7 +3,6 @@ package solver
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 
 	"dsstar/agent"
@@ -15,16 +14,13 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// dsstar is this program's own loop, configured by cfg.
-type dsstar struct{ learn string }
-
-func (d dsstar) Solve(ctx context.Context, cfg agent.Config,
-	task record.Task) (runner.Record, error) {
-	cfg.Observe = saving(cfg)
+// own has this program's own method answer a task. What it learns is kept below learn, unless that
+// is "".
+func own(ctx context.Context, cfg agent.Config, task record.Task, learn string) (runner.Record, error) {
 	var known *memory.Memory // what earlier tasks have taught about the data of this one
-	if d.learn != "" {
+	if learn != "" {
 		var err error
-		if known, err = memory.Read(ctx, filepath.Join(d.learn, record.Digest(task.Data))); err != nil {
+		if known, err = memory.Read(ctx, filepath.Join(learn, record.Digest(task.Data))); err != nil {
 			return runner.Record{}, err
 		}
 		cfg.Learn, cfg.Recalled = true, agent.RecallFor(known, task.Question)
@@ -79,14 +75,6 @@ func resultOf(t *record.Trajectory, ended bool) runner.Record {
 		}
 	}
 	for _, round := range t.Rounds {
-		if round.Verdict != nil {
-			r.Verdicts = append(r.Verdicts, round.Verdict.Word())
-		}
-		if route := round.Route; route != nil && route.Back > 0 {
-			r.Routes = append(r.Routes, fmt.Sprintf("step %d", route.Back))
-		} else if route != nil {
-			r.Routes = append(r.Routes, "add step")
-		}
 		tried(&r, round.Attempts)
 	}
 	if t.Final != nil {

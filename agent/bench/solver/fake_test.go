@@ -237,7 +237,7 @@ func (p *play) solve(t testing.TB, ctx context.Context, name string, o solver.Op
 	t.Helper()
 	var err error
 	n, _ := solver.Find(name)
-	p.record, p.err = n.New(o).Solve(ctx, p.cfg, p.task)
+	p.record, p.err = n.New(o)(ctx, p.cfg, p.task)
 	if p.nb, err = notebook.Open(record.Folder(p.cfg.Dir).Notebook()); err != nil {
 		t.Fatal(err)
 	}

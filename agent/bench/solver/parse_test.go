@@ -6,42 +6,30 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestParseAct(t *testing.T) {
-	ls := act{kind: "bash", code: "ls"}
-	for _, test := range []struct {
-		name, text string
-		want       act
-		problem    string
-	}{
-		{"bash", `Action: Bash(code="ls -l")`, act{kind: "bash", code: "ls -l"}, ""},
-		{"bold", "**Thought:** look\n**Action:** Bash(code='ls')", ls, ""},
-		{"brackets", `Action: Bash(code="echo $(ls) (x)")`, act{kind: "bash", code: "echo $(ls) (x)"},
-			""},
-		{"escaped quotes", `Action: Bash(code="grep \"a\" b.txt")`,
-			act{kind: "bash", code: `grep "a" b.txt`}, ""},
-		{"open quotes", `Action: Bash(code="python -c "print(f("x"))"")`,
-			act{kind: "bash", code: `python -c "print(f("x"))"`}, ""},
-		{"several lines", "Action: Bash(code=\"cat > f <<E\nprint(\"x\")\nE\")",
-			act{kind: "bash", code: "cat > f <<E\nprint(\"x\")\nE"}, ""},
-		{"made-up observation", "Action: Bash(code=\"ls\")\nObservation: a (b\")", ls, ""},
-		{"python", "Action: Python(file_path=\"a.py\"):\n```python\nprint(\"x\")\n```",
-			act{kind: "python", file: "a.py", code: `print("x")`}, ""},
-		{"python, no fence", "Action: Python(file_path=\"a.py\"): print(1)", act{},
-			"its Python action has no code block"},
-		{"sql", `Action: SQL(file_path="a.db", command="SELECT 'x, y' FROM t", output="out.csv")`,
-			act{kind: "sql", file: "a.db", code: "SELECT 'x, y' FROM t", output: "out.csv"}, ""},
-		{"sql, no file", `SQL(command="SELECT 1", output="direct")`, act{},
-			"its action has no file_path"},
-		{"terminate", `Action: Terminate(output="A (B), "C"")`,
-			act{kind: "terminate", code: `A (B), "C"`}, ""},
-		{"terminate, empty", `Action: Terminate(output="")`, act{kind: "terminate"}, ""},
-		{"not closed", `Action: Bash(code="ls`, act{},
-			"the brackets or quotes of its action are not closed"},
-		{"no command", `Action: Bash(code="")`, act{}, "its action has no command"},
-		{"none", "Thought: I could use Bash for it.", act{}, "it has no action"},
+// TestActions: what runs for an action, or what is wrong with it.
+func TestActions(t *testing.T) {
+	for text, want := range map[string]move{
+		`Action: Bash(code="ls -l")`:                     {cell: `bash("ls -l")`},
+		"**Thought:** look\n**Action:** Bash(code='ls')": {cell: `bash("ls")`},
+		`Action: Bash(code="echo $(ls) (x)")`:            {cell: `bash("echo $(ls) (x)")`},
+		`Action: Bash(code="grep \"a\" b.txt")`:          {cell: `bash("grep \"a\" b.txt")`},
+		`Action: Bash(code="python -c "print(f("x"))"")`: {cell: `bash("python -c \"print(f(\"x\"))\"")`},
+		"Action: Bash(code=\"cat > f <<E\nprint(\"x\")\nE\")": {
+			cell: "bash(r'''\ncat > f <<E\nprint(\"x\")\nE\n''')"},
+		"Action: Bash(code=\"ls\")\nObservation: a (b\")":            {cell: `bash("ls")`},
+		"Action: Python(file_path=\"a.py\"):\n```python\nx = 1\n```": {cell: `python("a.py", "x = 1")`},
+		"Action: Python(file_path=\"a.py\"): print(1)":               {problem: "its Python action has no code"},
+		`SQL(file_path="a.db", command="SELECT 'x, y' FROM t", output="out.csv")`: {
+			cell: `sql("a.db", "SELECT 'x, y' FROM t", "out.csv")`},
+		`SQL(command="SELECT 1", output="direct")`: {problem: "its SQL action has no path"},
+		`Action: Terminate(output="A (B), "C"")`:   {answer: `A (B), "C"`, ends: true, finished: true},
+		`Action: Terminate(output="")`:             {ends: true, finished: true},
+		`Action: Bash(code="ls`:                    {problem: "the brackets or quotes of its action are not closed"},
+		`Action: Bash(code="")`:                    {problem: "its Bash action has no code"},
+		"Thought: I could use Bash for it.":        {problem: "it has no action"},
 	} {
-		if got, problem := parseAct(test.text); got != test.want || problem != test.problem {
-			t.Errorf("%s: %+v, %q", test.name, got, problem)
+		if got := actionOf(text); got != want {
+			t.Errorf("%q is %+v", text, got)
 		}
 	}
 }
@@ -57,9 +45,8 @@ func TestParseAnything(t *testing.T) {
 		for _, s := range rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces") {
 			text += s
 		}
-		a, problem := parseAct(text)
-		if problem == "" && a.kind != "terminate" && (a.code == "" || a.cell() == "") {
-			t.Fatalf("%q gives %+v", text, a)
+		if m := actionOf(text); (m.cell != "") == (m.problem != "" || m.ends) {
+			t.Fatalf("%q gives %+v", text, m)
 		}
 		_ = answerIn(text)
 		_, _ = parseGraph(text)

@@ -9,7 +9,9 @@ import (
 	_ "embed"
 	"time"
 
+	"dsstar/agent"
 	"dsstar/agent/bench/runner"
+	"dsstar/agent/record"
 )
 
 // Options change an agent. The zero value is the method as published. Agents ignore options
@@ -68,11 +70,14 @@ func Find(name string) (a Agent, ok bool) {
 	return a, false
 }
 
-// New returns the agent with these options.
+// New returns what has the agent answer tasks with these options.
 func (a Agent) New(o Options) runner.Solver {
-	if a.work == nil {
-		return dsstar{o.Learn}
-	}
 	o.Steps, o.Memory = cmp.Or(o.Steps, a.steps), cmp.Or(o.Memory, a.memory)
-	return baseline{a, o}
+	return func(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
+		cfg.Observe = saving(cfg)
+		if a.work == nil {
+			return own(ctx, cfg, task, o.Learn)
+		}
+		return (&desk{agent: a, options: o, cfg: cfg, task: task}).solve(ctx)
+	}
 }

@@ -73,7 +73,7 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	agent, _ := solver.Find(r.flags.agent)
 	r.config = runner.Config{
 		Jobs: r.flags.jobs, Timeout: r.flags.timeout, Tasks: r.suite.ByID(), Agent: agents,
-		Solver: agent.New(r.flags.options(r.settings.Learn)), Models: r.modelsOf,
+		Solve: agent.New(r.flags.options(r.settings.Learn)), Models: r.modelsOf,
 		Scorer: bench.Scorer{Compat: bench.Compat(r.flags.compat), Plain: r.python.Run},
 		Budget: &ask.Budget{Price: agents.Price, Limits: ask.Limits{
 			Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime}},
@@ -235,9 +235,10 @@ func (r *run) openSite(ctx context.Context) error {
 		func(context.Context) (kernels.Site, error) { return p, nil })
 	r.config.Site = runner.Site{
 		Sandbox: p.Sandbox(),
-		Sessions: func(folder record.Folder, data string) (agent.Open, agent.RunScript) {
+		Sessions: func(folder record.Folder, data string, read []string) (agent.Open, agent.RunScript) {
 			p := p
 			p.Show(folder, data)
+			p.Box.Read = append(p.Box.Read, read...)
 			p.Box.Own = append(slices.Clone(p.Box.Own), r.config.Folder.Path)
 			return r.Open(&p, r.settings), r.RunScript(&p, r.settings)
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
@@ -341,5 +342,5 @@ func (a *App) scoringJudge(s *configs.Settings) (bench.Judge, error) {
 		return nil, nil
 	}
 	m, err := a.Model(s, func(llm.Retry) {})
-	return runner.Judge(m), err
+	return runner.Judge(ask.Settings{Model: m}), err
 }
