@@ -49,7 +49,7 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	texts = nil
 	for _, t := range tested {
 		signature, doc := t.Signature()
-		texts = append(texts, signature+"\n"+doc+"\n"+t.From())
+		texts = append(texts, signature+"\n"+doc+"\n"+t.Test) // which names the question
 	}
 	names := ""
 	order := describe.NearByWords(question, texts, nearEnough)

@@ -48,7 +48,7 @@ func TestRecalled(t *testing.T) {
 
 // TestRecallFor: the nearest facts and functions, with those that they call, and nothing far.
 func TestRecallFor(t *testing.T) {
-	m := &memory.Memory{Lesson: lesson.Lesson{}}
+	m := &memory.Memory{}
 	for _, name := range strings.Fields("fee tax rate cost price sum mean count total share") {
 		m.Facts = append(m.Facts, lesson.Fact{Text: name + strings.Repeat(" word", 150)})
 		m.Tools = append(m.Tools, lesson.Tool{Name: name + "_of", Test: "assert",
@@ -96,7 +96,7 @@ func TestExample(t *testing.T) {
 			t.Fatal(err)
 		}
 		return &memory.Memory{Lesson: lesson.Lesson{Tools: tools}, Questions: []memory.Question{{Question: "Why?", Answer: "none"},
-			{Question: asked, Answer: tr.Answer(), Verified: true, Notebook: path}}}
+			{Question: asked, Answer: tr.Answer(), Notebook: path}}}
 	}
 	m := remember(first.Trajectory)
 	lost := &memory.Memory{Lesson: lesson.Lesson{Tools: tools}, Questions: []memory.Question{{Question: asked, Notebook: "gone.ipynb"}}}

@@ -27,7 +27,6 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/memory/lesson"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
@@ -36,23 +35,15 @@ import (
 // Name is the name of the folder beside the data.
 const Name = ".dsstar"
 
-// The files of the folder.
+// The files of the folder, and folders in it.
 const (
 	factsFile      = "facts.md"
 	questionsFile  = "questions.jsonl"
 	attributesFile = ".gitattributes"
-	tools          = "tools/*.py"
-	definitions    = "definitions/*.md" // which people write
+	tools          = "tools/"
+	aside          = "aside/"
+	definitions    = "definitions/"
 )
-
-const factsHead = `# Facts about these data
-
-One item for each, with its source. Edit them freely: they are shown to the model as evidence.
-
-`
-
-// attributes are for files in which a line stands for itself.
-const attributes = "facts.md merge=union\nquestions.jsonl merge=union\n"
 
 // Limits of what is read: bytes of a file, and of all.
 const maxFile, maxRead = 4 << 20, 64 << 20
@@ -63,181 +54,192 @@ type Memory struct {
 	lesson.Lesson            // what could not be read is a problem
 	Questions     []Question // the newest record of each
 
-	was       map[string]string // the files as read, by name
-	texts     map[string]string // as they are to be written
-	conflicts []string          // files with an unsolved merge conflict, which are not read
+	said  []string          // what people say of data files
+	was   map[string]string // the files as read, by name
+	texts map[string]string // as they are to be written; "": removed
 }
 
 // Read reads a memory folder. One that does not exist is empty. What cannot be understood is left
-// out and told in Problems; the error is for files that cannot be read.
+// out and told in Problems; the error is for files that cannot be read. Links out of the folder are
+// not followed: it may be somebody else's.
 func Read(ctx context.Context, dir string) (*Memory, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	m := &Memory{Dir: dir, was: map[string]string{}}
+	m := &Memory{Dir: dir, was: map[string]string{}, texts: map[string]string{}}
 	folder, err := os.OpenRoot(dir)
-	if err == nil {
-		defer folder.Close()
-		err = m.read(ctx, folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, err
 	}
-	m.texts = maps.Clone(m.was)
+	defer folder.Close()
+	size := 0
+	for _, pattern := range []string{factsFile, questionsFile, attributesFile, tools + "*.py",
+		definitions + "*.md"} {
+		names, _ := fs.Glob(folder.FS(), pattern) // which is no bad pattern
+		for _, name := range names {
+			text, err := textOf(folder, name)
+			if err = cmp.Or(ctx.Err(), err); err != nil {
+				return nil, err
+			}
+			if size += len(text); size > maxRead {
+				return nil, fmt.Errorf("%s: all files together have more than %s", dir, human.Bytes(maxRead))
+			}
+			m.was[name], m.texts[name] = text, text
+		}
+	}
 	m.parse()
 	return m, nil
 }
 
-// read reads the files of the folder. Links out of it are not followed: a data folder may be
-// somebody else's.
-func (m *Memory) read(ctx context.Context, folder *os.Root) error {
-	size := 0
-	for _, pattern := range []string{factsFile, questionsFile, attributesFile, tools, definitions} {
-		names, err := fs.Glob(folder.FS(), pattern)
-		if err != nil {
-			return err
+// textOf returns the text of a file of the folder, which is no link.
+func textOf(folder *os.Root, name string) (string, error) {
+	b, err := disk.ReadIn(folder, name, maxFile)
+	return strings.ReplaceAll(string(b), "\r\n", "\n"), err
+}
+
+// parse takes what is known out of the texts.
+func (m *Memory) parse() {
+	m.Lesson, m.Questions, m.said = lesson.Lesson{}, nil, nil
+	for _, name := range slices.Sorted(maps.Keys(m.texts)) {
+		folder, base := path.Split(name)
+		text, conflict := m.texts[name], conflict(name, m.texts[name])
+		switch {
+		case conflict != "":
+			m.Problem("%s: it is left out. Edit the file, then git add it", conflict)
+		case name == factsFile:
+			m.Facts = lesson.Facts(text)
+		case name == questionsFile:
+			m.parseQuestions(text)
+		case folder == definitions:
+			m.said = append(m.said, text)
+		case folder == tools && text != "":
+			m.parseTool(strings.TrimSuffix(base, ".py"), text)
 		}
-		for _, name := range names {
-			b, err := disk.ReadIn(folder, name, maxFile)
-			if err = cmp.Or(ctx.Err(), err); err != nil {
-				return err
+	}
+}
+
+func (m *Memory) parseQuestions(text string) {
+	newest := map[string]Question{} // a merge may leave an older one behind a newer one
+	for n, line := range strings.Split(text, "\n") {
+		var q Question
+		switch err := json.Unmarshal([]byte(line), &q); {
+		case err == nil && q.Question != "":
+			if !q.Asked.Before(newest[q.key()].Asked) {
+				newest[q.key()] = q
 			}
-			if size += len(b); size > maxRead {
-				return fmt.Errorf("%s: all files together have more than %s", m.Dir, human.Bytes(maxRead))
-			}
-			text := strings.ReplaceAll(string(b), "\r\n", "\n")
-			at := strings.Index("\n"+text, "\n<<<<<<< ")
-			if at < 0 || !strings.Contains(text[at:], "\n>>>>>>> ") {
-				m.was[name] = text
-				continue
-			}
-			m.conflicts = append(m.conflicts, fmt.Sprintf("%s, line %d, has an unsolved merge conflict",
-				name, 1+strings.Count(text[:at], "\n")))
+		case strings.TrimSpace(line) != "":
+			m.Problem("%s, line %d is no question and is left out", questionsFile, n+1)
+		}
+	}
+	m.Questions = slices.SortedFunc(maps.Values(newest), func(a, b Question) int {
+		return cmp.Or(a.Asked.Compare(b.Asked), strings.Compare(a.key(), b.key()))
+	})
+}
+
+func (m *Memory) parseTool(name, text string) {
+	t, out := lesson.ToolIn(text, name)
+	for _, line := range out {
+		m.Problem("%s: only imports, plain functions and their cases count; left out: %.60s",
+			fileOf(name), line)
+	}
+	if t.Name == "" {
+		m.Problem("%s has no function %s", fileOf(name), name)
+		return
+	}
+	m.Tools = append(m.Tools, t)
+}
+
+// fileOf returns the name of a function's file.
+func fileOf(tool string) string { return tools + tool + ".py" }
+
+// conflict says where a file has an unsolved merge conflict; "" if it has none.
+func conflict(name, text string) string {
+	at := strings.Index("\n"+text, "\n<<<<<<< ")
+	if at < 0 || !strings.Contains(text[at:], "\n>>>>>>> ") {
+		return ""
+	}
+	return fmt.Sprintf("%s, line %d, has an unsolved merge conflict", name,
+		1+strings.Count(text[:at], "\n"))
+}
+
+// A Change is a file of the folder that Save writes; without a text it is removed.
+type Change struct{ Name, Before, After string }
+
+// Changes returns what Save writes, by name. The first change of a folder says how git merges files
+// in which a line stands for itself.
+func (m *Memory) Changes() (all []Change) {
+	for _, name := range slices.Sorted(maps.Keys(m.texts)) {
+		if c := (Change{name, m.was[name], m.texts[name]}); c.Before != c.After {
+			all = append(all, c)
+		}
+	}
+	_, known := m.was[attributesFile]
+	if !known && len(all) > 0 && filepath.Base(m.Dir) == Name { // others may be whole repositories
+		attributes := factsFile + " merge=union\n" + questionsFile + " merge=union\n"
+		all = slices.Insert(all, 0, Change{attributesFile, "", attributes})
+	}
+	return all
+}
+
+// Save writes the changed files, each whole. No link is followed.
+func (m *Memory) Save() error {
+	if err := os.MkdirAll(m.Dir, 0o755); err != nil {
+		return err
+	}
+	folder, err := disk.OpenFolder(m.Dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	for _, c := range m.Changes() {
+		if err := c.store(folder); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// parse takes what is known out of the texts.
-func (m *Memory) parse() {
-	m.Lesson, m.Questions = lesson.Lesson{Facts: lesson.Facts(m.texts[factsFile])}, nil
-	for _, conflict := range m.conflicts {
-		m.Problem("%s: it is left out. Edit the file, then git add it", conflict)
+// store writes the file, unless it has an unsolved merge conflict. Where a line stands for itself,
+// what another run has written since it was read stays beside what is new.
+func (c Change) store(folder *os.Root) error {
+	now, err := textOf(folder, c.Name)
+	switch {
+	case conflict(c.Name, now) != "":
+		return errors.New(conflict(c.Name, now))
+	case errors.Is(err, fs.ErrNotExist) || err == nil && (now == c.Before || now == c.After):
+	case err != nil:
+		return err
+	case path.Dir(c.Name) != ".":
+		return fmt.Errorf("%s was changed meanwhile, and is left as it is", c.Name)
+	default:
+		c.After = Without(now, Without(c.Before, c.After)) + Without(Without(c.After, c.Before), now)
 	}
-	for n, line := range strings.Split(m.texts[questionsFile], "\n") {
-		var q Question
-		switch err := json.Unmarshal([]byte(line), &q); {
-		case err == nil && q.Question != "":
-			m.Questions = append(m.Questions, q)
-		case strings.TrimSpace(line) != "":
-			m.Problem("%s, line %d is no question and is left out", questionsFile, n+1)
+	if c.After == "" {
+		return folder.RemoveAll(c.Name)
+	}
+	if err := folder.MkdirAll(path.Dir(c.Name), 0o755); err != nil {
+		return err
+	}
+	return disk.WriteFileIn(folder, c.Name, []byte(c.After))
+}
+
+// Without returns the lines of a text that are not in another.
+func Without(text, other string) string {
+	among := map[string]bool{}
+	for line := range strings.Lines(ended(other)) {
+		among[line] = true
+	}
+	var lines strings.Builder
+	for line := range strings.Lines(ended(text)) {
+		if !among[line] {
+			lines.WriteString(line)
 		}
 	}
-	m.Questions = newest(m.Questions)
-	for _, file := range m.files(tools) {
-		name := strings.TrimSuffix(path.Base(file), ".py")
-		t, out := lesson.ToolIn(m.texts[file], name)
-		for _, line := range out {
-			m.Problem("%s: only imports, plain functions and their cases count; left out: %.60s", file,
-				line)
-		}
-		if t.Name == "" {
-			m.Problem("%s has no function %s", file, name)
-			continue
-		}
-		m.Tools = append(m.Tools, t)
-	}
-}
-
-// files returns the names of the files of a pattern, in order.
-func (m *Memory) files(pattern string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.texts)), func(name string) bool {
-		is, _ := path.Match(pattern, name)
-		return !is
-	})
-}
-
-// AddFact adds a fact, unless it is known, and reports whether it did.
-func (m *Memory) AddFact(f lesson.Fact) bool {
-	f.Text, f.Source = brief.OneLine(f.Text), brief.OneLine(f.Source)
-	known := func(o lesson.Fact) bool { return o.Text == f.Text }
-	if f.Text == "" || slices.ContainsFunc(m.Facts, known) {
-		return false
-	}
-	m.texts[factsFile] = ended(cmp.Or(m.texts[factsFile], factsHead)) + "- " + f.String() + "\n"
-	m.parse()
-	return true
-}
-
-// AddQuestion adds the record of a question, whose notebook has an absolute path.
-func (m *Memory) AddQuestion(q Question) error {
-	if rel, err := filepath.Rel(filepath.Dir(m.Dir), q.Notebook); err == nil {
-		q.Notebook = rel
-	}
-	b, err := json.Marshal(q)
-	m.texts[questionsFile] = ended(m.texts[questionsFile]) + string(b) + "\n"
-	m.parse()
-	return err
-}
-
-// AddTool adds a function with its cases, in place of one of the same name.
-func (m *Memory) AddTool(t lesson.Tool) {
-	m.texts[fileOf(tools, t.Name)] = t.String()
-	m.parse()
-}
-
-// fileOf returns the name of a function's file.
-func fileOf(pattern, tool string) string { return strings.Replace(pattern, "*", tool, 1) }
-
-// Learn adds what an answer has taught, and returns the names of functions that are left out
-// because there are others of their names, which the answer was not shown: earlier questions may
-// use them.
-func (m *Memory) Learn(facts []lesson.Fact, tools []lesson.Tool) (taken []string) {
-	for _, f := range facts {
-		m.AddFact(f)
-	}
-	for _, t := range tools {
-		i := slices.IndexFunc(m.Tools, func(o lesson.Tool) bool { return o.Name == t.Name })
-		if i < 0 {
-			m.AddTool(t)
-		} else if m.Tools[i].Code != t.Code {
-			taken = append(taken, t.Name)
-		}
-	}
-	return taken
-}
-
-// SetAside moves a function that no longer holds out of use, with the reason.
-func (m *Memory) SetAside(name, reason string) {
-	text := m.texts[fileOf(tools, name)]
-	if m.Forget(name) {
-		m.texts[fileOf("aside/*.py", name)] = "# Set aside: " + brief.OneLine(reason) + "\n\n" + text
-	}
-}
-
-// Forget removes a function, a fact, given by its whole text, or a question, and reports whether it
-// was there.
-func (m *Memory) Forget(what string) bool {
-	was := maps.Clone(m.texts)
-	delete(m.texts, fileOf(tools, what))
-	m.cut(factsFile, func(part string) bool {
-		text := lesson.FactIn(part).Text
-		return text != "" && text == brief.OneLine(what)
-	})
-	m.cut(questionsFile, func(line string) bool {
-		var q Question
-		return json.Unmarshal([]byte(line), &q) == nil && plain(q.Question) == plain(what)
-	})
-	m.parse()
-	return !maps.Equal(was, m.texts)
-}
-
-// cut takes some of its parts out of a file.
-func (m *Memory) cut(file string, out func(part string) bool) {
-	if text, is := m.texts[file]; is {
-		m.texts[file] = strings.Join(slices.DeleteFunc(lesson.Parts(text), out), "")
-	}
+	return lines.String()
 }
 
 // ended returns a text with an end of line, unless it is empty.

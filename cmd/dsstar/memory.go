@@ -91,14 +91,7 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 	if j.memory == nil {
 		return nil
 	}
-	known := *j.memory
-	var gone map[lesson.Fact]string
-	if known.Facts, gone = known.FactsOn(fileNames(j.task)); len(gone) > 0 {
-		sources := strings.Join(slices.Compact(slices.Sorted(maps.Values(gone))), ", ")
-		j.progress.Say("memory   %s left out, whose sources are not among the data: %s",
-			human.Plural(len(gone), "fact"), term.Fit(term.Printed(sources), 100))
-	}
-	r := agent.RecallFor(&known, j.task.Question)
+	r := agent.RecallFor(j.memory, j.task.Question)
 	if r == nil {
 		return nil
 	}
@@ -256,9 +249,7 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 	}
 	if t.Recalled == nil || t.Recalled.Asked.IsZero() { // else the memory has the question
 		q := asQuestion(j, t, folder)
-		if err := m.AddQuestion(q); err != nil {
-			return err
-		}
+		m.AddQuestion(q)
 		for _, chosen := range q.Readings {
 			m.AddFact(lesson.Fact{Text: chosen, Source: "a person's choice for the question: " + q.Question})
 		}
@@ -269,7 +260,7 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 // asQuestion returns the record of a question that a run has answered.
 func asQuestion(j job, t *record.Trajectory, folder record.Folder) memory.Question {
 	q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
-		Verified: true, Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
+		Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
 		Data: digests(j.sources, t.Task.Files)}
 	for _, r := range t.Readings {
 		if r.ByUser {

@@ -155,8 +155,8 @@ func (a *app) checkMemoryCommand(data *string) *cobra.Command {
 		Short: "Test all functions and run the notebooks of all questions again",
 		Long: "Test all functions on the data as they are, by their cases. Then run the notebooks\n" +
 			"of all questions again. Functions that fell are set aside, and questions whose\n" +
-			"answers no longer hold are forgotten, after showing it. Facts whose sources are\n" +
-			"gone are told. Exit code 3 if there are any.",
+			"answers no longer hold are forgotten, after showing it. Exit code 3 if there are\n" +
+			"any.",
 		Args: noArgs,
 	}
 	kernelFlags(cmd.Flags())
@@ -205,13 +205,6 @@ func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell in
 		fell++
 		j.progress.Warn("function %s: %s", tool.Name, reason)
 		m.SetAside(tool.Name, reason)
-	}
-	_, gone := m.FactsOn(fileNames(c.task))
-	for _, f := range m.Facts {
-		if source, ok := gone[f]; ok {
-			fell++
-			j.progress.Warn("fact %s: its source is not among the data: %s", term.Fit(f.Text, 60), source)
-		}
 	}
 	for _, q := range slices.Clone(m.Questions) {
 		j.progress.Wait("running " + q.Notebook)

@@ -15,7 +15,7 @@ func TestKeepMemoryShows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.AddTool(lesson.Tool{Name: "f", Code: "def f():\n    for  i in a:\n        return i"})
+	m.Learn(nil, []lesson.Tool{{Name: "f", Code: "def f():\n    for  i in a:\n        return i"}})
 	shown := a.newProgress(false)
 	if err := a.keepMemory(t.Context(), job{progress: shown}, m); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ func WriteFile(path string, data []byte) error {
 	return WriteFileIn(folder, filepath.Base(path), data)
 }
 
-// WriteFileIn is [WriteFile] for the file name directly in folder.
+// WriteFileIn is [WriteFile] for the file name below folder.
 func WriteFileIn(folder *os.Root, name string, data []byte) error {
 	old, err := ReadIn(folder, name, int64(len(data)))
 	if err == nil && bytes.Equal(old, data) {
@@ -37,14 +37,15 @@ func WriteFileIn(folder *os.Root, name string, data []byte) error {
 	return nil
 }
 
-// writeBeside writes data to a new file in folder and returns its name. The file has the permissions
-// of the file name there, or mode if there is none.
+// writeBeside writes data to a new file beside the file name below folder, and returns its name. It
+// has the permissions of that file, or mode if there is none.
 func writeBeside(folder *os.Root, name string, data []byte, mode fs.FileMode) (string, error) {
 	made := mode
 	if info, err := folder.Lstat(name); err == nil && info.Mode().IsRegular() {
 		mode = info.Mode().Perm()
 	}
-	temporary := "." + name + "." + rand.Text()[:8]
+	dir, base := filepath.Split(name)
+	temporary := dir + "." + base + "." + rand.Text()[:8]
 	f, err := folder.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, made)
 	if err != nil {
 		return "", &fs.PathError{Op: "write", Path: filepath.Join(folder.Name(), name), Err: Cause(err)}

@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"cmp"
 	"context"
 	"path/filepath"
 
@@ -53,9 +52,9 @@ func keep(known *memory.Memory, t *record.Trajectory, folder record.Folder) erro
 	if t.Learned != nil {
 		known.Learn(t.Learned.Facts, t.Learned.Tools)
 	}
-	err := known.AddQuestion(memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines,
-		Answer: t.Answer(), Verified: true, Notebook: folder.Notebook(), Asked: t.Started.UTC()})
-	return cmp.Or(err, known.Save())
+	known.AddQuestion(memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines,
+		Answer: t.Answer(), Notebook: folder.Notebook(), Asked: t.Started.UTC()})
+	return known.Save()
 }
 
 // resultOf summarizes a trajectory for a benchmark. A run is finished if its plan was judged

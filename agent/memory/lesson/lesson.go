@@ -170,17 +170,6 @@ func (t Tool) Signature() (signature, doc string) {
 	return found[1], strings.TrimSpace(found[2] + found[3])
 }
 
-// From returns the comments of the cases: the question that the function comes from.
-func (t Tool) From() string {
-	var all []string
-	for line := range strings.Lines(t.Test) {
-		if comment, ok := strings.CutPrefix(line, "#"); ok {
-			all = append(all, strings.TrimSpace(comment))
-		}
-	}
-	return strings.Join(all, "\n")
-}
-
 // Needed returns the functions that some code names, and those that they call, in their order.
 func Needed(tools []Tool, code string) []Tool {
 	wanted := map[string]bool{}
