@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"dsstar/agent/record"
+	"dsstar/notebook"
 )
 
 // openDACode reads a checkout of github.com/yiyihum/da-code, or its folder
@@ -115,57 +119,43 @@ func daCodeType(s Score) string {
 	return s.Domain
 }
 
-// The parts of the scorer share one namespace.
-var daCodeScorer = helper("dacode_score", "dacode_tables", "dacode_text", "dacode_images",
-	"dacode_ml")
-
-// daCodeMetrics are the functions that an eval configuration may name.
-var daCodeMetrics = []string{"compare_csv", "compare_sqlite", "compare_text", "compare_image",
-	"compare_ml", "compare_competition_ml"}
-
-// scoreDACode has Python compare what the agent left with the right answer: tables,
-// databases, JSON, charts and predictions. Equality depends on the types that pandas.read_csv
-// infers, and charts and predictions need numpy and scikit-learn: see dacode_score.py. With either
-// Compat, a result must be a file in the agent's folder, because a link out of it could lead to the
-// right answer.
-func scoreDACode(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
-	config, err := readEval(t.Gold)
-	if err != nil {
-		return Score{}, err
-	}
-	for _, name := range config.Func {
-		if !slices.Contains(daCodeMetrics, name) {
-			return Score{}, fmt.Errorf("there is no metric %q; there are %s", name,
-				strings.Join(daCodeMetrics, ", "))
-		}
-	}
-	score := Score{Metric: strings.Join(config.Func, "+"), Value: new(float64)}
-	if a == nil {
-		return score, nil
-	}
-	err = s.python.call(ctx, daCodeScorer, "score_task", &score, map[string]any{"config": t.Gold,
-		"result": a.Text(), "dir": a.Dir, "gold_dir": t.GoldDir, "fixed": s.Compat != Upstream})
-	// reading the answer exceeded the limits of time or memory
-	if bad, ok := errors.AsType[*CodeError](err); ok {
-		score.Detail, err = bad.Error(), nil
-	}
-	return score, err
-}
-
-// chartOf runs the programs that an agent left in dir, as the public harness does after a plotting
-// task, and writes the data and the settings of the chart to dir/dabench/result.npy and plot.json,
-// where the scorer looks for them. If no program draws it, cells is one: those of the agent's
-// notebook. The code is the agent's, so python must be sandboxed and must not be reused. A missing
-// chart is no error: the score shows it.
+// chart runs the programs that an agent left in dir, as DA-Code's public harness does after a
+// plotting task, and writes the data and the settings of the chart to dir/dabench/result.npy and
+// plot.json, where the scorer looks for them. If no program draws it, the cells of the agent's
+// notebook are one. The code is the agent's: nothing else runs in its session, and its failure is no
+// error, as the score shows it.
 //
 // Upstream removes lines that show, save or close a figure. Here these calls do nothing
 // instead, so a block that consists of one such line stays valid. With Fixed, any savefig may
 // save a figure, not only pyplot's.
-func chartOf(ctx context.Context, python Python, dir, cells string, compat Compat) error {
+func (s Scorer) chart(ctx context.Context, t Task, dir string) error {
+	if _, err := os.Stat(t.Data); t.Data == "" || err != nil {
+		return errors.New("its data are not there, which the code of its chart may read")
+	}
+	p := &python{open: s.Open, read: []string{t.Data}, write: dir}
+	defer p.close()
 	var why string // there is no chart
-	err := python.call(ctx, helper("dacode_chart"), "chart_of", &why, dir, compat != Upstream, cells)
+	err := p.call(ctx, script{"chart_of", []string{"dacode_chart"}}, map[string]any{"folder": dir,
+		"any_savefig": s.Compat != Upstream, "cells": programOf(record.Folder(filepath.Dir(dir)))}, &why)
 	if _, ok := errors.AsType[*CodeError](err); ok { // it hung or ended the session
 		return nil
 	}
 	return err
+}
+
+// programOf joins the cells of a run that succeeded.
+func programOf(run record.Folder) string {
+	nb, err := notebook.Open(run.Notebook())
+	if err != nil {
+		return "" // no notebook, so no cells
+	}
+	var cells []string
+	for _, c := range nb.Cells {
+		meta, _ := c.Metadata["dsstar"].(map[string]any)
+		raised := slices.Contains(c.Tags(), "raises-exception")
+		if c.Type == notebook.Code && !raised && (meta["role"] == "step" || meta["role"] == "final") {
+			cells = append(cells, c.Source)
+		}
+	}
+	return strings.Join(cells, "\n\n") + "\n"
 }

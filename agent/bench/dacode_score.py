@@ -50,24 +50,33 @@ MISSPELT = {
 
 # --- files and metrics of one task --------------------------------------------------------------
 
-def score_task(task):
-    """Returns {score, detail, parts} for {config, result, dir, gold_dir, fixed, value}."""
-    config, fixed = task["config"], task["fixed"]
-    pairs = aligned(config, task["result"], task["dir"], task["gold_dir"])
+METRICS = ("compare_csv", "compare_sqlite", "compare_text", "compare_image", "compare_ml",
+           "compare_competition_ml")
+
+
+def dacode(gold, said, texts, folder, gold_folder, fixed, **_):
+    """Scores what is in the agent's folder by GOLD, an eval configuration; TEXTS name the file."""
+    metrics = as_list(gold.get("func", []))
+    if unknown := set(metrics) - set(METRICS):
+        return {"problem": f"there is no metric {unknown.pop()!r}; there are {', '.join(METRICS)}"}
+    result = {"metric": "+".join(metrics), "score": 0.0}
+    if said is None:
+        return result
+    pairs = aligned(gold, texts[0], folder, gold_folder)
     scores, details, parts = [], [], {}
     try:
-        for func, result, gold, options in pairs:
+        for func, answer, right, options in pairs:
             if fixed:
                 options = {MISSPELT.get(k, k): v for k, v in options.items()}
-            options["config"] = config.get("config", {})
+            options["config"] = gold.get("config", {})
             try:
-                foreign = next((f for f in as_list(result) if is_foreign(f, task["dir"])), "")
+                foreign = next((f for f in as_list(answer) if is_foreign(f, folder)), "")
                 if foreign:
                     one, part = 0.0, {}
                     name = os.path.basename(foreign)
                     detail = f"{name} is not a file that the agent wrote: a folder, or a link to elsewhere"
                 else:
-                    one, detail, part = globals()[func](result, gold, options, fixed)
+                    one, detail, part = globals()[func](answer, right, options, fixed)
             except FileNotFoundError as e:
                 one, detail, part = 0.0, f"no file {os.path.basename(e.filename or str(e))}", {}
             scores.append(one)
@@ -85,8 +94,9 @@ def score_task(task):
         "min": min,
         "and": lambda s: float(all(s)),
         "or": lambda s: float(any(s)),
-    }[config.get("conj", "avg")]
-    return {"score": conj(scores), "detail": "; ".join(d for d in details if d), "parts": parts}
+    }[gold.get("conj", "avg")]
+    detail = "; ".join(d for d in details if d)
+    return result | {"score": conj(scores), "detail": detail, "parts": parts}
 
 
 def is_foreign(path, directory):

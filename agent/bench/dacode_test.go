@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent"
 	"dsstar/notebook"
 )
 
@@ -52,7 +51,7 @@ func TestDACodeSuite(t *testing.T) {
 		t.Errorf("without Python: %v", err)
 	}
 	score := func() (got []string) {
-		scores, err := suite.Score(t.Context(), Scorer{python: python(t)}, suite.Tasks, answers)
+		scores, err := suite.Score(t.Context(), Scorer{Open: real(t)}, suite.Tasks, answers)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,38 +73,10 @@ func dacodeTask(id, hardness string) string {
 		hardness) + "\n"
 }
 
-// TestDACodeBroughtDown: an answer that ends the scorer's code is wrong. A kernel that does
-// not start is not the answer's fault.
-func TestDACodeBroughtDown(t *testing.T) {
-	task := Task{ID: "a", Rules: "dacode", Gold: json.RawMessage(`{"func": ["compare_csv"]}`)}
-	answer := &Answer{ID: "a", Value: Said("result.csv")}
-	none := errors.New("no kernel starts")
-	for name, c := range map[string]struct {
-		out    string
-		err    error
-		scored bool
-	}{
-		"code":      {"", &CodeError{"the kernel died"}, true},
-		"no answer": {"lots of text", nil, true},
-		"not JSON":  {answerMark + "nonsense\n", nil, true},
-		"kernel":    {"", none, false},
-	} {
-		run := func(context.Context, string) (string, error) { return c.out, c.err }
-		score, err := Scorer{python: run}.Score(t.Context(), task, answer)
-		if (err == nil) != c.scored || c.scored && (*score.Value != 0 || score.Detail == "") {
-			t.Errorf("%s: %+v, %v", name, score, err)
-		}
-		if err := chartOf(t.Context(), run, t.TempDir(), "", Fixed); (err == nil) != (name != "kernel") {
-			t.Errorf("%s: chart: %v", name, err)
-		}
-	}
-}
-
 // TestDACodeScores compares scores with those of the public code, and without its faults: an entry
 // is a name, an eval configuration, what is right and what was said, both a file (of a database its
 // SQL), or a text if nothing is right; and the two scores.
 func TestDACodeScores(t *testing.T) {
-	run := python(t)
 	err := readLines("testdata/dacode.json", func(raw json.RawMessage) error {
 		task := Task{Rules: "dacode"}
 		var name, gold, said string
@@ -123,15 +94,12 @@ func TestDACodeScores(t *testing.T) {
 		case strings.HasPrefix(gold, "create table"):
 			answer.Value = Said("r.db")
 			for folder, sql := range map[string]string{task.GoldDir: gold, answer.Dir: said} {
-				code := fmt.Sprintf("import sqlite3\ndb = sqlite3.connect(%q)\ndb.executescript(%q)\ndb.commit()\ndb.close()",
+				do(t, "import sqlite3\ndb = sqlite3.connect(%q)\ndb.executescript(%q)\ndb.commit()\ndb.close()",
 					filepath.Join(folder, "r.db"), sql)
-				if _, err := run(t.Context(), code); err != nil {
-					return err
-				}
 			}
 		}
 		for compat, want := range map[Compat]float64{Upstream: upstream, Fixed: fixed} {
-			score := scoreOf(t, Scorer{Compat: compat, python: run}, task, answer)
+			score := scoreOf(t, Scorer{Compat: compat, Open: real(t)}, task, answer)
 			if math.Abs(*score.Value-want) > 1e-9 {
 				t.Errorf("%s, %s: %+v, not %v", name, compat, score, want)
 			}
@@ -146,7 +114,6 @@ func TestDACodeScores(t *testing.T) {
 // TestDACodeLinks: results outside the folder are refused, since an agent may link to what
 // only its scorer can read.
 func TestDACodeLinks(t *testing.T) {
-	run := python(t)
 	root := write(t, map[string]string{"gold/r.csv": "a\n1\n", "gold/plot.json": `{"type": "bar"}`,
 		"out/own.csv": "a\n1\n", "out/folder.csv/x": ""})
 	gold, out := filepath.Join(root, "gold"), filepath.Join(root, "out")
@@ -158,10 +125,8 @@ db.executescript('create table t (a); insert into t values (1)')
 db.close()
 numpy.save('result.npy', numpy.array([1, 2]))
 Image.new('RGB', (8, 6)).save('r.png')`
-	if _, err := run(t.Context(), fmt.Sprintf(code, gold)); err != nil {
-		t.Fatal(err)
-	}
-	drawImage(t, run, filepath.Join(out, "r.png"))
+	do(t, code, gold)
+	drawImage(t, filepath.Join(out, "r.png"))
 	for from, to := range map[string]string{"../gold/r.csv": "r.csv", "../gold/r.db": "r.db",
 		"../gold": "dabench", "own.csv": "inner.csv"} {
 		if err := os.Symlink(from, filepath.Join(out, to)); err != nil {
@@ -181,7 +146,7 @@ Image.new('RGB', (8, 6)).save('r.png')`
 		{string(image("color")), "r.png", 0},
 	} {
 		task := Task{ID: "x", Rules: "dacode", Gold: json.RawMessage(v.config), GoldDir: gold}
-		score := scoreOf(t, Scorer{python: run}, task, Answer{Value: Said(v.said), Dir: out})
+		score := scoreOf(t, Scorer{Open: real(t)}, task, Answer{Value: Said(v.said), Dir: out})
 		if *score.Value != v.want || v.want == 0 &&
 			!strings.Contains(score.Detail, "is not a file that the agent wrote") {
 			t.Errorf("%s of %s: %+v", v.said, v.config, score)
@@ -192,7 +157,6 @@ Image.new('RGB', (8, 6)).save('r.png')`
 // TestChart extracts charts from the code that draws them and compares them. Upstream checks that
 // gold has every colour of the answer; Fixed also checks the reverse.
 func TestChart(t *testing.T) {
-	run := python(t)
 	bar := func(values, colours, title string) string {
 		return fmt.Sprintf("import matplotlib.pyplot as plt\nfig, ax = plt.subplots(figsize=(8, 6))\n"+
 			"ax.bar(['a', 'b'], %s, color=%s)\nax.set_title('%s')\nax.set_xlabel('Month')\n"+
@@ -201,11 +165,9 @@ func TestChart(t *testing.T) {
 	config := image("color", "figsize", "graph_title", "x_label", "type")
 	right := bar("[3, 1]", "['red', 'blue']", "Sales")
 	gold := write(t, map[string]string{"plot.py": right})
-	draw := fmt.Sprintf("import os, runpy; os.chdir(%q); runpy.run_path('plot.py')", gold)
-	if _, err := run(t.Context(), draw); err != nil {
-		t.Fatal(err)
-	}
-	if err := chartOf(t.Context(), run, gold, "", Fixed); err != nil {
+	do(t, "import os, runpy; os.chdir(%q); runpy.run_path('plot.py')", gold)
+	scorer := Scorer{Compat: Fixed, Open: real(t)}
+	if err := scorer.chart(t.Context(), Task{Data: gold}, gold); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"plot.json", "result.npy"} {
@@ -238,19 +200,19 @@ func TestChart(t *testing.T) {
 		{"no chart", "import matplotlib.pyplot as plt\nplt.figure()\nplt.savefig('r.png')\n", 0, 0},
 	} {
 		dir := write(t, map[string]string{"plot2.py": v.code})
-		drawImage(t, run, filepath.Join(dir, "r.png"))
-		if err := chartOf(t.Context(), run, dir, "", Fixed); err != nil {
+		drawImage(t, filepath.Join(dir, "r.png"))
+		if err := scorer.chart(t.Context(), Task{Data: gold}, dir); err != nil {
 			t.Errorf("%s: %v", v.name, err)
 		}
 		task := Task{ID: "x", Rules: "dacode", Gold: config, GoldDir: gold}
 		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {
-			score := scoreOf(t, Scorer{Compat: compat, python: run}, task, Answer{Value: Said("r.png"), Dir: dir})
+			score := scoreOf(t, Scorer{Compat: compat, Open: real(t)}, task, Answer{Value: Said("r.png"), Dir: dir})
 			if *score.Value != want {
 				t.Errorf("%s, %s: %+v", v.name, compat, score)
 			}
 		}
 	}
-	if err := chartOf(t.Context(), run, t.TempDir(), "", Fixed); err != nil {
+	if err := scorer.chart(t.Context(), Task{Data: gold}, t.TempDir()); err != nil {
 		t.Errorf("an empty folder: %v", err)
 	}
 }
@@ -265,12 +227,9 @@ func image(keys ...string) json.RawMessage {
 }
 
 // drawImage writes an image that differs from gold's.
-func drawImage(t *testing.T, run Python, path string) {
+func drawImage(t *testing.T, path string) {
 	t.Helper()
-	if _, err := run(t.Context(),
-		fmt.Sprintf("from PIL import Image; Image.new('RGB', (80, 60)).save(%q)", path)); err != nil {
-		t.Fatal(err)
-	}
+	do(t, "from PIL import Image; Image.new('RGB', (80, 60)).save(%q)", path)
 }
 
 // TestExposed refuses data that contain right answers, unless the task names other files of them.
@@ -329,7 +288,7 @@ func TestDir(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scores, err := suite.Score(t.Context(), Scorer{Plain: python(t), python: python(t)}, suite.Tasks, answers)
+	scores, err := suite.Score(t.Context(), Scorer{Open: real(t)}, suite.Tasks, answers)
 	if err != nil || scores.Score == nil || scores.Score.Value != 100 || scores.Totals[0].N != 5 {
 		t.Errorf("%+v, %v", scores, err)
 	}
@@ -344,53 +303,70 @@ func TestDir(t *testing.T) {
 	}
 }
 
-// A kernel succeeds except for the code "fail"; it records what it ran.
-type kernel struct {
-	agent.Session
+// A fake session prints what it is asked to run, or ends as that says.
+type fake struct {
 	ran    []string
 	closed bool
 }
 
-func (s *kernel) Execute(_ context.Context, code string) (notebook.Execution, error) {
+func (s *fake) Execute(_ context.Context, code string) (notebook.Execution, error) {
 	s.ran = append(s.ran, code)
-	switch code {
-	case "fail":
+	switch {
+	case strings.Contains(code, "it fails"):
 		return notebook.Execution{Status: notebook.Died, Reason: "the kernel died"}, nil
-	case "lost":
+	case strings.Contains(code, "it is lost"):
 		return notebook.Execution{}, errors.New("no kernel")
+	case strings.Contains(code, "odd mark"):
+		code = answerMark + "nonsense\n"
 	}
-	return notebook.Execution{Status: notebook.OK}, nil
+	return notebook.Execution{Status: notebook.OK,
+		Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: code}}}, nil
 }
 
-func (s *kernel) Close() error { s.closed = true; return nil }
+func (s *fake) Close() error { s.closed = true; return nil }
 
-// TestSession: one session runs many pieces of code, until one fails.
-func TestSession(t *testing.T) {
-	var opened []*kernel
+// TestPython: one session runs many pieces of code, until one fails.
+func TestPython(t *testing.T) {
+	var opened []*fake
 	var dirs []string
-	s := &session{open: func(_ context.Context, dir string, _ []string,
-		_ string) (agent.Session, error) {
+	p := &python{open: func(_ context.Context, dir string, _ []string, _ string) (Session, error) {
 		if _, err := os.Stat(filepath.Join(dir, "files")); err != nil {
 			t.Error(err)
 		}
-		opened, dirs = append(opened, &kernel{}), append(dirs, dir)
+		opened, dirs = append(opened, &fake{}), append(dirs, dir)
 		return opened[len(opened)-1], nil
 	}}
-	for _, code := range []string{"a", "b", "fail", "c", "lost", "d"} {
-		_, err := s.run(t.Context(), code)
-		if failed := errors.As(err, new(*CodeError)); failed != (code == "fail") ||
-			(err != nil) != (failed || code == "lost") {
+	for _, code := range []string{"a", "b", "it fails", "c", "it is lost", "d"} {
+		_, err := p.run(t.Context(), code)
+		if failed := errors.As(err, new(*CodeError)); failed != (code == "it fails") ||
+			(err != nil) != (failed || code == "it is lost") {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
-	s.close()
-	s.close()
+	p.close()
+	p.close()
 	if len(opened) != 3 || len(opened[0].ran) != 3 || len(opened[1].ran) != 2 {
 		t.Errorf("%d sessions were opened", len(opened))
 	}
 	for i, one := range opened {
 		if _, err := os.Stat(dirs[i]); !one.closed || !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("session %d is left: %v", i+1, err)
+		}
+	}
+}
+
+// TestBroughtDown: an answer that ends the scorer's code, or has it print something else, is wrong. A
+// kernel that is lost is not the answer's fault.
+func TestBroughtDown(t *testing.T) {
+	s := Scorer{Open: func(context.Context, string, []string, string) (Session, error) { return &fake{}, nil }}
+	for said, scored := range map[string]bool{"it fails": true, "other": true, "odd mark": true, "it is lost": false} {
+		task := Task{ID: "a", Rules: "dacode", Gold: Said("gold"), Data: t.TempDir()}
+		score, err := s.Score(t.Context(), task, &Answer{ID: "a", Value: Said(said)})
+		if (err == nil) != scored || scored && (*score.Value != 0 || score.Detail == "") {
+			t.Errorf("%s: %+v, %v", said, score, err)
+		}
+		if err := s.chart(t.Context(), task, said); (err == nil) != scored {
+			t.Errorf("%s: chart: %v", said, err)
 		}
 	}
 }

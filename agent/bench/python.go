@@ -7,18 +7,67 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os/exec"
+	"os"
+	"path/filepath"
 	"strings"
-	"sync"
-	"time"
+
+	"dsstar/agent/brief"
+	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
-// answerMark begins the line with a Python helper's answer. Other output is ignored.
+// A script is a function of Python files that share one namespace.
+type script struct {
+	function string
+	files    []string
+}
+
+//go:embed *.py
+var helpers embed.FS
+
+// source returns the text of the script's files.
+func (s script) source() (text string) {
+	for _, name := range s.files {
+		part, err := helpers.ReadFile(name + ".py")
+		if err != nil {
+			panic(err) // the files are part of the program
+		}
+		text += string(part) + "\n\n"
+	}
+	return text
+}
+
+// A CodeError reports that a scorer's code did not finish because of what an agent left.
+type CodeError struct{ Text string }
+
+func (e *CodeError) Error() string { return "the scorer's code failed: " + e.Text }
+
+// A Session is a Python with the packages of the managed environment.
+type Session interface {
+	Execute(ctx context.Context, code string) (notebook.Execution, error)
+	Close() error
+}
+
+// An Opener opens a confined session for scorers' code, which may read the paths in read and
+// write to the path write ("": none). Its working folder is dir/files.
+type Opener func(ctx context.Context, dir string, read []string, write string) (Session, error)
+
+// A python runs scorers' code. Its session opens for the first code and is reused, because starting
+// one takes longer than most scores. After code that failed it is closed, because the code may have
+// damaged it. The caller must close it.
+type python struct {
+	open    Opener // nil: there is no Python
+	read    []string
+	write   string
+	session Session // nil: none is open
+	dir     string  // a temporary folder
+}
+
+// answerMark begins the line with a script's answer. Other output is ignored.
 const answerMark = "\x1edsstar-bench:"
 
-// callCode calls a function of a helper's source, which has its own namespace, and prints what it
-// returns. The session keeps the helper, because compiling it takes longer than most scores.
+// callCode calls a function of a script's source, which has its own namespace, and prints what it
+// returns. The session keeps the namespace, because compiling takes longer than most scores.
 const callCode = `def _dsstar_bench(source, name, args, kept=globals().setdefault('_dsstar_bench_kept', {})):
     import json, warnings
     if source not in kept:
@@ -27,22 +76,20 @@ const callCode = `def _dsstar_bench(source, name, args, kept=globals().setdefaul
         kept[source] = space
     with warnings.catch_warnings():
         warnings.simplefilter('ignore')
-        print('\n' + %q + json.dumps(kept[source][name](*json.loads(args))))
+        print('\n' + %q + json.dumps(kept[source][name](**json.loads(args))))
 _dsstar_bench(%s, %q, %s)
 `
 
-// call calls a function of a helper's source with args, and decodes what it returns.
-func (p Python) call(ctx context.Context, helper, name string, out any, args ...any) error {
-	if p == nil {
-		return &StopError{errors.New("scoring needs Python")}
-	}
-	source, errSource := json.Marshal(helper) // a JSON string is a Python literal
-	given, errArgs := json.Marshal(args)
-	input, errInput := json.Marshal(string(given))
-	if err := errors.Join(errSource, errArgs, errInput); err != nil {
+// call calls a script with arguments by name, and decodes what it returns. The error is a
+// [*CodeError] if the code failed, ran out of time or memory, or ended the session. Any other
+// error is not the code's fault.
+func (p *python) call(ctx context.Context, s script, args map[string]any, out any) error {
+	given, err := json.Marshal(args)
+	if err != nil {
 		return err
 	}
-	stdout, err := p(ctx, fmt.Sprintf(callCode, answerMark, source, name, input))
+	stdout, err := p.run(ctx, fmt.Sprintf(callCode, answerMark, Said(s.source()), s.function,
+		Said(string(given)))) // a JSON string is a Python literal
 	if err != nil {
 		return err
 	}
@@ -51,163 +98,50 @@ func (p Python) call(ctx context.Context, helper, name string, out any, args ...
 		return &CodeError{"it returned nothing"}
 	}
 	line, _, _ := strings.Cut(stdout[i+len(answerMark):], "\n")
-	if err := json.Unmarshal([]byte(strings.TrimRight(line, "\r")), out); err != nil {
+	if err := json.Unmarshal([]byte(line), out); err != nil {
 		return &CodeError{"its result is invalid: " + err.Error()}
 	}
 	return nil
 }
 
-//go:embed *.py
-var helpers embed.FS
-
-// helper returns the source of a helper from its files.
-func helper(names ...string) (source string) {
-	for _, name := range names {
-		part, err := helpers.ReadFile(name + ".py")
-		if err != nil {
-			panic(err) // the files are part of the program
-		}
-		source += string(part) + "\n\n"
+// run runs code and returns what it printed.
+func (p *python) run(ctx context.Context, code string) (stdout string, err error) {
+	if p.session == nil {
+		err = p.start(ctx)
 	}
-	return source
-}
-
-// scoreText scores by a function of text_score.py. An answer that makes it fail is wrong. The Judge
-// is asked for the comparisons that the function wants, one at a time.
-func scoreText(function string) rules {
-	return func(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error) {
-		var said json.RawMessage // null: no answer
-		if a != nil {
-			said = a.Value
-		}
-		verdicts := [][3]any{} // of the judge
-		for {
-			var got struct {
-				Score
-				Ask     []string `json:"ask"`     // answer and gold that the judge is to compare first
-				Problem string   `json:"problem"` // with the task: there is no score
-			}
-			err := s.Plain.call(ctx, helper("text_score"), function, &got, t.ID, t.Kind, said, t.Gold,
-				[]string{textOf(said), textOf(t.Gold)}, s.Compat != Upstream, verdicts)
-			if bad, ok := errors.AsType[*CodeError](err); ok {
-				return Score{Value: new(float64), Detail: bad.Error()}, nil
-			}
-			if err == nil && got.Problem != "" {
-				err = errors.New(got.Problem)
-			}
-			if err != nil || got.Ask == nil {
-				return got.Score, err
-			}
-			if s.Judge == nil {
-				return Score{}, ErrNoJudge
-			}
-			same, err := s.Judge(ctx, got.Ask[0], got.Ask[1])
-			if err != nil {
-				return Score{}, err
-			}
-			verdicts = append(verdicts, [3]any{got.Ask[0], got.Ask[1], same})
-		}
-	}
-}
-
-// A Process is a Python process that runs code, one piece after another, in one namespace. It
-// starts when the first code runs, and restarts after code that ended or hung it. Its methods
-// may be called concurrently.
-type Process struct {
-	Path  func(context.Context) (string, error) // of the interpreter
-	Env   []string                              // nil: this program's
-	Limit time.Duration                         // of one piece of code; 0: a minute
-
-	mu  sync.Mutex
-	cmd *exec.Cmd // nil: not running
-	in  io.WriteCloser
-	out *json.Decoder
-}
-
-// serve runs the code in each input line (a JSON string), and replies with a line that holds
-// what the code printed, and its traceback.
-const serve = `
-import contextlib, io, json, sys, traceback
-real = sys.stdout
-space = {"__name__": "__main__"}
-for line in sys.stdin:
-    out, error = io.StringIO(), ""
-    with contextlib.redirect_stdout(out):
-        try:
-            exec(json.loads(line), space)
-        except BaseException:
-            error = traceback.format_exc()
-    print(json.dumps([out.getvalue(), error]), file=real, flush=True)
-`
-
-// Run implements [Python].
-func (p *Process) Run(ctx context.Context, code string) (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.cmd == nil {
-		if err := p.start(ctx); err != nil {
-			return "", fmt.Errorf("start Python: %w", err)
-		}
-	}
-	limit := cmp.Or(p.Limit, time.Minute)
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	process := p.cmd.Process
-	defer context.AfterFunc(bounded, func() { _ = process.Kill() })()
-	var reply [2]string // what it printed, and its traceback
-	err := json.NewEncoder(p.in).Encode(code)
+	var e notebook.Execution
 	if err == nil {
-		err = p.out.Decode(&reply)
+		e, err = p.session.Execute(ctx, code)
 	}
-	switch {
-	case ctx.Err() != nil:
-		err = ctx.Err()
-	case bounded.Err() != nil:
-		err = &CodeError{"it took longer than " + limit.String()}
-	case err != nil:
-		err = &CodeError{"it ended Python"}
-	case reply[1] != "":
-		lines := strings.Split(strings.TrimSpace(reply[1]), "\n")
-		return reply[0], &CodeError{lines[len(lines)-1]}
+	if err == nil && e.Status != notebook.OK {
+		why := cmp.Or(strings.TrimSpace(e.PlainText()), e.Reason, string(e.Status))
+		err = &CodeError{Text: brief.Clip(brief.OneLine(why), 500)}
 	}
 	if err != nil {
 		p.close()
 	}
-	return reply[0], err
+	return e.Stdout(), err
 }
 
-func (p *Process) start(ctx context.Context) error {
-	path, err := p.Path(ctx)
-	if err != nil {
-		return err
+func (p *python) start(ctx context.Context) (err error) {
+	if p.open == nil {
+		return &StopError{errors.New("scoring needs Python")}
 	}
-	cmd := exec.Command(path, "-I", "-X", "utf8", "-c", serve)
-	cmd.Env = p.Env
-	in, errIn := cmd.StdinPipe()
-	out, errOut := cmd.StdoutPipe()
-	if err := errors.Join(errIn, errOut); err != nil {
-		return err
+	if p.dir, err = disk.TempFolder("", "dsstar-score-"); err == nil {
+		err = os.Mkdir(filepath.Join(p.dir, "files"), 0o755)
 	}
-	if err := cmd.Start(); err != nil {
-		return err
+	if err == nil {
+		p.session, err = p.open(ctx, p.dir, p.read, p.write)
 	}
-	p.cmd, p.in, p.out = cmd, in, json.NewDecoder(out)
-	return nil
+	return err
 }
 
-// Close ends the process. A later Run starts another one.
-func (p *Process) Close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.close()
-}
-
-func (p *Process) close() {
-	if p.cmd == nil {
-		return
+func (p *python) close() {
+	if p.session != nil {
+		_ = p.session.Close() // it is not used again
 	}
-	_ = p.in.Close()
-	_ = p.cmd.Process.Kill() // it has nothing to save
-	_ = p.cmd.Wait()
-	p.cmd = nil
+	if p.dir != "" {
+		_ = disk.RemoveTemp(p.dir)
+	}
+	p.session, p.dir = nil, ""
 }

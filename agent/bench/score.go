@@ -54,16 +54,6 @@ const (
 	Fixed    Compat = "fixed"
 )
 
-// Python runs code in a Python session and returns what it printed. The error is a
-// [*CodeError] if the code failed, ran out of time or memory, or ended the session. Any other
-// error is not the code's fault.
-type Python func(ctx context.Context, code string) (stdout string, err error)
-
-// A CodeError reports that a scorer's code did not finish because of what an agent left.
-type CodeError struct{ Text string }
-
-func (e *CodeError) Error() string { return "the scorer's code failed: " + e.Text }
-
 // A Judge reports whether two texts mean the same (KramaBench, string_approximate).
 type Judge func(ctx context.Context, answer, gold string) (bool, error)
 
@@ -74,15 +64,9 @@ var ErrNoJudge = errors.New("scoring needs a model that judges paraphrases")
 type Scorer struct {
 	Compat Compat
 	Judge  Judge
-	Plain  Python // runs the scorers of texts; it needs no packages
-	Open   Opener // of sessions with the packages of the managed environment (DA-Code)
-	Charts bool   // extracts the data of charts from the code of a run that draws them
-
-	python Python // of such a session
+	Open   Opener
+	Charts bool // extracts the data of charts from the code of a run that draws them
 }
-
-// rules score an answer to a task; nil is no answer, which has only a metric.
-type rules func(ctx context.Context, s Scorer, t Task, a *Answer) (Score, error)
 
 // A StopError reports a failure that every task would meet, such as a refused key or no Python.
 type StopError struct{ Err error }
@@ -106,16 +90,28 @@ func Some(names []string, most int) string {
 // Score scores one answer; nil is no answer. Missing, unfinished and empty answers count as wrong.
 // A task without a right answer in this copy has no score, which is no error.
 func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
-	read := []string{t.GoldDir}
-	if a != nil {
-		read = append(read, a.Dir)
-	}
-	s, done := s.within(read...)
-	defer done()
-	return s.score(ctx, t, a)
+	p := s.reading([]Task{t}, a)
+	defer p.close()
+	return s.score(ctx, p, t, a)
 }
 
-func (s Scorer) score(ctx context.Context, t Task, a *Answer) (Score, error) {
+// reading returns the Python for scoring these answers to these tasks, which the caller closes.
+func (s Scorer) reading(tasks []Task, answers ...*Answer) *python {
+	p := &python{open: s.Open}
+	for _, t := range tasks {
+		p.read = append(p.read, t.GoldDir)
+	}
+	for _, a := range answers {
+		if a != nil {
+			p.read = append(p.read, a.Dir)
+		}
+	}
+	slices.Sort(p.read)
+	p.read = slices.Compact(p.read)
+	return p
+}
+
+func (s Scorer) score(ctx context.Context, p *python, t Task, a *Answer) (Score, error) {
 	score := Score{ID: t.ID, Level: t.Level, Domain: t.Domain, task: t}
 	if len(t.NoGold) > 0 {
 		score.Detail = "the right answer is missing in this copy: " + Some(t.NoGold, 3)
@@ -123,13 +119,6 @@ func (s Scorer) score(ctx context.Context, t Task, a *Answer) (Score, error) {
 	} else if t.Gold == nil {
 		score.Detail = "the right answer is not public"
 		return score, nil
-	}
-	b, err := Find(t.Rules)
-	if err == nil && b.score == nil {
-		err = fmt.Errorf("%s has no rules of its own", b.Title)
-	}
-	if err != nil {
-		return score, fmt.Errorf("task %s: %w", t.ID, err)
 	}
 	given := a
 	if a == nil || a.Unfinished || nothing(a.Value) {
@@ -139,7 +128,7 @@ func (s Scorer) score(ctx context.Context, t Task, a *Answer) (Score, error) {
 			return score, err
 		}
 	}
-	got, err := b.score(ctx, s, t, given)
+	got, err := s.rate(ctx, p, t, given)
 	if err != nil {
 		return score, fmt.Errorf("score %s: %w", t.ID, err)
 	}
@@ -153,6 +142,47 @@ func (s Scorer) score(ctx context.Context, t Task, a *Answer) (Score, error) {
 	return got, nil
 }
 
+// rate has the script of the task's rules score an answer; nil is no answer, which has only a
+// metric. An answer that makes it fail is wrong. The Judge is asked for the comparisons that it
+// wants, one at a time.
+func (s Scorer) rate(ctx context.Context, p *python, t Task, a *Answer) (Score, error) {
+	b, err := Find(t.Rules)
+	if err != nil {
+		return Score{}, err
+	}
+	if a == nil {
+		a = &Answer{}
+	}
+	verdicts := [][3]any{} // of the judge
+	for {
+		var got struct {
+			Score
+			Ask     []string `json:"ask"`     // answer and gold that the judge is to compare first
+			Problem string   `json:"problem"` // with the task: there is no score
+		}
+		err := p.call(ctx, b.scorer, map[string]any{"task": t.ID, "kind": t.Kind, "said": a.Value,
+			"gold": t.Gold, "texts": []string{a.Text(), textOf(t.Gold)}, "folder": a.Dir,
+			"gold_folder": t.GoldDir, "fixed": s.Compat != Upstream, "verdicts": verdicts}, &got)
+		if bad, ok := errors.AsType[*CodeError](err); ok {
+			return Score{Value: new(float64), Detail: bad.Error()}, nil
+		}
+		if err == nil && got.Problem != "" {
+			err = errors.New(got.Problem)
+		}
+		if err != nil || got.Ask == nil {
+			return got.Score, err
+		}
+		if s.Judge == nil {
+			return Score{}, ErrNoJudge
+		}
+		same, err := s.Judge(ctx, got.Ask[0], got.Ask[1])
+		if err != nil {
+			return Score{}, err
+		}
+		verdicts = append(verdicts, [3]any{got.Ask[0], got.Ask[1], same})
+	}
+}
+
 // Score scores answers to tasks of the suite, in the order of the tasks; one or more repeats of
 // them. The error is an *AnswersError if all answers belong to unknown tasks, or two to one task;
 // ErrNoJudge, a *StopError, or ctx's error. Any other failure leaves only its task without a score.
@@ -160,15 +190,17 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task,
 	repeats ...[]Answer) (Scores, error) {
 	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat), Repeat: len(repeats),
 		Tasks: []Score{}, Missing: append([]string{}, s.Missing...), Unknown: []string{}}
-	var read []string
 	for _, t := range tasks {
-		all.Missing, read = append(all.Missing, t.NoGold...), append(read, t.GoldDir)
+		all.Missing = append(all.Missing, t.NoGold...)
 	}
-	for _, a := range slices.Concat(repeats...) {
-		read = append(read, a.Dir)
+	var given []*Answer
+	for _, answers := range repeats {
+		for i := range answers {
+			given = append(given, &answers[i])
+		}
 	}
-	scorer, done := scorer.within(read...)
-	defer done()
+	p := scorer.reading(tasks, given...)
+	defer p.close()
 	var values []float64
 	for _, answers := range repeats {
 		byID, err := all.match(s, answers)
@@ -179,7 +211,7 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task,
 			return all, &AnswersError{"answers to tasks that are not there: " + Some(all.Unknown, 5)}
 		}
 		for _, t := range tasks {
-			score, err := scorer.score(ctx, t, byID[t.ID])
+			score, err := scorer.score(ctx, p, t, byID[t.ID])
 			_, stops := errors.AsType[*StopError](err)
 			if stops || errors.Is(err, ErrNoJudge) || err != nil && ctx.Err() != nil {
 				return all, err

@@ -85,7 +85,7 @@ type Benchmark struct {
 	Title   string
 	Layout  string // what Open expects at its path
 	open    func(path string, s Setting) (*Suite, error)
-	score   rules // nil: each task names other rules
+	scorer  script // none: each task names other rules
 	sums    sums
 	submits bool // it has a leaderboard that takes a file of answers
 	size    int  // number of tasks that a submission must contain; 0: all tasks of the copy
@@ -93,22 +93,24 @@ type Benchmark struct {
 
 // Benchmarks returns the table of benchmarks. A new benchmark is an opener and a row.
 func Benchmarks() []*Benchmark {
+	text := []string{"text_score"}
+	code := []string{"dacode_score", "dacode_tables", "dacode_text", "dacode_images", "dacode_ml"}
 	return []*Benchmark{
 		{"dabstep", "DABStep", "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
-			openDABStep, scoreText("dabstep"), sums{total: "accuracy", groups: []group{byLevel}}, true, 450},
+			openDABStep, script{"dabstep", text}, sums{total: "accuracy", groups: []group{byLevel}}, true, 450},
 		{"kramabench", "KramaBench",
 			"a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
-			openKramaBench, scoreText("kramabench"),
+			openKramaBench, script{"kramabench", text},
 			sums{total: "total", groups: []group{byDomain, byLevel, byMetric}}, false, 0},
 		{"dacode", "DA-Code", "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
-			openDACode, scoreDACode, sums{total: "score", groups: daCodeGroups}, false, 0},
+			openDACode, script{"dacode", code}, sums{total: "score", groups: daCodeGroups}, false, 0},
 		{"dabench", "InfiAgent-DABench",
 			"the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
-			openDABench, scoreText("dabench"),
+			openDABench, script{"dabench", text},
 			sums{total: "ABQ", whole: true, more: daBenchTotals, groups: []group{byLevel, byConcept}},
 			false, 0},
 		{"dir", "tasks of your own", "a folder with an index.json, or that file",
-			openDir, nil,
+			openDir, script{},
 			sums{total: "score", groups: []group{byLevel, byBenchmark, byRules}}, true, 0},
 	}
 }

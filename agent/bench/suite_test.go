@@ -18,6 +18,7 @@ import (
 
 	diff "github.com/google/go-cmp/cmp"
 
+	"dsstar/kernel"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
@@ -80,7 +81,7 @@ func sameVowels(_ context.Context, a, b string) (bool, error) {
 // scored returns the score of an answer that is a JSON value.
 func scored(t *testing.T, compat Compat, task Task, said string) Score {
 	t.Helper()
-	return scoreOf(t, Scorer{Compat: compat, Plain: python(t), Judge: sameVowels}, task,
+	return scoreOf(t, Scorer{Compat: compat, Open: real(t), Judge: sameVowels}, task,
 		Answer{Value: json.RawMessage(said)})
 }
 
@@ -221,7 +222,7 @@ func TestDABenchSuite(t *testing.T) {
 		Fixed: {"/ABQ 50 of 2", "/PSAQ 50 of 2", "/UASQ 66.67 of 3", "level/easy 100 of 1", "level/hard 0 of 1",
 			"concept/A 50 of 2", "concept/B 100 of 1"},
 	} {
-		scorer := Scorer{Compat: compat, Plain: python(t)}
+		scorer := Scorer{Compat: compat, Open: real(t)}
 		for _, repeats := range [][][]Answer{{answers}, {answers, answers}} {
 			scores, err := suite.Score(t.Context(), scorer, suite.Tasks, repeats...)
 			if err != nil || !scores.Tasks[1].Missing || scores.Tasks[1].Detail != "no answer" {
@@ -265,7 +266,7 @@ func TestAnswers(t *testing.T) {
 		suite.Tasks = append(suite.Tasks, Task{ID: id, Rules: "dabstep", Gold: Said("a")})
 	}
 	suite.Benchmark, _ = Find("dabstep")
-	scorer := Scorer{Plain: python(t)}
+	scorer := Scorer{Open: real(t)}
 	read := func(lines ...string) ([]Answer, error) {
 		root := write(t, map[string]string{"a.jsonl": strings.Join(lines, "\n")})
 		return ReadAnswers(filepath.Join(root, "a.jsonl"))
@@ -324,7 +325,7 @@ func TestSubmission(t *testing.T) {
 // TestKramaBench: a judge is needed, and one version omits a metric, the other corrects answers.
 func TestKramaBench(t *testing.T) {
 	task := Task{ID: "1", Kind: "string_approximate", Rules: "kramabench", Gold: Said("a")}
-	_, err := Scorer{Plain: python(t)}.Score(t.Context(), task, &Answer{ID: "1", Value: Said("b")})
+	_, err := Scorer{Open: real(t)}.Score(t.Context(), task, &Answer{ID: "1", Value: Said("b")})
 	if !errors.Is(err, ErrNoJudge) {
 		t.Errorf("without a judge: %v", err)
 	}
@@ -382,48 +383,39 @@ func TestWilson(t *testing.T) {
 	}
 }
 
-// one is the Python process of all tests, with the managed packages. It ends with the test
-// program.
-var one = sync.OnceValue(func() *Process {
-	return &Process{Limit: 5 * time.Minute, Env: append(os.Environ(), "OMP_NUM_THREADS=1",
-		"OPENBLAS_NUM_THREADS=1", "MPLBACKEND=Agg")}
-})
+// A kept session is that of all tests, with the managed packages. It ends with the test program.
+type kept struct{ *kernel.Kernel }
 
-func python(t testing.TB) Python {
+func (kept) Close() error { return nil }
+
+var (
+	interpreter string
+	started     = sync.OnceValues(func() (*kernel.Kernel, error) {
+		return kernel.Start(context.Background(), kernel.Options{Spec: kernel.PythonSpec(interpreter),
+			Dir: os.TempDir(), CellTimeout: 5 * time.Minute, Env: append(os.Environ(), "OMP_NUM_THREADS=1",
+				"OPENBLAS_NUM_THREADS=1", "MPLBACKEND=Agg")})
+	})
+)
+
+// real returns an opener of the kept session.
+func real(t testing.TB) Opener {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("-short: it needs the managed Python")
 	}
-	path := pyenvtest.Python(t)
-	one().Path = func(context.Context) (string, error) { return path, nil }
-	return one().Run
+	interpreter = pyenvtest.Python(t)
+	return func(context.Context, string, []string, string) (Session, error) {
+		k, err := started()
+		return kept{k}, err
+	}
 }
 
-// TestProcess: Python restarts after code that ended or hung it.
-func TestProcess(t *testing.T) {
-	t.Parallel()
-	path := pyenvtest.Python(t)
-	p := &Process{Limit: 2 * time.Second,
-		Path: func(context.Context) (string, error) { return path, nil }}
-	defer p.Close()
-	for _, c := range []struct {
-		code, want string
-		failed     bool
-	}{
-		{"x = 7", "", false}, {"print(x)", "7\n", false}, {"1/0", "", true}, {"print(x)", "7\n", false},
-		{"import os; os._exit(1)", "", true}, {"print('x' in globals())", "False\n", false},
-		{"import time; time.sleep(60)", "", true}, {"raise SystemExit", "", true}, {"print(8)", "8\n",
-			false},
-	} {
-		stdout, err := p.Run(t.Context(), c.code)
-		if failed := errors.As(err, new(*CodeError)); stdout != c.want || failed != c.failed ||
-			!failed && err != nil {
-			t.Errorf("%s: %q, %v", c.code, stdout, err)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := p.Run(ctx, "1"); err == nil || errors.As(err, new(*CodeError)) {
-		t.Errorf("cancelled: %v", err)
+// do runs code in the kept session.
+func do(t testing.TB, code string, args ...any) {
+	t.Helper()
+	p := &python{open: real(t)}
+	defer p.close()
+	if _, err := p.run(t.Context(), fmt.Sprintf(code, args...)); err != nil {
+		t.Fatal(err)
 	}
 }

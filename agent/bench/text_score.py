@@ -22,7 +22,7 @@ DECIMAL_COMMA = re.compile(r"([+-]?\d+),(\d+)")
 MANY_ITEMS = 100  # longer lists are not compared pairwise
 
 
-def dabstep(task, kind, said, gold, texts, fixed, verdicts):
+def dabstep(texts, fixed, **_):
     """Compares texts by the rules of the leaderboard
     (dabstep_benchmark/evaluation/scorer.py in its space; the paper's appendix has others).
     Fixed corrects these faults, shown with upstream's verdict:
@@ -180,7 +180,7 @@ class Unjudged(Exception):
     """The judge has not yet compared two texts."""
 
 
-def kramabench(task, kind, said, gold, texts, fixed, verdicts):
+def kramabench(task, kind, said, gold, fixed, verdicts, **_):
     """Scores by the answer's type. There are two incompatible
     versions of its public code. Upstream is the one of June 2025 (mitdbg @96b8253),
     behind the published numbers of its authors and of DS-STAR:
@@ -469,7 +469,7 @@ DOUBTFUL = {
 }
 
 
-def dabench(task, kind, said, label, texts, fixed, verdicts):
+def dabench(task, gold, texts, fixed, **_):
     """Compares the fields @name[value] that the label names (eval_closed_form.py).
     Value is the share of correct fields; for ABQ an answer is correct if all its fields are.
     Fixed corrects these faults:
@@ -478,11 +478,10 @@ def dabench(task, kind, said, label, texts, fixed, verdicts):
       - case, surrounding blanks and thousands separators make a value wrong
       - if a label has a field twice (id 734), only the last value is required
     """
-    if isinstance(label, dict):  # of a user's own task
-        label = [(k, v if isinstance(v, str) else json.dumps(v)) for k, v in sorted(label.items())]
-    gold, found = fields(label, fixed), fields(said_fields(texts[0], fixed), fixed)
-    parts = {}
-    for name, values in gold.items():
+    if isinstance(gold, dict):  # of a user's own task
+        gold = [(k, v if isinstance(v, str) else json.dumps(v)) for k, v in sorted(gold.items())]
+    found, parts = fields(said_fields(texts[0], fixed), fixed), {}
+    for name, values in fields(gold, fixed).items():
         for i, value in enumerate(values):
             right = i < len(found.get(name, [])) and same_field(found[name][i], value, fixed)
             parts[f"{name}#{i + 1}" if i else name] = float(right)

@@ -113,8 +113,7 @@ func (a *App) runCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r := &run{App: a, flags: &flags, settings: s, progress: a.NewProgress(flags.quiet),
-			python: a.plainPython(s)}
+		r := &run{App: a, flags: &flags, settings: s, progress: a.NewProgress(flags.quiet)}
 		defer r.close()
 		if err := r.prepare(cmd, past); err != nil {
 			return err

@@ -38,9 +38,8 @@ type run struct {
 	progress *progress.Progress
 	suite    *bench.Suite
 	config   runner.Config
-	model    llm.Model      // nil: each task replays its replies
-	embedder llm.Model      // nil: files are ranked by their words
-	python   *bench.Process // for scoring texts
+	model    llm.Model // nil: each task replays its replies
+	embedder llm.Model // nil: files are ranked by their words
 }
 
 // prepare checks everything that can be checked before anything runs.
@@ -74,7 +73,7 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	r.config = runner.Config{
 		Jobs: r.flags.jobs, Timeout: r.flags.timeout, Tasks: r.suite.ByID(), Agent: agents,
 		Solve: agent.New(r.flags.options(r.settings.Learn)), Models: r.modelsOf,
-		Scorer: bench.Scorer{Compat: bench.Compat(r.flags.compat), Plain: r.python.Run},
+		Scorer: bench.Scorer{Compat: bench.Compat(r.flags.compat)},
 		Budget: &ask.Budget{Price: agents.Price, Limits: ask.Limits{
 			Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime}},
 	}
@@ -87,7 +86,6 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 
 func (r *run) close() {
 	r.progress.Stop()
-	r.python.Close()
 	if folder := r.config.Folder; folder != nil {
 		_ = folder.Close() // every line is already on disk
 	}
@@ -253,7 +251,7 @@ func (r *run) openSite(ctx context.Context) error {
 
 // scoringAt opens confined kernels for scorers' code, at the site that at returns.
 func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (kernels.Site, error)) bench.Opener {
-	return func(ctx context.Context, dir string, read []string, write string) (agent.Session, error) {
+	return func(ctx context.Context, dir string, read []string, write string) (bench.Session, error) {
 		p, err := at(ctx)
 		if err != nil {
 			return nil, err

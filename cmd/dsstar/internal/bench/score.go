@@ -21,7 +21,6 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
-	"dsstar/kernel/pyenv"
 )
 
 // suiteFlags select the benchmark and its tasks.
@@ -191,11 +190,10 @@ func (a *App) scoreCommand() *cobra.Command {
 				usage.Shell("dsstar bench score OUT"),
 				usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
 		}
-		scorer, done, err := a.scorer(s, bench.Compat(compat))
+		scorer, err := a.scorer(s, bench.Compat(compat))
 		if err != nil {
 			return err
 		}
-		defer done()
 		score := scoreFile
 		if ofRun {
 			answers, score = args[0], scoreRun
@@ -303,12 +301,11 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 	}
 }
 
-// scorer returns what scores answers, which the caller ends with done.
-func (a *App) scorer(s *configs.Settings, compat bench.Compat) (bench.Scorer, func(), error) {
-	python := a.plainPython(s)
+// scorer returns what scores answers.
+func (a *App) scorer(s *configs.Settings, compat bench.Compat) (bench.Scorer, error) {
 	judge, err := a.scoringJudge(s)
-	var found *kernels.Site // most scorers need none
-	return bench.Scorer{Compat: compat, Judge: judge, Plain: python.Run,
+	var found *kernels.Site // if nothing can be scored, none is needed
+	return bench.Scorer{Compat: compat, Judge: judge,
 		Open: a.scoringAt(s, func(ctx context.Context) (kernels.Site, error) {
 			if found == nil {
 				p, err := a.Site(ctx, s, func(string) {})
@@ -318,22 +315,7 @@ func (a *App) scorer(s *configs.Settings, compat bench.Compat) (bench.Scorer, fu
 				found = &p
 			}
 			return *found, nil
-		})}, python.Close, err
-}
-
-// plainPython returns the Python for scoring texts. It needs no packages and runs no code but the
-// scorers' own.
-func (a *App) plainPython(s *configs.Settings) *bench.Process {
-	return &bench.Process{Env: a.WithoutKeys(s), Path: func(ctx context.Context) (string, error) {
-		if s.Python != "" {
-			return s.Python, nil
-		}
-		found, err := pyenv.Find(ctx, a.Env)
-		if err != nil {
-			return "", &bench.StopError{Err: err}
-		}
-		return found.Path, nil
-	}}
+		})}, err
 }
 
 // scoringJudge returns a judge that asks the model; nil if none is given.
