@@ -51,9 +51,6 @@ type run struct {
 // or a cancelled context.
 func Run(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory, error) {
 	t := newTrajectory(cfg, task)
-	if err := cfg.validateRun(); err != nil {
-		return t, err
-	}
 	r := newRun(cfg, t)
 	t.Sizes = r.asker.Sizes()
 	if cfg.Baseline != nil {
@@ -67,9 +64,6 @@ func Run(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory,
 // must be absolute. Dir is not used, and no folder is made.
 func DescribeFiles(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory, error) {
 	t := newTrajectory(cfg, task)
-	if err := cfg.validate(); err != nil {
-		return t, err
-	}
 	r := newRun(cfg, t)
 	defer func() { // as a model would see them
 		for i, d := range t.Descriptions {
@@ -95,7 +89,7 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 		cfg.Observe = func(Event, *record.Trajectory) error { return nil }
 	}
 	r := &run{t: t, cfg: cfg, began: time.Now(), retraced: t.Journal.Asked()}
-	r.work = &workspace{run: r, purpose: Work, folder: cfg.Dir}
+	r.work = &workspace{run: r, purpose: Work, folder: cfg.Dir, renewed: map[int]bool{}}
 	r.apart = &workspace{run: r, purpose: Second}
 	r.asker = ask.NewAsker(cfg.Settings, r.system, r.Warn)
 	r.asker.Journal = t.Journal

@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
@@ -49,25 +47,4 @@ type Config struct {
 	// run again unasked, and so are the scripts that describe files. Its error ends
 	// the run.
 	Review func(context.Context, Proposal) (Decision, error)
-}
-
-// validateRun returns an error for the first field that [Run] needs and that is not set.
-func (c Config) validateRun() error {
-	return cmp.Or(required("RunScript", c.RunScript != nil), required("Dir", c.Dir != ""),
-		required("MaxRounds", c.MaxRounds > 0), required("Model", c.Model != nil), c.validate())
-}
-
-// validate is validateRun for what describing files needs.
-func (c Config) validate() error {
-	return cmp.Or(required("Model", c.Model != nil || !c.Method.Script),
-		required("Open", c.Open != nil), required("TopK", c.TopK > 0), required("Jobs", c.Jobs > 0),
-		required("ResultChars", c.ResultChars > 0), required("DescriptionChars", c.DescriptionChars > 0),
-		required("ContextChars", c.ContextChars > 0))
-}
-
-func required(field string, isSet bool) error {
-	if isSet {
-		return nil
-	}
-	return fmt.Errorf("agent.Config: %s is not set", field)
 }

@@ -116,7 +116,7 @@ func (r *run) proveAnew(ctx context.Context) (f found, err error) {
 	fresh := r.openSession(func() (Session, error) { return r.cfg.Open(ctx, Prove, r.cfg.Dir) })
 	defer func() {
 		cancel() // first, so that a session still opening gives up
-		fresh.close()
+		end(fresh)
 		err = cmp.Or(err, putBack())
 	}()
 	p, session, what := &f.Proof, Session(nil), "the script could not be run: "
@@ -126,7 +126,7 @@ func (r *run) proveAnew(ctx context.Context) (f found, err error) {
 			f.Doubts = lineage.WithoutMachine(f.Doubts)
 		}
 		what = "a fresh session could not be opened: "
-		session, err = fresh.wait() // it was starting meanwhile
+		session, err = fresh() // it was starting meanwhile
 	}
 	if err == nil {
 		p.Reason, err = r.proveCells(ctx, session, p)
@@ -269,7 +269,7 @@ func (r *run) replay(ctx context.Context, code string) (fault string, err error)
 	answer := compare.Answer{Words: r.t.Answer()}
 	switch {
 	case e.Status == notebook.TimedOut:
-		return fmt.Sprintf("the script ran for more than %.0f s, far longer than the cells", limit.Seconds()), nil
+		return "the script ran for more than a minute, and ten times as long as the cells", nil
 	case e.Status != notebook.OK:
 		return "the script failed in plain Python: " + brief.Clip(lastWords(e), 300), nil
 	case compare.Answers(printed, answer, asked(r.t)).Sameness != compare.Same:

@@ -21,9 +21,6 @@ import (
 // The error is a [*record.EditError] if a cell that a person wrote fails.
 func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	files []record.File) (*record.Trajectory, error) {
-	if err := cfg.validateRun(); err != nil {
-		return t, err
-	}
 	cfg.Method, t.Sandbox, t.Choice = t.Method, cfg.Sandbox, cfg.Choice
 	if t.Memory == 0 || cfg.Memory < t.Memory/2 {
 		t.Memory = cfg.Memory // else what was said, so that a request is as it was

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"dsstar/notebook"
@@ -43,39 +44,20 @@ const (
 // [errors.ErrUnsupported] if there can be no session for Second, but for Work.
 type Open func(ctx context.Context, purpose Purpose, dir string) (Session, error)
 
-// A pendingSession is a session that is being opened.
-type pendingSession struct {
-	done    chan struct{}
-	session Session
-	err     error
-	closed  bool // by the run, which is one goroutine
-}
-
-// openSession begins to open a session.
-func (r *run) openSession(open func() (Session, error)) *pendingSession {
-	p := &pendingSession{done: make(chan struct{})}
+// openSession begins to open a session, and returns what waits for it.
+func (r *run) openSession(open func() (Session, error)) (wait func() (Session, error)) {
 	stop := r.kernel.Start()
-	go func() {
-		defer close(p.done)
+	wait = sync.OnceValues(func() (Session, error) {
 		defer stop()
-		p.session, p.err = open()
-	}()
-	return p
+		return open()
+	})
+	go wait()
+	return wait
 }
 
-func (p *pendingSession) wait() (Session, error) {
-	<-p.done
-	return p.session, p.err
-}
-
-// close closes the session, whether or not anybody waited for it. It may be called more than
-// once, and on nil.
-func (p *pendingSession) close() {
-	if p == nil {
-		return
-	}
-	if <-p.done; p.session != nil && !p.closed {
-		_ = p.session.Close() // nothing of the run depends on it any more
-		p.closed = true
+// end closes a session that was being opened.
+func end(wait func() (Session, error)) {
+	if s, _ := wait(); s != nil {
+		_ = s.Close() // nothing of the run depends on it any more
 	}
 }

@@ -23,7 +23,7 @@ type workspace struct {
 	purpose Purpose
 	folder  string // its folder files/ is the one that cells write to; "": a temporary one, made when it is needed
 
-	opening *pendingSession // nil: there is no session
+	opening func() (Session, error) // nil: there is no session
 	session Session
 	host    Host         // the session, if it is somebody else's
 	at      []string     // the cells that it has run
@@ -267,46 +267,36 @@ func (w *workspace) wentBack(back notebook.Restoration) error {
 // from the beginning again. Otherwise the record stays as it is, with a warning: the proof decides.
 func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error {
 	e.Outputs = w.steady(e.Outputs)
-	cells := to.Cells()
-	before := record.Chain{Steps: cells[:i]}
-	on := w.restsOn(before, cell{code: cells[i]})
+	code, on := to.Cells()[i], w.restsOn(record.Chain{Steps: to.Cells()[:i]}, cell{code: to.Cells()[i]})
 	was, known := journal.Known[ran](w.run.t.Journal, "cell", on)
-	setsUp, step := i < len(to.SetUp), i-len(to.SetUp)-len(to.Earlier)+1
-	failed, own := !w.run.leaves(e), step > 0
-	again := func(what string) error {
-		if err := cmp.Or(journal.Put(w.run.t.Journal, "cell", on, ran{Execution: e}), w.run.Warn(what)); err != nil {
-			return err
-		}
-		return &changedError{what}
+	step, problem := i-len(to.SetUp)-len(to.Earlier)+1, brief.Problem(e)
+	where := "a cell of an earlier question"
+	if step > 0 {
+		where = fmt.Sprintf("step %d", step)
 	}
-	switch {
-	case failed && setsUp && strings.HasPrefix(cells[i], record.VariablesComment):
+	again := func(what string) error {
+		err := cmp.Or(journal.Put(w.run.t.Journal, "cell", on, ran{Execution: e}), w.run.Warn(what))
+		return cmp.Or(err, error(&changedError{what}))
+	}
+	switch failed := !w.run.leaves(e); {
+	case failed && i < len(to.SetUp) && strings.HasPrefix(code, record.VariablesComment):
 		return fmt.Errorf("the variables of the kernel that the run began in cannot be loaded "+
-			"here; the Python of that kernel can: %s", brief.Problem(e))
-	case failed && setsUp:
-		return fmt.Errorf("set up the session: %s", brief.Problem(e))
+			"here; the Python of that kernel can: %s", problem)
+	case failed && i < len(to.SetUp):
+		return fmt.Errorf("set up the session: %s", problem)
 	case failed && w.purpose == Second:
-		return &elsewhereError{"a cell before it no longer runs: " + brief.Problem(e)}
-	case failed && w.run.t.WrittenByHand(cells[i]):
-		return stays("a cell of yours", e)
-	case failed && own && w.run.t.Mine(step) > 0: // one builds on it
-		return stays(fmt.Sprintf("the cell of step %d", step), e)
-	case failed && !own:
-		return again("a cell of an earlier question ran before, but failed when it was run again: " + brief.Problem(e))
+		return &elsewhereError{"a cell before it no longer runs: " + problem}
+	case failed && (w.run.t.WrittenByHand(code) || step > 0 && w.run.t.Mine(step) > 0): // one builds on it
+		return stays(where, e)
 	case failed:
-		return again(fmt.Sprintf("step %d ran before, but failed when it was run again: %s", step, brief.Problem(e)))
+		return again(where + " ran before, but failed when it was run again: " + problem)
 	case !known || was.Execution.PlainText() == e.PlainText() || w.purpose == Second:
 		return nil
-	case own:
-		return w.run.Warn(fmt.Sprintf("step %d printed something else when it was run again", step))
 	}
-	const what = "a cell of an earlier question printed something else when it was run again"
+	what := where + " printed something else when it was run again"
 	if !slices.Contains(to.Answers, i-len(to.SetUp)) || w.renewed[i] ||
 		strings.TrimSpace(was.Execution.Stdout()) == strings.TrimSpace(e.Stdout()) {
 		return w.run.Warn(what)
-	}
-	if w.renewed == nil {
-		w.renewed = map[int]bool{}
 	}
 	w.renewed[i] = true
 	return again(what)
@@ -339,13 +329,15 @@ func (w *workspace) open(ctx context.Context) (err error) {
 		return nil
 	}
 	w.prepare(ctx)
-	w.session, err = w.opening.wait()
+	w.session, err = w.opening()
 	return err
 }
 
 // close ends the session. The next cell runs in a new one.
 func (w *workspace) close() {
-	w.opening.close()
+	if w.opening != nil {
+		end(w.opening)
+	}
 	if w.purpose == Second && w.folder != "" {
 		_ = disk.RemoveTemp(w.folder) // the next start removes what stays
 		w.folder = ""

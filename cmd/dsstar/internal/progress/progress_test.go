@@ -262,7 +262,7 @@ func TestProgressPlain(t *testing.T) {
 		for line := range strings.Lines(stderr.String()) {
 			labels = append(labels, strings.TrimSpace(line[:min(len(line), 9)]))
 		}
-		want := "session file file file step 1    estimate step 2  verified"
+		want := "session file file file step 1    step 2  verified"
 		if quiet {
 			want = ""
 		}

@@ -1,6 +1,7 @@
 package progress
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -154,7 +155,7 @@ func (d draft) shown() string {
 }
 
 func (d draft) label() string {
-	return term.Fit(term.Clean(agent.LabelOf(d.role)), term.Margin-1)
+	return term.Fit(term.Clean(cmp.Or(agent.Roles[d.role], d.role)), term.Margin-1)
 }
 
 // foot shows what is being waited for, and usage.
