@@ -281,7 +281,7 @@ func (r *run) digestRest(every []record.File) {
 // rounds runs rounds until the plan suffices, the rounds are used up, or the solver's reply
 // cannot be read. In the first round that is an error.
 func (r *run) rounds(ctx context.Context, round func(context.Context) error) error {
-	for r.roundsLeft() > 0 && !r.t.Sufficient() && r.t.Disputed() == nil {
+	for r.roundsLeft() > 0 && !r.t.Sufficient() && !r.t.Disputed() {
 		err := round(ctx)
 		if unread, ok := errors.AsType[*ask.Error](err); ok && r.t.Steps() > 0 {
 			return r.Warn(unread.Error())

@@ -188,8 +188,8 @@ func (c *conversation) check(tr *record.Trajectory) {
 		}
 		_, apart := c.meant[n] // who chose for a question apart has said what it takes of those before
 		apart = apart && m[4] != ""
-		for i, q := range tr.Texts()[:k+1] {
-			if _, chosen := c.meant[i+1]; strings.Contains(q, "open") && !chosen && !apart {
+		for i, q := range tr.Questions[:k+1] {
+			if _, chosen := c.meant[i+1]; strings.Contains(q.Text, "open") && !chosen && !apart {
 				c.Errorf("question %d is verified, and what question %d means is open", n, i+1)
 			}
 		}
@@ -213,7 +213,7 @@ func (c *conversation) ran(cells []string) bool {
 
 // act does what a person may do with a notebook.
 func (c *conversation) act(tr *record.Trajectory) (*record.Trajectory, bool) {
-	n := len(tr.Texts())
+	n := len(tr.Questions)
 	switch rapid.SampledFrom([]string{"ask", "edit", "choose", "resume", "data"}).Draw(c.T, "act") {
 	case "ask":
 		if tr.Ask(c.question(n+1), "") != nil {

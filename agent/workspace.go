@@ -286,7 +286,7 @@ func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error
 		return fmt.Errorf("set up the session: %s", problem)
 	case failed && w.purpose == Second:
 		return &elsewhereError{"a cell before it no longer runs: " + problem}
-	case failed && (w.run.t.WrittenByHand(code) || step > 0 && w.run.t.Mine(step) > 0): // one builds on it
+	case failed && step > 0 && w.run.t.Mine(step) > 0: // one builds on it
 		return stays(where, e)
 	case failed:
 		return again(where + " ran before, but failed when it was run again: " + problem)

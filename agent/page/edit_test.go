@@ -76,7 +76,7 @@ func TestEdits(t *testing.T) {
 				}
 			}
 			var shown []int
-			for _, r := range tr.Shown() {
+			for _, r := range tr.Drawn(false) {
 				shown = append(shown, r.Number)
 			}
 			cells := strings.Trim(fmt.Sprint(shown), "[]")

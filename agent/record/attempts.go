@@ -15,16 +15,16 @@ func (a Attempt) NotRun() bool { return a.Execution.Status == notebook.NotRun }
 func (r Round) Rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.NotRun) }
 
 // Tried returns all attempts at cells.
-func (t *Trajectory) Tried() (attempts []Attempt) {
+func (t *Trajectory) Tried() (all []Attempt) {
 	for _, q := range t.Questions {
 		for _, r := range q.Ever() {
-			attempts = append(attempts, r.Attempts...)
+			all = append(all, r.Attempts...)
 		}
 		if q.Final != nil {
-			attempts = append(attempts, q.Final.Attempts...)
+			all = append(all, q.Final.Attempts...)
 		}
 	}
-	return attempts
+	return all
 }
 
 // HowRestored says how a session went back.

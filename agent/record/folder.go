@@ -12,7 +12,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/notebook/disk"
 )
@@ -119,22 +118,4 @@ func slug(question string) string {
 		return "question"
 	}
 	return string(s[1:min(len(s), 41)])
-}
-
-// Script returns the code of the notebook's cells in order as one Python script. Editors see the
-// cells by the comments between them.
-func (t *Trajectory) Script() string { return script(append(t.Opening(), t.AskedCells()...)) }
-
-// OpeningScript returns the script of the cells before the first step.
-func (t *Trajectory) OpeningScript() string { return script(t.Opening()) }
-
-func script(cells []Titled) string {
-	var b strings.Builder
-	for _, line := range Safety {
-		b.WriteString("# " + line + "\n")
-	}
-	for _, c := range cells {
-		fmt.Fprintf(&b, "\n\n# %%%% %s\n%s\n", brief.OneLine(c.Title), c.Code)
-	}
-	return b.String()
 }

@@ -4,54 +4,30 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"dsstar/agent/brief"
 )
 
-// Texts returns the questions in order.
-func (t *Trajectory) Texts() (all []string) {
-	for _, q := range t.Questions {
-		all = append(all, q.Text)
-	}
-	return all
-}
-
-// WrittenByHand reports whether a person wrote a cell of any question.
-func (t *Trajectory) WrittenByHand(code string) bool {
-	for _, q := range t.Questions {
-		for _, r := range q.Shown() {
-			if r.ByHand && r.Attempts[len(r.Attempts)-1].Code == code {
-				return true
-			}
-		}
-		if a, _ := q.FinalCell(); a.Code == code && q.Final != nil && q.Final.ByHand {
-			return true
-		}
-	}
-	return false
-}
-
-// At returns a round by its number among those of the run, from 1, with the cells of the plan at its
-// start, and the attempts that ran on the state that they produce.
-func (t *Trajectory) At(number int) (r Round, cells []string, attempts []Attempt, ok bool) {
+// At returns a round by its number among those of the run, from 1, with the cells that ran before its
+// attempts: those of the plan at its start.
+func (t *Trajectory) At(number int) (r Round, cells []string, ok bool) {
 	for k := range t.Questions {
 		p := t.Part(k)
-		ever := p.Ever()
+		base, ever := p.Chain(), p.Ever()
 		for i, r := range slices.Backward(ever) { // the newest, if it ran more than once
 			if r.Number != number-p.Before() || r.By != nil {
 				continue
 			}
-			var steps []string
+			base.Steps = nil
 			for _, step := range slices.Backward(ever[:i]) {
-				if a, ran := step.Accepted(); ran && step.Place == r.Place-1-len(steps) && !t.Method.Script {
-					steps = append(steps, a.Code)
+				if a, ran := step.Accepted(); ran && step.Place == r.Place-1-len(base.Steps) && !t.Method.Script {
+					base.Steps = slices.Insert(base.Steps, 0, a.Code)
 				}
 			}
-			slices.Reverse(steps)
-			base := p.Chain()
-			cells = slices.Concat(base.SetUp, base.Earlier, steps)
-			return r, cells, slices.DeleteFunc(slices.Clone(r.Attempts), Attempt.NotRun), true
+			return r, base.Cells(), true
 		}
 	}
-	return r, nil, nil, false
+	return r, nil, false
 }
 
 // LastScript returns the last accepted attempt, on which the paper's next script builds.
@@ -75,21 +51,52 @@ const (
 // Titled is a cell that Run All executes. Those before the first step have a role.
 type Titled struct{ Role, Title, Code string }
 
-// OwnCells returns the code of the accepted cells of the last question.
-func (t *Trajectory) OwnCells() []string { return codes(t.titled(t.Method.Script)) }
-
-// AskedCells returns the cells of all questions.
-func (t *Trajectory) AskedCells() (cells []Titled) {
-	for k, q := range t.Questions {
-		own := q.titled(t.Method.Script)
-		for i := range own {
-			if len(t.Questions) > 1 {
-				own[i].Title = fmt.Sprintf("Question %d, %s", k+1, own[i].Title)
-			}
-		}
-		cells = append(cells, own...)
+// titled returns the cells of question k, from 0.
+func (t *Trajectory) titled(k int) (cells []Titled) {
+	q, of := t.Questions[k], ""
+	if len(t.Questions) > 1 {
+		of = fmt.Sprintf("Question %d, ", k+1)
+	}
+	for _, r := range q.Drawn(t.Method.Script) {
+		title := fmt.Sprintf("%sStep %d: %s", of, r.Place, r.Step)
+		cells = append(cells, Titled{Title: title, Code: r.Attempts[len(r.Attempts)-1].Code})
+	}
+	if last, ok := q.FinalCell(); ok {
+		cells = append(cells, Titled{Title: of + "Answer: " + q.Text, Code: last.Code})
 	}
 	return cells
+}
+
+// asked returns the cells of all questions.
+func (t *Trajectory) asked() (cells []Titled) {
+	for k := range t.Questions {
+		cells = append(cells, t.titled(k)...)
+	}
+	return cells
+}
+
+// OwnCells returns the code of the accepted cells of the last question.
+func (t *Trajectory) OwnCells() []string { return codes(t.titled(t.Earlier())) }
+
+// Cells returns the code of the notebook's cells in order.
+func (t *Trajectory) Cells() []string { return codes(append(t.Opening(), t.asked()...)) }
+
+// Script returns the code of the notebook's cells in order as one Python script. Editors see the
+// cells by the comments between them.
+func (t *Trajectory) Script() string { return script(append(t.Opening(), t.asked()...)) }
+
+// OpeningScript returns the script of the cells before the first step.
+func (t *Trajectory) OpeningScript() string { return script(t.Opening()) }
+
+func script(cells []Titled) string {
+	var b strings.Builder
+	for _, line := range Safety {
+		b.WriteString("# " + line + "\n")
+	}
+	for _, c := range cells {
+		fmt.Fprintf(&b, "\n\n# %%%% %s\n%s\n", brief.OneLine(c.Title), c.Code)
+	}
+	return b.String()
 }
 
 func codes(cells []Titled) []string {
@@ -124,21 +131,16 @@ func State(cells []string) []string {
 // is a whole script.
 func (t *Trajectory) Chain() Chain {
 	c := Chain{SetUp: codes(t.Opening())}
-	for _, q := range t.Questions[:t.Earlier()] {
-		c.Earlier = append(c.Earlier, codes(q.titled(t.Method.Script))...)
+	for k, q := range t.Questions[:t.Earlier()] {
+		c.Earlier = append(c.Earlier, codes(t.titled(k))...)
 		if _, ok := q.FinalCell(); ok {
 			c.Answers = append(c.Answers, len(c.Earlier)-1)
 		}
 	}
-	if t.Method.Script {
-		return c
-	}
 	for _, r := range t.Accepted() {
-		a, _ := r.Accepted()
-		c.Steps = append(c.Steps, a.Code)
+		if a, _ := r.Accepted(); !t.Method.Script {
+			c.Steps = append(c.Steps, a.Code)
+		}
 	}
 	return c
 }
-
-// Cells returns the code of the notebook's cells in order.
-func (t *Trajectory) Cells() []string { return codes(append(t.Opening(), t.AskedCells()...)) }

@@ -24,17 +24,17 @@ func TestAt(t *testing.T) {
 		}
 	}
 	for i, want := range [][]string{{}, {"a"}, {"a", "b"}, {"a"}, {"a"}, {"a", "e"}} {
-		_, cells, attempts, found := run.At(i + 1)
+		r, cells, found := run.At(i + 1)
 		if !found || len(cells) < 2 || !slices.Equal(cells[2:], want) ||
 			cells[0] != "data_dir = \"/data\"\nquestion = \"\"" {
 			t.Errorf("round %d: %q, want %q", i+1, cells, want)
 		}
-		if len(attempts) != len(run.Rounds[i].Attempts) {
-			t.Errorf("round %d: %d attempts", i+1, len(attempts))
+		if len(r.Attempts) != len(run.Rounds[i].Attempts) {
+			t.Errorf("round %d: %d attempts", i+1, len(r.Attempts))
 		}
 	}
 	run.Method.Script = true // every script runs on its own
-	if _, cells, _, _ := run.At(3); len(cells) != 2 {
+	if _, cells, _ := run.At(3); len(cells) != 2 {
 		t.Errorf("of scripts: %q", cells)
 	}
 }

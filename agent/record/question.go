@@ -1,7 +1,7 @@
 package record
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 
 	"dsstar/notebook"
@@ -145,25 +145,18 @@ func (q *Question) Accepted() []*Round {
 	})
 }
 
-// Shown returns the rounds whose cells the notebook has: those that were accepted, and those that a
-// person left and that are still to run again.
-func (q *Question) Shown() []*Round {
+// Drawn returns the rounds whose cells the notebook has: those that were accepted, and those that a
+// person left and that are still to run again. If every one is a whole script, only the last counts,
+// and none once there is a final script.
+func (q *Question) Drawn(scripts bool) []*Round {
 	shown := q.Accepted()
 	for i := range q.Rest {
 		shown = append(shown, &q.Rest[i])
 	}
-	return shown
-}
-
-// Drawn returns the rounds whose code is a cell. If every one is a whole script, only the last counts,
-// and none once there is a final script.
-func (q *Question) Drawn(scripts bool) []*Round {
-	shown := q.Shown()
-	if _, ok := q.FinalCell(); ok && scripts {
+	if _, ok := q.FinalCell(); scripts && ok {
 		return nil
-	}
-	if n := len(shown); scripts && n > 0 {
-		return shown[n-1:]
+	} else if scripts {
+		return shown[max(0, len(shown)-1):]
 	}
 	return shown
 }
@@ -173,10 +166,7 @@ func (q *Question) Ever() []Round { return slices.Concat(q.Past, q.Rounds) }
 
 // Count returns the number of rounds that there were, persons' turns among them.
 func (q *Question) Count() (n int) {
-	if q.Start != nil {
-		n = q.Start.Number
-	}
-	for _, r := range q.Rounds {
+	for _, r := range q.Ever() {
 		n = max(n, r.Number)
 	}
 	return n
@@ -206,13 +196,11 @@ func (q *Question) Mine(from int) int {
 // Steps returns the number of accepted steps in the plan.
 func (q *Question) Steps() int { return len(q.Accepted()) }
 
+// last returns what there is of the last cell.
+func (q *Question) last() Final { return *cmp.Or(q.Final, &Final{}) }
+
 // FinalCell returns the accepted last cell, if there is one.
-func (q *Question) FinalCell() (Attempt, bool) {
-	if q.Final == nil {
-		return Attempt{}, false
-	}
-	return Accepted(q.Final.Attempts)
-}
+func (q *Question) FinalCell() (Attempt, bool) { return Accepted(q.last().Attempts) }
 
 // Accepted returns the attempt that ran without an error, if there is one.
 func (r Round) Accepted() (Attempt, bool) { return Accepted(r.Attempts) }
@@ -228,38 +216,29 @@ func Accepted(attempts []Attempt) (Attempt, bool) {
 }
 
 // Answer returns the answer, or "" if there is none.
-func (q *Question) Answer() string {
-	if q.Final == nil {
-		return ""
-	}
-	return q.Final.Answer
-}
+func (q *Question) Answer() string { return q.last().Answer }
 
 // Summary returns the answer in sentences, or "" if there are none.
-func (q *Question) Summary() string {
-	if q.Final == nil {
-		return ""
+func (q *Question) Summary() string { return q.last().Summary }
+
+// Judged returns the verdict of the last round; nothing if there is none.
+func (q *Question) Judged() (v Verdict) {
+	if last := q.Last(); last != nil && last.Verdict != nil {
+		v = *last.Verdict
 	}
-	return q.Final.Summary
+	return v
 }
 
 // Sufficient reports whether the judge found the plan sufficient and no step was dropped since.
 func (q *Question) Sufficient() bool {
-	last := q.Last()
-	return last != nil && len(q.Rest) == 0 && last.Verdict != nil && last.Verdict.Sufficient && last.Route == nil
+	return q.Judged().Sufficient && len(q.Rest) == 0 && q.Last().Route == nil
 }
 
-// Disputed returns the verdict that is against a cell of a person's, which stays; nil if there is
-// none.
-func (q *Question) Disputed() *Verdict {
-	if last := q.Last(); last != nil && last.Verdict != nil && last.Verdict.Disputes > 0 {
-		return last.Verdict
-	}
-	return nil
-}
+// Disputed reports whether the verdict is against a cell of a person's, which stays.
+func (q *Question) Disputed() bool { return q.Judged().Disputes > 0 }
 
 // Inconclusive reports whether the judge found that the data hold no answer.
-func (q *Question) Inconclusive() bool { return q.Sufficient() && q.Last().Verdict.Inconclusive }
+func (q *Question) Inconclusive() bool { return q.Sufficient() && q.Judged().Inconclusive }
 
 // Edits describes what a person has changed that was not carried out yet.
 func (q *Question) Edits() []string {
@@ -272,7 +251,7 @@ func (q *Question) Edits() []string {
 // Again returns the start with which the question begins again from the cells that it has.
 func (q *Question) Again(what ...string) *Start {
 	s := &Start{What: what, Readings: restated(q.Readings)}
-	for n, r := range q.Shown() {
+	for n, r := range q.Drawn(false) {
 		s.Given = append(s.Given, Round{Number: r.Number, Place: n + 1, Step: r.Step,
 			Attempts: slices.Clone(r.Attempts[len(r.Attempts)-1:]), Verdict: r.Verdict, Given: true,
 			ByHand: r.ByHand, Was: r.Was, Rewrite: r.Rewrite})
@@ -357,19 +336,4 @@ func (q *Question) Why(r Round) string {
 		}
 	}
 	return ""
-}
-
-// titled returns the cells of the question.
-func (q *Question) titled(scripts bool) (cells []Titled) {
-	for n, r := range q.Drawn(scripts) {
-		if scripts {
-			n = r.Place - 1
-		}
-		a := r.Attempts[len(r.Attempts)-1]
-		cells = append(cells, Titled{Title: fmt.Sprintf("Step %d: %s", n+1, r.Step), Code: a.Code})
-	}
-	if last, ok := q.FinalCell(); ok {
-		cells = append(cells, Titled{Title: "Answer: " + q.Text, Code: last.Code})
-	}
-	return cells
 }

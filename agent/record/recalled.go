@@ -52,7 +52,7 @@ func (t *Trajectory) UsedTools() []lesson.Tool {
 	if t.Recalled == nil {
 		return nil
 	}
-	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(t.AskedCells()), "\n"))
+	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(t.asked()), "\n"))
 }
 
 // HaveFunctions leaves the functions that no cell uses out of the notebook, or has all in it. The

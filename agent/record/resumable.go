@@ -16,7 +16,7 @@ func Finished(t *Trajectory, files []File, maxRounds int) bool {
 	unproved := func(q *Question) bool {
 		return (q.Proof == nil || q.Proof.Unable) && (q == t.Question || !t.Adopted)
 	}
-	done := t.Sufficient() || t.RoundsLeft(maxRounds) <= 0 || t.Disputed() != nil
+	done := t.Sufficient() || t.RoundsLeft(maxRounds) <= 0 || t.Disputed()
 	return t.Stands() && !slices.ContainsFunc(t.Questions, unproved) && done && t.DataChanges(files) == ""
 }
 
@@ -90,7 +90,7 @@ func (t *Trajectory) Unprove() {
 // Drop drops a step of the plan, by its number from 1, and all after it, as a person does who
 // removes their cells. The run then continues from there.
 func (t *Trajectory) Drop(step int) error {
-	steps := t.Shown()
+	steps := t.Drawn(false)
 	switch {
 	case t.Method.Script:
 		return &EditError{"a run in the paper's way has no cells to go back to, but whole scripts"}

@@ -78,10 +78,8 @@ func (t *Trajectory) faults() (why []string) {
 		}
 	}
 	say(t.Answer() == "", "no cell printed an answer")
-	if t.Final != nil {
-		say(true, t.Final.Doubts...)
-	}
-	if v := t.Disputed(); v != nil {
+	say(true, t.last().Doubts...)
+	if v := t.Judged(); t.Disputed() {
 		say(true, fmt.Sprintf("the judge disagrees with your cell of step %d", v.Disputes)+After(": ", v.Reason))
 	} else {
 		say(!t.Sufficient(), "the plan was not judged sufficient")

@@ -17,7 +17,7 @@ const ModelsWords = "In the model's words, of which only the figures of the answ
 
 // SummaryLabel returns what stands before the summary of the answer.
 func (t *Trajectory) SummaryLabel() string {
-	if t.Final != nil && t.Final.ByHand {
+	if t.last().ByHand {
 		return "In the words of a last cell that was written by hand"
 	}
 	return ModelsWords
@@ -43,7 +43,7 @@ func (t *Trajectory) InWords() string {
 			strings.ReplaceAll(joined(readings), dependsOn, "") + "). All else holds: " + t.proved(-1)
 	}
 	if t.Inconclusive() {
-		text += " The" + strings.TrimPrefix(noAnswer, "the") + After(": ", t.Last().Verdict.Reason) + "."
+		text += " The" + strings.TrimPrefix(noAnswer, "the") + After(": ", t.Judged().Reason) + "."
 	}
 	return text
 }
@@ -136,7 +136,7 @@ func (t *Trajectory) BuildsOn() (on []int) {
 // compared returns the files of the answer that were compared with those of the second derivation,
 // and the others.
 func (t *Trajectory) compared() (names, not []string) {
-	for _, f := range t.Final.Files {
+	for _, f := range t.last().Files {
 		same := func(s compare.File) bool {
 			return s.Name == f.Name && (s.Digest == f.Digest || s.Text != "" && f.Text != "")
 		}
@@ -197,10 +197,7 @@ var Safety = []string{
 // Given returns the names, below the cells' folder, of the files that the question asks for and of
 // those that the answer names, if they were written.
 func (t *Trajectory) Given() (names []string) {
-	if t.Final == nil {
-		return nil
-	}
-	for _, f := range t.Final.Files {
+	for _, f := range t.last().Files {
 		if f.Digest != "" {
 			names = append(names, f.Name)
 		}

@@ -114,13 +114,16 @@ type listedRun struct {
 	Started time.Time         `json:"started"`
 	GoesOn  string            `json:"goes_on"` // from the answer; "": it does not
 
-	asked []string // all questions
-	t     *record.Trajectory
+	t *record.Trajectory
 }
 
 // has reports whether the run has all words.
 func (r listedRun) has(words []string) bool {
-	text := strings.ToLower(r.Run + "\n" + strings.Join(r.asked, "\n") + "\n" + r.Answer)
+	text := r.Run + "\n" + r.Answer
+	for _, q := range r.t.Questions {
+		text += "\n" + q.Text
+	}
+	text = strings.ToLower(text)
 	return !slices.ContainsFunc(words, func(word string) bool {
 		return !strings.Contains(text, strings.ToLower(word))
 	})
@@ -145,8 +148,8 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 		}
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
 			Standing: key.Standing(t), Claimed: !key.Wrote(t), Cost: t.Cost, Started: t.Started,
-			GoesOn: going, Pickles: map[string]string{}, asked: t.Texts(), t: t}
-		r.Questions, r.Label = len(r.asked), t.Label()+strings.TrimPrefix(r.Standing, t.Standing())
+			GoesOn: going, Pickles: map[string]string{}, t: t}
+		r.Questions, r.Label = len(t.Questions), t.Label()+strings.TrimPrefix(r.Standing, t.Standing())
 		if !r.Claimed && !t.Adopted && !edited && len(t.Edits()) == 0 {
 			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))
 		}

@@ -183,7 +183,7 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 	if !r.place.own {
 		return nil
 	}
-	questions := r.place.runOf(r.nb).Texts()
+	questions := r.place.runOf(r.nb).Questions
 	text := func(s string) []notebook.Output {
 		return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: s}}
 	}
@@ -196,7 +196,7 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 		is := sameAnswer{Was: was,
 			Is: strings.TrimSpace(notebook.Execution{Outputs: c.Outputs}.Stdout()), part: record.Part}
 		if record.Part <= len(questions) {
-			is.Question = questions[record.Part-1]
+			is.Question = questions[record.Part-1].Text
 		}
 		is.Same = len(compare.Outputs(text(was), text(is.Is), r.Tolerance)) == 0
 		all = append(all, is)

@@ -113,7 +113,7 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 		t.Task.Data = filepath.Join(r.place.home, t.Task.Data)
 	}
 	n := *r.Round
-	round, cells, attempts, ok := t.At(n)
+	round, cells, ok := t.At(n)
 	if rounds := t.RoundsTaken(); n < 1 || n > rounds {
 		last := usage.Again("--round", strconv.Itoa(rounds))
 		if rounds == 0 {
@@ -122,14 +122,14 @@ func (r *replay) find(path string, nb *notebook.Notebook) error {
 		return usage.New(fmt.Sprintf("--round: the run has only %s, not %d",
 			human.Plural(rounds, "round"), n), last)
 	}
-	if r.base, r.attempts = cells, attempts; !ok || len(r.attempts) == 0 {
-		return usage.New(fmt.Sprintf("--round: no cell ran in round %d", n),
-			usage.Again("--check").But("round"))
-	}
 	for i, a := range round.Attempts {
 		if !a.NotRun() {
-			r.numbers = append(r.numbers, i+1)
+			r.attempts, r.numbers = append(r.attempts, a), append(r.numbers, i+1)
 		}
+	}
+	if r.base = cells; !ok || len(r.attempts) == 0 {
+		return usage.New(fmt.Sprintf("--round: no cell ran in round %d", n),
+			usage.Again("--check").But("round"))
 	}
 	r.result = roundResult{Notebook: path, Round: n, Step: round.Step, Attempts: []attemptResult{}}
 	return nil
