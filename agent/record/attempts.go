@@ -20,9 +20,7 @@ func (t *Trajectory) Tried() (all []Attempt) {
 		for _, r := range q.Ever() {
 			all = append(all, r.Attempts...)
 		}
-		if q.Final != nil {
-			all = append(all, q.Final.Attempts...)
-		}
+		all = append(all, q.final().Attempts...)
 	}
 	return all
 }

@@ -24,7 +24,7 @@ os.symlink(data_path, "data", target_is_directory=True)
 
 # == databases
 # Databases, each an engine of SQLAlchemy that only reads, in transactions that see one state, for at most
-# SECONDS s a statement.
+# 60 s a statement.
 import sqlalchemy
 
 
@@ -40,12 +40,12 @@ def connect_database(variable):
         with connection.cursor() as cursor:
             if dialect == "postgresql":
                 cursor.execute("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                cursor.execute("SET statement_timeout = SECONDS000")
+                cursor.execute("SET statement_timeout = 60000")
             elif dialect in ("mysql", "mariadb"):
                 cursor.execute("SET SESSION TRANSACTION READ ONLY")
                 cursor.execute("SELECT version() LIKE '%MariaDB%'")
                 is_mariadb = cursor.fetchone()[0]
-                limit = "max_statement_time = SECONDS" if is_mariadb else "max_execution_time = SECONDS000"
+                limit = "max_statement_time = 60" if is_mariadb else "max_execution_time = 60000"
                 cursor.execute("SET SESSION " + limit)
         connection.commit()
         if dialect == "postgresql":
@@ -58,8 +58,8 @@ def connect_database(variable):
 
     @sqlalchemy.event.listens_for(engine, "after_cursor_execute")
     def refuse_many(connection, cursor, *_):
-        if cursor.rowcount > MOST_ROWS:
-            raise ValueError(f"the result has {cursor.rowcount} rows, and at most MOST_ROWS come at once: filter or "
+        if cursor.rowcount > 5000000:
+            raise ValueError(f"the result has {cursor.rowcount} rows, and at most 5000000 come at once: filter or "
                               "aggregate in the database, or read parts with LIMIT")
 
     return engine
@@ -76,7 +76,7 @@ def open_bucket(variable):
     if variable not in os.environ:
         raise KeyError(f"set the environment variable {variable} to the address of the bucket, such as SCHEME://bucket/folder")
     scheme, _, folder = os.environ[variable].partition("://")
-    return pyarrow.fs.SubTreeFileSystem(folder.rstrip("/"), {NAMES}[scheme]())
+    return pyarrow.fs.SubTreeFileSystem(folder.rstrip("/"), globals()["open_" + scheme]())
 
 
 bucket = {name: open_bucket(variable) for name, variable in VARIABLES.items()}

@@ -10,11 +10,10 @@ import (
 type Counts map[string]int
 
 // countLines are the names of counts in the lines that show them.
-var countLines = [][]string{
-	{"readings", "open", "computed", "changed"},
-	{"second_derivations", "agreed", "ruled_" + RuledSame, "ruled_" + RuledFirst, "ruled_" + RuledSecond,
-		"ruled_" + RuledReading, "ruled_" + RuledUndecided},
-	{"facts", "functions", "examples", "reused", "calls_saved", "tokens_saved"}, // of the memory
+var countLines = []string{
+	"readings open computed changed",
+	"second_derivations agreed ruled_same ruled_first ruled_second ruled_reading ruled_undecided",
+	"facts functions examples reused calls_saved tokens_saved", // of the memory
 }
 
 // Derivations counts those of all questions; nil for the paper's method, which has none.
@@ -75,7 +74,7 @@ func (c Counts) Add(other Counts) Counts {
 func (c Counts) Lines() (lines []string) {
 	for _, names := range countLines {
 		var said []string
-		for _, name := range names {
+		for name := range strings.FieldsSeq(names) {
 			if n, is := c[name]; is {
 				said = append(said, fmt.Sprintf("%s %d", strings.ReplaceAll(name, "_", " "), n))
 			}

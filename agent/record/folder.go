@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +13,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"dsstar/agent/files"
 	"dsstar/notebook/disk"
 )
 
@@ -34,50 +34,36 @@ var ErrInUse = errors.New("the folder is not empty")
 // DataFolder is the name of the folder with the links to the data, if these have several sources.
 const DataFolder = "data"
 
-// LinkData makes the data folder of a task with several sources, and returns these by where their
-// names lead: see [files.Link].
-func (f Folder) LinkData(t Task, may func(real string) error) ([]files.Source, error) {
-	return files.Link(string(f), DataFolder, t.Sources, may)
-}
-
 // CreateFolder creates the run folder at path, which may exist if it is empty. Its path is the resolved
 // one, which cells see.
 func CreateFolder(path string) (f Folder, err error) {
-	if path, err = filepath.Abs(path); err == nil {
-		err = os.MkdirAll(path, 0o755)
+	path, err = filepath.Abs(path)
+	err = cmp.Or(err, os.MkdirAll(path, 0o755))
+	f = Folder(disk.RealPath(path))
+	entries, unread := os.ReadDir(string(f))
+	if err = cmp.Or(err, unread); err == nil && len(entries) == 0 {
+		err = os.Mkdir(f.Files(), 0o755)
 	}
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
-	var entries []os.DirEntry
-	if err == nil {
-		entries, err = os.ReadDir(path)
-	}
-	if len(entries) > 0 {
-		err = fmt.Errorf("%s: %w", path, ErrInUse)
+	if len(entries) > 0 || errors.Is(err, fs.ErrExist) { // another run was quicker
+		err = fmt.Errorf("%s: %w", f, ErrInUse)
 	}
 	if err != nil {
 		return "", fmt.Errorf("create the run folder: %w", err)
 	}
-	return Folder(path), os.Mkdir(Folder(path).Files(), 0o755)
+	return f, nil
 }
 
 // NewFolder creates a run folder under base, named after the date and the question. It appends a
 // number to a name that is taken.
 func NewFolder(base, question string, now time.Time) (Folder, error) {
-	if err := os.MkdirAll(base, 0o755); err != nil {
-		return "", fmt.Errorf("create the run folder: %w", err)
-	}
-	name := now.Format("2006-01-02") + "-" + slug(question)
-	for n := 1; ; n++ {
-		path := filepath.Join(base, name)
-		if n > 1 {
-			path += fmt.Sprintf("-%d", n)
+	name := filepath.Join(base, now.Format(time.DateOnly)+"-"+slug(question))
+	path := name
+	for n := 2; ; n++ {
+		f, err := CreateFolder(path)
+		if !errors.Is(err, ErrInUse) {
+			return f, err
 		}
-		// Mkdir, not MkdirAll: only one of two concurrent runs gets the name.
-		if err := os.Mkdir(path, 0o755); !errors.Is(err, fs.ErrExist) {
-			return CreateFolder(path)
-		}
+		path = fmt.Sprintf("%s-%d", name, n)
 	}
 }
 
@@ -104,18 +90,14 @@ func (f Folder) Lock() (release func(), err error) {
 
 // slug returns a folder name made from the first words of a question.
 func slug(question string) string {
-	var s []rune
-	for word := range strings.FieldsFuncSeq(strings.ToLower(question), func(c rune) bool {
+	name := strings.Join(strings.FieldsFunc(strings.ToLower(question), func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsNumber(c)
-	}) {
-		if more := []rune("-" + word); len(s) == 0 || len(s)+len(more) <= 41 {
-			s = append(s, more...)
-		} else {
-			break
+	}), "-")
+	if long := []rune(name); len(long) > 40 {
+		name = string(long[:40])
+		if whole := strings.LastIndexByte(string(long[:41]), '-'); whole > 0 {
+			name = name[:whole]
 		}
 	}
-	if len(s) == 0 {
-		return "question"
-	}
-	return string(s[1:min(len(s), 41)])
+	return cmp.Or(name, "question")
 }

@@ -196,11 +196,11 @@ func (q *Question) Mine(from int) int {
 // Steps returns the number of accepted steps in the plan.
 func (q *Question) Steps() int { return len(q.Accepted()) }
 
-// last returns what there is of the last cell.
-func (q *Question) last() Final { return *cmp.Or(q.Final, &Final{}) }
+// final returns what there is of the last cell.
+func (q *Question) final() Final { return *cmp.Or(q.Final, &Final{}) }
 
 // FinalCell returns the accepted last cell, if there is one.
-func (q *Question) FinalCell() (Attempt, bool) { return Accepted(q.last().Attempts) }
+func (q *Question) FinalCell() (Attempt, bool) { return Accepted(q.final().Attempts) }
 
 // Accepted returns the attempt that ran without an error, if there is one.
 func (r Round) Accepted() (Attempt, bool) { return Accepted(r.Attempts) }
@@ -216,10 +216,10 @@ func Accepted(attempts []Attempt) (Attempt, bool) {
 }
 
 // Answer returns the answer, or "" if there is none.
-func (q *Question) Answer() string { return q.last().Answer }
+func (q *Question) Answer() string { return q.final().Answer }
 
 // Summary returns the answer in sentences, or "" if there are none.
-func (q *Question) Summary() string { return q.last().Summary }
+func (q *Question) Summary() string { return q.final().Summary }
 
 // Judged returns the verdict of the last round; nothing if there is none.
 func (q *Question) Judged() (v Verdict) {

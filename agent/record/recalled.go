@@ -29,19 +29,12 @@ type Example struct {
 // Reused reports whether the run's cells are those of a run that has answered the question.
 func (t *Trajectory) Reused() bool { return t.Recalled != nil && !t.Recalled.Asked.IsZero() }
 
-// toolsCell returns the cell that defines the functions of memory; "" if there are none.
-func (t *Trajectory) toolsCell() string {
-	if t.Recalled == nil {
-		return ""
+// tools returns the functions of memory that the notebook defines.
+func (t *Trajectory) tools() []lesson.Tool {
+	if t.Recalled == nil || t.Recalled.Used {
+		return t.UsedTools()
 	}
-	tools := t.Recalled.Tools
-	if t.Recalled.Used {
-		tools = t.UsedTools()
-	}
-	if len(tools) == 0 {
-		return ""
-	}
-	return ToolsComment + "\n" + lesson.Module(tools)
+	return t.Recalled.Tools
 }
 
 // ToolsComment begins the cell with the functions of memory.

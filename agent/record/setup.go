@@ -3,15 +3,14 @@ package record
 import (
 	_ "embed"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
+	"dsstar/agent/memory/lesson"
 )
 
 // cells.py has the code of dsstar's own cells.
@@ -48,28 +47,20 @@ func SetUpCell(t Task) string {
 // addresses are examples of clusters' addresses, by their engines.
 var addresses = map[string]string{"spark": "sc://host:15002", "dask": "tcp://host:8786", "ray": "ray://host:10001"}
 
-// StatementSeconds is how long a statement of a cell may take in a database, and mostRows how long its
-// result may be.
-const (
-	StatementSeconds = 60
-	mostRows         = 5_000_000
-)
-
 // connect returns the end of the set-up cell: what makes the databases, buckets and clusters of the
 // sources. Addresses and credentials come from variables of the environment, so that they are in no
 // file. A connection to a database ends with its use, as copies of a session cannot share any; a
 // cluster's client has threads and a connection, so that no copy of its session can use it.
 func connect(sources []files.Source) (code string) {
 	var databases, buckets, openers, clusters, scheme string
-	names := map[string]string{}
 	for _, s := range files.Databases(sources) {
-		entry := brief.Python(s.Engine()) + ": " + brief.Python(s.Variable()) + ", "
+		entry := ", " + brief.Python(s.Engine()) + ": " + brief.Python(s.Variable())
 		switch {
 		case s.Is(files.BucketEnding):
 			buckets += entry
-			if scheme, _, _ = strings.Cut(s.Database, "://"); names[scheme] == "" {
-				names[scheme] = brief.Python(scheme) + ": open_" + scheme
-				openers += "\n" + part(scheme) + "\n\n"
+			scheme, _, _ = strings.Cut(s.Database, "://")
+			if opener := "\n" + part(scheme) + "\n\n"; !strings.Contains(openers, opener) {
+				openers += opener
 			}
 		case s.Is(files.ClusterEnding):
 			clusters += "\n\n" + part("cluster", "VARIABLE", brief.Python(s.Variable()),
@@ -78,14 +69,11 @@ func connect(sources []files.Source) (code string) {
 			databases += entry
 		}
 	}
-	dict := func(entries string) string { return "{" + strings.TrimSuffix(entries, ", ") + "}" }
 	if databases != "" {
-		code += "\n\n" + part("databases", "VARIABLES", dict(databases),
-			"SECONDS", strconv.Itoa(StatementSeconds), "MOST_ROWS", strconv.Itoa(mostRows))
+		code += "\n\n" + part("databases", "VARIABLES", "{"+databases[2:]+"}")
 	}
 	if buckets != "" {
-		code += "\n\n" + part("buckets", "OPENERS", openers, "SCHEME", scheme,
-			"NAMES", strings.Join(slices.Sorted(maps.Values(names)), ", "), "VARIABLES", dict(buckets))
+		code += "\n\n" + part("buckets", "OPENERS", openers, "SCHEME", scheme, "VARIABLES", "{"+buckets[2:]+"}")
 	}
 	return code + clusters
 }
@@ -112,8 +100,8 @@ func (t *Trajectory) Opening() []Titled {
 	if code := t.variablesCell(); code != "" {
 		cells = append(cells, Titled{RoleVariables, "Variables", code})
 	}
-	if code := t.toolsCell(); code != "" { // last: the second derivation begins before it
-		cells = append(cells, Titled{RoleTools, "Functions", code})
+	if tools := t.tools(); len(tools) > 0 { // last: the second derivation begins before it
+		cells = append(cells, Titled{RoleTools, "Functions", ToolsComment + "\n" + lesson.Module(tools)})
 	}
 	return cells
 }
@@ -121,22 +109,21 @@ func (t *Trajectory) Opening() []Titled {
 // variablesCell returns the cell that loads the variables that cells have read. A session that has
 // them keeps its own, unless this cell loaded them before: cells may have changed them since.
 func (t *Trajectory) variablesCell() string {
-	imports, names := "", ""
+	code, names := "", ""
 	for _, v := range t.Loaded() {
 		if v.Import != "" {
-			imports += v.Import + "\n"
+			code += v.Import + "\n"
 		} else {
-			names += brief.Python(v.Name) + ", "
+			names += ", " + brief.Python(v.Name)
 		}
 	}
-	load := ""
 	if names != "" {
-		load = "\n" + part("variables", "NAMES", strings.TrimSuffix(names, ", "))
+		code += "\n" + part("variables", "NAMES", names[2:])
 	}
-	if imports+load == "" {
+	if code == "" {
 		return ""
 	}
-	return VariablesComment + "\n" + strings.Trim(imports+load, "\n")
+	return VariablesComment + "\n" + strings.Trim(code, "\n")
 }
 
 // VariablesComment begins the cell that loads variables.
@@ -155,15 +142,19 @@ func (f Folder) Variables() string { return filepath.Join(string(f), variablesFo
 
 // Lend makes the run folder's variables available to cells that run in dir.
 func (f Folder) Lend(dir string) error {
-	if info, err := os.Lstat(f.Variables()); err != nil || dir == "" {
+	info, err := os.Lstat(f.Variables())
+	if err != nil || dir == "" {
 		return nil // there are none, or no session
-	} else if !info.IsDir() {
-		return fmt.Errorf("lend the variables: %s is not a folder, as a run leaves it", f.Variables())
 	}
-	if err := os.Symlink(f.Variables(), filepath.Join(dir, variablesFolder)); err != nil {
-		return fmt.Errorf("lend the variables: %w", err)
+	if !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder, as a run leaves it", f.Variables())
+	} else {
+		err = os.Symlink(f.Variables(), filepath.Join(dir, variablesFolder))
 	}
-	return nil
+	if err != nil {
+		err = fmt.Errorf("lend the variables: %w", err)
+	}
+	return err
 }
 
 // variablesFolder is the name of that folder.

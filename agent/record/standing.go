@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,36 +71,30 @@ func (t *Trajectory) doubts() (faults, readings []string) {
 	return faults, readings
 }
 
+// where returns texts if something is so.
+func where(is bool, texts ...string) []string {
+	if is {
+		return texts
+	}
+	return nil
+}
+
 // faults lists the doubts other than readings that change the answer.
-func (t *Trajectory) faults() (why []string) {
-	say := func(is bool, what ...string) {
-		if is {
-			why = append(why, what...)
-		}
-	}
-	say(t.Answer() == "", "no cell printed an answer")
-	say(true, t.last().Doubts...)
-	if v := t.Judged(); t.Disputed() {
-		say(true, fmt.Sprintf("the judge disagrees with your cell of step %d", v.Disputes)+After(": ", v.Reason))
-	} else {
-		say(!t.Sufficient(), "the plan was not judged sufficient")
-	}
-	if p := t.Proof; p != nil {
-		say(!p.Same, p.Reason)
-		say(true, p.Doubts...)
-	} else {
-		say(t.Answer() != "" && t.Ended, "it was not proved as it is now")
-	}
-	say(t.Adopted && t.Earlier() > 0, // whose cells run before those of the second derivation, too
-		"it follows questions of a run that another dsstar began")
+func (t *Trajectory) faults() []string {
+	v, p, s := t.Judged(), cmp.Or(t.Proof, &Proof{Same: true}), cmp.Or(t.Second, &Second{})
 	doubt := t.disagreement()
-	say(doubt != "" && (t.Second != nil || t.Proved()), doubt)
-	if t.Second != nil {
-		say(true, t.Second.Doubts...)
-	}
+	why := slices.Concat(where(t.Answer() == "", "no cell printed an answer"), t.final().Doubts,
+		where(v.Disputes > 0,
+			fmt.Sprintf("the judge disagrees with your cell of step %d", v.Disputes)+After(": ", v.Reason)),
+		where(v.Disputes == 0 && !t.Sufficient(), "the plan was not judged sufficient"),
+		where(!p.Same, p.Reason), p.Doubts,
+		where(t.Proof == nil && t.Answer() != "" && t.Ended, "it was not proved as it is now"),
+		where(t.Adopted && t.Earlier() > 0, // whose cells run before those of the second derivation, too
+			"it follows questions of a run that another dsstar began"),
+		where(doubt != "" && (t.Second != nil || t.Proved()), doubt), s.Doubts)
 	for _, r := range t.Readings {
-		say(r.Open() && !r.Computed() && t.Proved(),
-			"the answer under another reading is not known: "+brief.OneLine(r.Point))
+		why = append(why, where(r.Open() && !r.Computed() && t.Proved(),
+			"the answer under another reading is not known: "+brief.OneLine(r.Point))...)
 	}
 	return why
 }

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -37,11 +36,8 @@ func (f Folder) GoOn() error {
 	if err := errors.Join(disk.RemoveFolderIn(root, unfinishedFolder), root.Mkdir(unfinishedFolder, 0o755)); err != nil {
 		return err
 	}
-	variables, err := fs.Sub(root.FS(), variablesFolder)
-	if err == nil {
-		err = os.CopyFS(filepath.Join(next, variablesFolder), variables)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
+	variables, _ := fs.Sub(root.FS(), variablesFolder)
+	if err = os.CopyFS(filepath.Join(next, variablesFolder), variables); errors.Is(err, fs.ErrNotExist) {
 		return nil // cells use none
 	}
 	return err
@@ -85,8 +81,7 @@ func (t *Trajectory) Edition() string {
 	for _, q := range slices.Concat(t.Questions, t.Later) {
 		all = append(all, q.Start)
 	}
-	data, _ := json.Marshal(all) // plain data cannot fail
-	return string(data)
+	return digest(all)
 }
 
 // TakeRemarks takes over the cells that a person has added or changed in another notebook of the

@@ -17,7 +17,7 @@ const ModelsWords = "In the model's words, of which only the figures of the answ
 
 // SummaryLabel returns what stands before the summary of the answer.
 func (t *Trajectory) SummaryLabel() string {
-	if t.last().ByHand {
+	if t.final().ByHand {
 		return "In the words of a last cell that was written by hand"
 	}
 	return ModelsWords
@@ -73,27 +73,21 @@ func (t *Trajectory) proved(readings int) string {
 	if drawn && !slices.ContainsFunc(t.Given(), IsPicture) {
 		not = append(not, "the chart")
 	}
-	said := t.twice() + "; repeated from scratch in a fresh session and by solution.py"
-	for _, more := range []struct {
-		is   bool
-		text string
-	}{
-		{len(compared) > 0, "files compared: " + strings.Join(compared, ", ")},
-		{len(not) > 0, "not compared: " + strings.Join(not, ", ")},
-		{asksWhy().MatchString(t.Task.Question), "of a cause, only what both derivations say"},
-		{readings == 0, "no reading of the question was named"},
-		{readings > 0, "no open reading of the question changes it"},
-	} {
-		if more.is {
-			said += "; " + more.text
-		}
+	said := slices.Concat([]string{t.twice() + "; repeated from scratch in a fresh session and by solution.py"},
+		where(len(compared) > 0, "files compared: "+strings.Join(compared, ", ")),
+		where(len(not) > 0, "not compared: "+strings.Join(not, ", ")),
+		where(asksWhy().MatchString(t.Task.Question), "of a cause, only what both derivations say"),
+		where(readings == 0, "no reading of the question was named"),
+		where(readings > 0, "no open reading of the question changes it"))
+	end := "."
+	if tier, _, _ := strings.Cut(strings.ReplaceAll(t.Sandbox, ",", " "), " "); slices.Contains(unconfined, tier) {
+		end = ". No sandbox of dsstar's kept the cells from passing something on to the proof."
 	}
-	switch tier, _, _ := strings.Cut(t.Sandbox, " "); strings.TrimSuffix(tier, ",") {
-	case "none", "off", "external":
-		said += ". No sandbox of dsstar's kept the cells from passing something on to the proof"
-	}
-	return said + "."
+	return strings.Join(said, "; ") + end
 }
+
+// unconfined are the tiers of the sandbox that confine nothing, or that are not dsstar's.
+var unconfined = []string{"none", "off", "external"}
 
 var asksWhy = lazy.Regexp(`(?i)\b(?:why|explain|reasons?|causes?|caused|warum|wieso|weshalb|pourquoi|por\s+qué)\b`)
 
@@ -136,7 +130,7 @@ func (t *Trajectory) BuildsOn() (on []int) {
 // compared returns the files of the answer that were compared with those of the second derivation,
 // and the others.
 func (t *Trajectory) compared() (names, not []string) {
-	for _, f := range t.last().Files {
+	for _, f := range t.final().Files {
 		same := func(s compare.File) bool {
 			return s.Name == f.Name && (s.Digest == f.Digest || s.Text != "" && f.Text != "")
 		}
@@ -197,7 +191,7 @@ var Safety = []string{
 // Given returns the names, below the cells' folder, of the files that the question asks for and of
 // those that the answer names, if they were written.
 func (t *Trajectory) Given() (names []string) {
-	for _, f := range t.last().Files {
+	for _, f := range t.final().Files {
 		if f.Digest != "" {
 			names = append(names, f.Name)
 		}

@@ -196,7 +196,7 @@ func disclaim(ctx context.Context, nb *notebook.Notebook, key record.Key, folder
 	}
 	said := "Another dsstar made this notebook, or it was changed: what it says of its answer is its own claim."
 	t, err := page.Read(nb)
-	made, changed := key.Made(nb), err != nil || t.Seal.Reshown
+	made, changed := key.Holds(record.SealOf(nb)), err != nil || t.Seal.Reshown
 	others := ""
 	if made && !changed {
 		others = departed(ctx, folder, t)

@@ -96,7 +96,7 @@ func (a *app) sourcesOf(r pastRun, s *configs.Settings) ([]files.Source, error) 
 		}
 		return []files.Source{{Path: data}}, may(disk.RealPath(data))
 	default:
-		all, err := r.folder.LinkData(r.t.Task, may)
+		all, err := files.Link(string(r.folder), record.DataFolder, r.t.Task.Sources, may)
 		if refused, ok := errors.AsType[*usage.Error](err); ok {
 			return nil, refused
 		}

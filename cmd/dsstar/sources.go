@@ -209,7 +209,7 @@ func link(folder record.Folder, task *record.Task) error {
 			task.Sources[i].Path = dataFrom(string(folder), s.Path)
 		}
 	}
-	if _, err := folder.LinkData(*task, nil); err != nil {
+	if _, err := files.Link(string(folder), record.DataFolder, task.Sources, nil); err != nil {
 		return err
 	}
 	for i, s := range task.Sources {

@@ -53,7 +53,7 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 		return nil, err
 	}
 	home = disk.RealPath(home) // as cells see it
-	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Made(nb), intact: !record.SealOf(nb).Reshown, home: home, dir: home,
+	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Holds(record.SealOf(nb)), intact: !record.SealOf(nb).Reshown, home: home, dir: home,
 		code: map[int]string{}, env: a.Env, given: data != "", added: -1}
 	set, err := parametersOf(flags.Parameters)
 	if err != nil {
