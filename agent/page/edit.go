@@ -80,9 +80,7 @@ func (e *editing) read() error {
 		return refused("the notebook was edited, and a run in the paper's way has " +
 			"no cells to go on from, but whole scripts")
 	}
-	if len(starts) > 0 {
-		t.Restart(starts)
-	}
+	t.Restart(starts)
 	return nil
 }
 

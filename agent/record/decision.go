@@ -40,10 +40,9 @@ func ChoiceOf(r Reading, n int) Decision {
 // and question k as it was.
 func (t *Trajectory) Changed(k int) {
 	t.Ended, t.Failure, t.Questions[k].Proof = false, "", nil
-	if k == t.Earlier() {
-		return
+	if k < t.Earlier() {
+		t.Proof = nil
+		what := "what question " + strconv.Itoa(k+1) + " means was chosen"
+		t.Restart(map[int]*Start{k + 1: t.Questions[k+1].Again(what)})
 	}
-	t.Proof = nil
-	what := "what question " + strconv.Itoa(k+1) + " means was chosen"
-	t.Restart(map[int]*Start{k + 1: t.Questions[k+1].Again(what)})
 }

@@ -71,10 +71,13 @@ func (r Reading) Chose() string {
 // Other returns the index of the first option that is not chosen.
 func (r Reading) Other() int { return 1 - min(r.Chosen, 1) }
 
+// known reports whether the answer under the option, or why it has none, is known.
+func (o Option) known() bool { return o.Answer != "" || o.Problem != "" }
+
 // Computed reports whether every option has an answer, or a reason why it has none.
 func (r Reading) Computed() bool {
 	for i, o := range r.Options {
-		if i != r.Chosen && o.Answer == "" && o.Problem == "" {
+		if i != r.Chosen && !o.known() {
 			return false
 		}
 	}
@@ -83,12 +86,7 @@ func (r Reading) Computed() bool {
 
 // Matters reports whether another option changes the answer, or is not known to leave it.
 func (r Reading) Matters() bool {
-	if r.Problem != "" {
-		return true
-	}
-	return slices.ContainsFunc(r.Options, func(o Option) bool {
-		return !o.Same && (o.Answer != "" || o.Problem != "")
-	})
+	return r.Problem != "" || slices.ContainsFunc(r.Options, func(o Option) bool { return !o.Same && o.known() })
 }
 
 // OpenReadings returns the open readings of the question that change its answer.
@@ -164,17 +162,18 @@ func (q *Question) Unsettle() {
 const NoteTag = "dsstar:note"
 
 // restated returns the readings without the answers, which were those of other cells or data.
-func restated(readings []Reading) []Reading {
-	together := func(r Reading) bool { return r.Together != nil }
-	readings = slices.DeleteFunc(slices.Clone(readings), together)
-	for i := range readings {
-		readings[i].Confirmed = false
-		readings[i].Options = slices.Clone(readings[i].Options)
-		for n, o := range readings[i].Options {
-			readings[i].Options[n] = Option{Text: o.Text}
+func restated(readings []Reading) (all []Reading) {
+	for _, r := range readings {
+		if r.Together != nil {
+			continue
 		}
+		r.Confirmed, r.Options = false, slices.Clone(r.Options)
+		for n, o := range r.Options {
+			r.Options[n] = Option{Text: o.Text}
+		}
+		all = append(all, r)
 	}
-	return readings
+	return all
 }
 
 // Told is the answer of another option, in one line, and how it differs if it has files.

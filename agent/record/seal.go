@@ -42,14 +42,6 @@ func (k Key) Wrote(t *Trajectory) bool { return k.Holds(t.Seal) }
 // Claimed follows what only the record of another user's dsstar says.
 const Claimed = ", says its notebook"
 
-// Standing says in words what the answer of a run is worth to the holder of the key.
-func (k Key) Standing(t *Trajectory) string {
-	if k.Wrote(t) {
-		return t.Standing()
-	}
-	return t.Standing() + Claimed
-}
-
 // A Seal is the text of a seal, and the digest of what it is for.
 type Seal struct {
 	Text, Sum string

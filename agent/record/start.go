@@ -1,9 +1,11 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"dsstar/notebook"
 )
@@ -12,13 +14,12 @@ import (
 // the first of them, which build on other cells now. It leaves the first as the last one; the others
 // wait for [Trajectory.Next].
 func (t *Trajectory) Restart(changed map[int]*Start) {
+	if len(changed) == 0 {
+		return
+	}
 	first := slices.Min(slices.Collect(maps.Keys(changed)))
 	for k, q := range t.Questions[first:] {
-		start := changed[first+k]
-		if start == nil {
-			start = q.Again(fmt.Sprintf("question %d was changed", first+1))
-		}
-		q.Restart(start)
+		q.Restart(cmp.Or(changed[first+k], q.Again(fmt.Sprintf("question %d was changed", first+1))))
 	}
 	t.Later = slices.Concat(t.Questions[first+1:], t.Later)
 	t.Questions = t.Questions[:first+1]
@@ -35,9 +36,7 @@ func (t *Trajectory) Renew(why string) {
 			changed[k] = q.Again(why)
 		}
 	}
-	if len(changed) > 0 {
-		t.Restart(changed)
-	}
+	t.Restart(changed)
 }
 
 // Rewind leaves of each question what a person has left, to be answered from there: all else is in
@@ -100,11 +99,8 @@ func (t *Trajectory) Decide(text string) {
 	}) {
 		return
 	}
-	question := "asked" // the id of its cell
-	if n := len(t.Questions); n > 1 {
-		question += fmt.Sprint("-", n)
-	}
-	t.Remarks = append(t.Remarks, Remark{After: question, Cell: notebook.Cell{
+	asked := strings.TrimSuffix(fmt.Sprintf("asked-%d", len(t.Questions)), "-1") // the id of its cell
+	t.Remarks = append(t.Remarks, Remark{After: asked, Cell: notebook.Cell{
 		ID: fmt.Sprintf("note-%d", len(t.Notes)), Type: notebook.Markdown, Source: text,
 		Metadata: map[string]any{"tags": []any{NoteTag}}}})
 }

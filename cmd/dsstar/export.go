@@ -213,7 +213,7 @@ func disclaim(ctx context.Context, nb *notebook.Notebook, key record.Key, folder
 	case made:
 		said = "This notebook was changed after dsstar had written it: what it shows need not be what was proved."
 	case err == nil:
-		said = "**" + key.Standing(t) + "**: " + said
+		said = "**" + t.Standing() + record.Claimed + "**: " + said
 	}
 	if !made || changed {
 		nb.Cells = slices.Insert(nb.Cells, 0,

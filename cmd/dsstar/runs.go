@@ -147,9 +147,11 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 			going = cmp.Or(going, isEdited)
 		}
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
-			Standing: key.Standing(t), Claimed: !key.Wrote(t), Cost: t.Cost, Started: t.Started,
-			GoesOn: going, Pickles: map[string]string{}, t: t}
-		r.Questions, r.Label = len(t.Questions), t.Label()+strings.TrimPrefix(r.Standing, t.Standing())
+			Questions: len(t.Questions), Standing: t.Standing(), Label: t.Label(), Claimed: !key.Wrote(t),
+			Cost: t.Cost, Started: t.Started, GoesOn: going, Pickles: map[string]string{}, t: t}
+		if r.Claimed {
+			r.Standing, r.Label = r.Standing+record.Claimed, r.Label+record.Claimed
+		}
 		if !r.Claimed && !t.Adopted && !edited && len(t.Edits()) == 0 {
 			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))
 		}
