@@ -58,7 +58,7 @@ func prepare(ctx context.Context, t bench.Task, folder record.Folder) (task reco
 				Path: filepath.Join(t.Data, name)})
 		}
 		var linked []files.Source
-		linked, err = folder.LinkData(task, nil)
+		linked, err = files.Link(string(folder), record.DataFolder, task.Sources, nil)
 		for _, s := range linked {
 			read = append(read, s.Path)
 		}
