@@ -1,11 +1,9 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,46 +13,11 @@ import (
 	"dsstar/notebook"
 )
 
-// openDACode reads a checkout of github.com/yiyihum/da-code, or its folder
-// da_code: configs/task/all.jsonl, configs/eval/eval_all.jsonl, source/<id> and
-// gold/<id>. The repository has 100 of the 500 folders; the others are missing until its
-// archives are unpacked there.
-func openDACode(path string, _ Setting) (*Suite, error) {
-	tasks, err := firstPresent(path, "da_code/configs/task/all.jsonl", "configs/task/all.jsonl")
-	if err != nil {
-		return nil, err
-	}
-	root := filepath.Dir(filepath.Dir(filepath.Dir(tasks)))
-	eval := filepath.Join(root, "configs", "eval", "eval_all.jsonl")
-	evals, suite := map[string]json.RawMessage{}, &Suite{Secret: []string{eval}}
-	err = readLines(eval, func(raw json.RawMessage) error {
-		var row struct{ ID json.RawMessage }
-		err := json.Unmarshal(raw, &row)
-		evals[textOf(row.ID)] = raw
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return suite, suite.read(tasks, func(row taskRow, t *Task) error {
-		t.Data, t.GoldDir = filepath.Join(root, "source", t.ID), filepath.Join(root, "gold", t.ID)
-		if t.Gold = evals[t.ID]; t.Gold == nil {
-			return nil
-		}
-		config, err := readEval(t.Gold)
-		t.Domain, t.Kind = config.Config.Task, cmp.Or(config.Config.Type, config.Config.Task)
-		return err
-	})
-}
-
 // goldFiles returns the files that hold the task's right answer, if any. Clustering tasks have
 // none.
 func (t Task) goldFiles() (files []string) {
-	if t.Rules != "dacode" || t.Gold == nil || t.GoldDir == "" {
-		return nil
-	}
-	config, err := readEval(t.Gold)
-	if err != nil || slices.Contains(config.Func, "compare_ml") &&
+	config := t.eval()
+	if t.Rules != "dacode" || t.GoldDir == "" || slices.Contains(config.Func, "compare_ml") &&
 		strings.Contains(strings.ToLower(config.Config.Type), "cluster") {
 		return nil
 	}
@@ -84,12 +47,10 @@ type evalConfig struct {
 	} `json:"result"`
 }
 
-func readEval(raw json.RawMessage) (evalConfig, error) {
-	var config evalConfig
-	if err := json.Unmarshal(raw, &config); err != nil {
-		return config, fmt.Errorf("eval configuration: %w", err)
-	}
-	return config, nil
+// eval reads the right answer of a task of DA-Code. The scorer refuses one that is none.
+func (t Task) eval() (config evalConfig) {
+	_ = json.Unmarshal(t.Gold, &config)
+	return config
 }
 
 // daCodeGroups are those of evaluate.py. Tasks without a result, which it leaves out, count as 0.

@@ -9,75 +9,17 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"dsstar/notebook"
 )
 
-func TestDACodeSuite(t *testing.T) {
-	root := write(t, map[string]string{
-		"da_code/configs/task/all.jsonl": dacodeTask("dm-csv-001", "Hard") +
-			dacodeTask("plot-bar-001", "Easy") + dacodeTask("ml-cluster-001", "Easy"),
-		"da_code/configs/eval/eval_all.jsonl": `{"id": "dm-csv-001",` +
-			` "config": {"task": "data manipulation", "type": "csv", "hardness": "Hard"},` +
-			` "func": ["compare_csv"], "result": [{"file": "r.csv"}], "options": [{}]}` + "\n" +
-			`{"id": "plot-bar-001",` +
-			` "config": {"task": "data visualization", "type": "bar", "hardness": "Easy"},` +
-			` "func": ["compare_image"], "options": [{"keys": []}], "result": [{"multi": true,` +
-			` "file": ["r.png", "dabench/plot.json", "dabench/result.npy"]}]}` + "\n" +
-			`{"id": "ml-cluster-001", "config": {"task": "machine learning", "type": "cluster",` +
-			` "metric": "silhouette", "hardness": "Easy"}, "func": ["compare_ml"],` +
-			` "result": [{"file": "c.csv"}], "options": [{}]}`,
-		"da_code/source/dm-csv-001/a.csv": "a\n1\n",
-		"da_code/source/ml-cluster-001/a": "a",
-		"da_code/gold/dm-csv-001/r.csv":   "a\n1\n",
-	})
-	suite := open(t, "dacode", root, Setting{})
-	var got []string
-	for _, task := range suite.Tasks {
-		got = append(got, fmt.Sprintf("%s, %s, %s, %v", task.Level, task.Domain, task.Kind,
-			below(filepath.Join(root, "da_code"), append(task.NoData, task.NoGold...)...)))
-	}
-	same(t, "tasks", []string{"hard, data manipulation, csv, []",
-		"easy, data visualization, bar, [source/plot-bar-001 gold/plot-bar-001/r.png " +
-			"gold/plot-bar-001/plot.json gold/plot-bar-001/result.npy]",
-		"easy, machine learning, cluster, []"}, got)
-	answers := []Answer{{ID: "dm-csv-001", Value: Said("r.csv"), Dir: suite.Tasks[0].GoldDir},
-		{ID: "plot-bar-001", Value: Said("x"), Unfinished: true}}
-	var stop *StopError
-	if _, err := suite.Score(t.Context(), Scorer{}, suite.Tasks, answers); !errors.As(err, &stop) {
-		t.Errorf("without Python: %v", err)
-	}
-	score := func() (got []string) {
-		scores, err := suite.Score(t.Context(), Scorer{Open: real(t)}, suite.Tasks, answers)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, score := range scores.Tasks {
-			got = append(got, fmt.Sprint(score.Value != nil, " ", score.Detail))
-		}
-		same(t, "missing", len(suite.Tasks[1].NoGold), len(scores.Missing))
-		return got
-	}
-	same(t, "without right answers", []string{"true ", "false the right answer is missing in this copy: " +
-		strings.Join(suite.Tasks[1].NoGold, ", "), "true no answer"}, score())
-	suite.Tasks[1].GoldDir = write(t, map[string]string{"r.png": "", "plot.json": "", "result.npy": ""})
-	suite.Tasks[1].NoGold = nil
-	same(t, "with them", []string{"true ", "true not finished", "true no answer"}, score())
-}
-
-func dacodeTask(id, hardness string) string {
-	return fmt.Sprintf(`{"id": "%s", "type": "T", "instruction": "q", "hardness": "%s"}`, id,
-		hardness) + "\n"
-}
-
 // TestDACodeScores compares scores with those of the public code, and without its faults: an entry
 // is a name, an eval configuration, what is right and what was said, both a file (of a database its
 // SQL), or a text if nothing is right; and the two scores.
 func TestDACodeScores(t *testing.T) {
-	err := readLines("testdata/dacode.json", func(raw json.RawMessage) error {
+	err := readRows("testdata/dacode.json", func(raw, _ json.RawMessage) error {
 		task := Task{Rules: "dacode"}
 		var name, gold, said string
 		var upstream, fixed float64
@@ -230,77 +172,6 @@ func image(keys ...string) json.RawMessage {
 func drawImage(t *testing.T, path string) {
 	t.Helper()
 	do(t, "from PIL import Image; Image.new('RGB', (80, 60)).save(%q)", path)
-}
-
-// TestExposed refuses data that contain right answers, unless the task names other files of them.
-func TestExposed(t *testing.T) {
-	for data, want := range map[string]string{"": "index.json", "gold": "r.csv", "data": ""} {
-		root := write(t, map[string]string{"gold/r.csv": "a", "data/x.csv": "a", "index.json": `[{"id": "a",
-			"question": "q", "data_dir": "` + data + `", "scorer": "dacode", "data_sources": ["x.csv"],
-			"answer": {"gold_files": ["gold/r.csv"]}, "scorer_config": {"func": "compare_csv"}}]`})
-		err := open(t, "dir", root, Setting{}).Exposed()
-		if (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("data_dir %q: %v, not %q", data, err, want)
-		}
-		suite := open(t, "dir", root, Setting{Oracle: true}) // only the files that are named
-		if err := suite.Exposed(); err != nil {
-			t.Errorf("data_dir %q, x.csv alone: %v", data, err)
-		}
-	}
-	root := write(t, map[string]string{"data/legal/input/a.csv": "a", "workload/legal.json": `[
-		{"id": "legal-hard-1", "query": "q", "answer": 3.5, "answer_type": "numeric_exact"}]`})
-	suite := open(t, "kramabench", root, Setting{})
-	suite.Tasks[0].Data = root // as --data can have it
-	if err := suite.Exposed(); err == nil {
-		t.Error("the workload is in the data")
-	}
-}
-
-// TestDir reads a user's own tasks, with every kind of rules.
-func TestDir(t *testing.T) {
-	root := write(t, map[string]string{
-		"index.json": `[
-{"id": "a", "question": "q", "guidelines": "g", "data_dir": "data/a", "answer": 43,
- "scorer": "dabstep", "difficulty": "easy", "benchmark": "mine"},
-{"id": "b", "question": "q", "data_dir": "data/a", "answer": ["x", "y"],
- "answer_type": "list_exact", "scorer": "kramabench", "data_sources": ["b.csv"]},
-{"id": "c", "question": "q", "data_dir": "data/a", "answer": {"n": "1.5", "m": 2},
- "scorer": "infiagent"},
-{"id": "d", "question": "q", "data_dir": "data/gone", "answer": {"k": ["v"]},
- "scorer": "dacode", "scorer_config": {"func": "compare_text", "options": {}}},
-{"id": "e", "question": "q", "data_dir": "data/a", "scorer": "dacode",
- "answer": {"gold_files": ["gold/e/r.csv"], "output_file": "r.csv"},
- "scorer_config": {"func": "compare_csv", "options": {"condition_cols": [0]}}}]`,
-		"data/a/b.csv": "x", "gold/e/r.csv": "a,b\n1,2\n",
-	})
-	suite := open(t, "dir", root, Setting{Oracle: true})
-	if got := below(root, suite.Tasks[3].NoData...); !slices.Equal(got, []string{"data/gone"}) ||
-		!slices.Equal(suite.Tasks[1].Files, []string{"b.csv"}) {
-		t.Errorf("tasks are %+v", suite.Tasks)
-	}
-	lines := write(t, map[string]string{"out/e/r.csv": "a,b\n1,3\n",
-		"answers.jsonl": `{"task_id": "a", "answer": 43}
-{"task_id": "b", "answer": ["Y", "X"]}
-{"task_id": "c", "agent_answer": "@n[1.50] @m[2]"}
-{"task_id": "d", "agent_answer": "{'K': 'V'}"}
-{"task_id": "e", "agent_answer": "r.csv", "dir": "out/e"}`})
-	answers, err := ReadAnswers(filepath.Join(lines, "answers.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	scores, err := suite.Score(t.Context(), Scorer{Open: real(t)}, suite.Tasks, answers)
-	if err != nil || scores.Score == nil || scores.Score.Value != 100 || scores.Totals[0].N != 5 {
-		t.Errorf("%+v, %v", scores, err)
-	}
-	b, _ := Find("dir")
-	if _, err := b.Open(write(t,
-		map[string]string{"index.json": `[{"id": "a", "answer": 1, "scorer": "x"}]`}),
-		Setting{}); err == nil || !strings.Contains(err.Error(), `no scorer "x"`) {
-		t.Errorf("an unknown scorer: %v", err)
-	}
-	if _, err := Find("gaia"); err == nil {
-		t.Error("there is a benchmark gaia")
-	}
 }
 
 // A fake session prints what it is asked to run, or ends as that says.

@@ -1,9 +1,13 @@
 package bench
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -12,125 +16,199 @@ import (
 	"strings"
 )
 
-// contextFiles are the files of DABStep's data/context, which all tasks share.
-var contextFiles = []string{
-	"acquirer_countries.csv", "fees.json", "manual.md", "merchant_category_codes.csv",
-	"merchant_data.json", "payments-readme.md", "payments.csv",
-}
-
-// openDABStep reads the data set huggingface.co/datasets/adyen/DABstep:
-// tasks/{all,dev}.jsonl and context, at path or in path/data. path may also be a tasks file.
-// The answers of the split "all" are not public.
-func openDABStep(path string, s Setting) (*Suite, error) {
-	tasks, name := path, cmp.Or(s.Split, "all")+".jsonl"
-	if !isFile(path) {
-		var err error
-		if tasks, err = firstPresent(path, "data/tasks/"+name, "tasks/"+name); err != nil {
-			return nil, err
-		}
+// Open reads all tasks of the benchmark from a copy as its users download it, or from a file of
+// tasks. The error is a *MissingError if there are none; the suite and its tasks name whatever else
+// is missing. Their paths are absolute.
+func (b *Benchmark) Open(path string, s Setting) (*Suite, error) {
+	suite := &Suite{Benchmark: b}
+	path, err := filepath.Abs(path)
+	if err == nil {
+		err = suite.open(path, s)
 	}
-	folder := filepath.Dir(tasks)
-	suite := &Suite{Secret: []string{filepath.Join(folder, "dev.jsonl")}}
-	context := filepath.Join(filepath.Dir(folder), "context")
-	var missing []string
-	for _, name := range contextFiles {
-		missing = append(missing, filepath.Join(context, name))
-	}
-	if missing = slices.DeleteFunc(missing, present); !present(context) {
-		missing, context = []string{context}, ""
-	}
-	published := false
-	err := suite.read(tasks, func(row taskRow, t *Task) error {
-		t.Data, t.NoData = context, missing
-		if !nothing(row.Answer) {
-			gold := textOf(row.Answer)
-			t.Gold = Said(gold)
-			published = published || gold != "" && gold != "null"
-		}
-		return nil
-	})
-	if published {
-		suite.Secret = append(suite.Secret, tasks)
-	}
-	for i := range suite.Tasks {
-		if !published { // the data set hides all answers as ""; a single "" is an answer
-			suite.Tasks[i].Gold = nil
-		}
-	}
-	return suite, err
-}
-
-// openDABench reads InfiAgent-DABench's development set: questions, labels and
-// tables (InfiAgent/InfiAgent, examples/DA-Agent/data).
-func openDABench(path string, _ Setting) (*Suite, error) {
-	if isFile(path) {
-		path = filepath.Dir(path)
-	}
-	questions, err := firstPresent(path, "da-dev-questions.jsonl", "data/da-dev-questions.jsonl",
-		"examples/DA-Agent/data/da-dev-questions.jsonl")
 	if err != nil {
-		return nil, err
-	}
-	root := filepath.Dir(questions)
-	file, labels := filepath.Join(root, "da-dev-labels.jsonl"), map[string]json.RawMessage{}
-	suite := &Suite{Secret: []string{file}}
-	err = suite.lacks(readRows(file, func(row taskRow) error {
-		labels[textOf(row.ID)] = row.Label
-		return nil
-	}))
-	if err != nil {
-		return nil, err
-	}
-	return suite, suite.read(questions, func(row taskRow, t *Task) error {
-		t.Kind, t.Data = strings.Join(row.Concepts, ", "), filepath.Join(root, "da-dev-tables")
-		t.Files, t.Gold = []string{row.File}, labels[t.ID]
-		t.Guidelines = "Constraints: " + row.Constraints + "\nAnswer format: " + row.Format
-		return nil
-	})
-}
-
-// kramaDomains are the domains of KramaBench, each with a workload and a data lake. Other workloads
-// of a checkout (legal-tiny, quick-start-questions) do not belong to the benchmark.
-var kramaDomains = []string{"archeology", "astronomy", "biomedical", "environment",
-	"legal", "wildfire"}
-
-// openKramaBench reads a checkout of github.com/mitdbg/KramaBench, or one of its workload
-// files. A task's data is the whole lake of its domain or, in the oracle setting, the files
-// that it names.
-func openKramaBench(root string, s Setting) (*Suite, error) {
-	suite := &Suite{Secret: []string{root}}
-	if isFile(root) {
-		root = filepath.Dir(filepath.Dir(root))
-	} else {
-		suite.Secret = nil
-		for _, domain := range kramaDomains {
-			suite.Secret = append(suite.Secret, filepath.Join(root, "workload", domain+".json"))
-		}
-	}
-	for _, file := range suite.Secret {
-		domain := strings.TrimSuffix(filepath.Base(file), ".json")
-		lake := filepath.Join(root, "data", domain, "input")
-		err := suite.lacks(suite.read(file, func(row taskRow, t *Task) error {
-			t.Data, t.Domain = lake, domain
-			if !nothing(row.Answer) {
-				t.Gold = row.Answer
-			}
-			if parts := strings.Split(t.ID, "-"); len(parts) > 1 {
-				t.Level = parts[1] // archeology-hard-12
-			}
-			if s.Oracle && present(lake) {
-				t.useSources(row.Sources)
-			}
-			return nil
-		}))
-		if err != nil {
-			return nil, err
-		}
-	}
-	if len(suite.Missing) == len(suite.Secret) {
-		return nil, &MissingError{What: []string{filepath.Join(root, "workload", "*.json")}}
+		return nil, fmt.Errorf("read %s: %w", b.Title, err)
 	}
 	return suite, nil
+}
+
+func (s *Suite) open(path string, setting Setting) error {
+	root, files := s.find(path, cmp.Or(setting.Split, "all"))
+	if files == nil {
+		return &MissingError{What: s.Missing}
+	}
+	gold := map[string]json.RawMessage{}
+	if name := s.Benchmark.gold; name != "" {
+		file := filepath.Join(root, name)
+		s.Secret = append(s.Secret, file)
+		err := readRows(file, func(row taskRow, raw json.RawMessage) error {
+			if row.Label != nil {
+				raw = row.Label
+			}
+			gold[textOf(row.ID)] = raw
+			return nil
+		})
+		if missing, ok := errors.AsType[*MissingError](err); ok {
+			s.Missing = append(s.Missing, missing.What...)
+		} else if err != nil {
+			return err
+		}
+	}
+	if name := s.Benchmark.secret; name != "" {
+		s.Secret = append(s.Secret, filepath.Join(root, name))
+	}
+	for _, file := range files {
+		if err := s.read(file, root, gold, setting.Oracle); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// find returns the root of the copy at path and its files of tasks, and notes those that it lacks.
+func (s *Suite) find(path, split string) (root string, files []string) {
+	b := s.Benchmark
+	if isFile(path) {
+		up := strings.Repeat("../", strings.Count(b.tasks[0], "/"))
+		return filepath.Join(filepath.Dir(path), up), []string{path}
+	}
+	for _, below := range b.roots {
+		root, s.Missing = filepath.Join(path, below), nil
+		for _, name := range b.tasks {
+			file := filepath.Join(root, strings.ReplaceAll(name, "SPLIT", split))
+			if present(file) {
+				files = append(files, file)
+			} else {
+				s.Missing = append(s.Missing, file)
+			}
+		}
+		if files != nil {
+			break
+		}
+	}
+	return root, files
+}
+
+// read adds the tasks of a file. If no right answer in it says anything, they are hidden; a single
+// empty one is an answer.
+func (s *Suite) read(file, root string, gold map[string]json.RawMessage, oracle bool) error {
+	b, first, published := s.Benchmark, len(s.Tasks), false
+	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	err := readRows(file, func(row taskRow, _ json.RawMessage) error {
+		t := row.task()
+		if t.ID == "" || slices.ContainsFunc(s.Tasks, func(o Task) bool { return o.ID == t.ID }) {
+			return fmt.Errorf("the id %q is empty or taken", t.ID)
+		}
+		t.Rules, t.Gold = b.Name, gold[t.ID]
+		if b.gold == "" && !nothing(row.Answer) {
+			t.Gold = row.Answer
+		}
+		t.Data = filepath.Join(root, strings.NewReplacer("ID", t.ID, "NAME", name).Replace(b.data))
+		if b.task != nil {
+			if err := b.task(row, &t, root); err != nil {
+				return err
+			}
+		}
+		if oracle && row.Sources != nil && present(t.Data) {
+			t.useSources(row.Sources)
+		}
+		t.lack(b.needs)
+		said := textOf(t.Gold)
+		published = published || said != "" && said != "null"
+		s.Tasks = append(s.Tasks, t)
+		return nil
+	})
+	for i := range s.Tasks[first:] {
+		if !published {
+			s.Tasks[first+i].Gold = nil
+		}
+	}
+	if published {
+		s.Secret = append(s.Secret, file)
+	}
+	return err
+}
+
+// lack notes what the task lacks of its data, which have the files that it needs, and of its right
+// answer.
+func (t *Task) lack(needs []string) {
+	t.NoGold = slices.DeleteFunc(t.goldFiles(), present)
+	if !present(t.Data) {
+		t.NoData = append(t.NoData, t.Data)
+		return
+	}
+	for _, name := range slices.Concat(needs, t.Files) {
+		if file := filepath.Join(t.Data, name); name == "" || !present(file) {
+			t.NoData = append(t.NoData, file)
+		}
+	}
+}
+
+// kramaTask: an id is like archeology-hard-12. All tasks of a domain have its lake.
+func kramaTask(_ taskRow, t *Task, _ string) error {
+	t.Domain = filepath.Base(filepath.Dir(t.Data))
+	if parts := strings.Split(t.ID, "-"); len(parts) > 1 {
+		t.Level = parts[1]
+	}
+	return nil
+}
+
+func daBenchTask(row taskRow, t *Task, _ string) error {
+	t.Kind, t.Files = strings.Join(row.Concepts, ", "), []string{row.File}
+	t.Guidelines = "Constraints: " + row.Constraints + "\nAnswer format: " + row.Format
+	return nil
+}
+
+// daCodeTask: the repository has 100 of the 500 folders; the others are missing until its archives
+// are unpacked there.
+func daCodeTask(_ taskRow, t *Task, root string) error {
+	t.GoldDir = filepath.Join(root, "gold", t.ID)
+	config := t.eval()
+	t.Domain, t.Kind = config.Config.Task, cmp.Or(config.Config.Type, config.Config.Task)
+	return nil
+}
+
+// ownTask: a row of the user's own tasks is
+//
+//	{"id", "question", "guidelines", "data_dir", "answer", "scorer", …}
+//
+// with data_dir relative to the index. scorer is dabstep, kramabench (answer_type
+// says which of its metrics), infiagent (answer is an object of fields) or dacode
+// (scorer_config is a line of its eval configuration without id and result).
+func ownTask(row taskRow, t *Task, root string) error {
+	t.Domain, t.Data = row.Benchmark, filepath.Join(root, row.DataDir)
+	t.Rules = cmp.Or(map[string]string{"infiagent": "dabench"}[row.Scorer], row.Scorer, "dabstep")
+	b, err := Find(t.Rules)
+	switch {
+	case t.Gold == nil:
+		return nil
+	case err != nil || b.scorer.function == "":
+		return fmt.Errorf("there is no scorer %q; there are dabstep, kramabench, infiagent, dacode",
+			row.Scorer)
+	case t.Rules == "dabench" && !bytes.HasPrefix(bytes.TrimSpace(t.Gold), []byte("{")):
+		return errors.New("the answer of an infiagent task is an object of fields")
+	case t.Rules == "dacode":
+		return t.evaluate(row.Config, root)
+	}
+	return nil
+}
+
+// evaluate makes the right answer a line of DA-Code's eval configuration.
+func (t *Task) evaluate(config map[string]any, root string) (err error) {
+	var files struct {
+		Gold []string `json:"gold_files"`
+	}
+	result := map[string]any{"number": []any{t.Gold}}
+	if json.Unmarshal(t.Gold, &files); len(files.Gold) > 0 { // otherwise the answer itself
+		t.GoldDir = filepath.Join(root, filepath.Dir(files.Gold[0]))
+		for i, gold := range files.Gold {
+			files.Gold[i] = filepath.Base(gold)
+		}
+		result = map[string]any{"file": files.Gold}
+	}
+	line := map[string]any{"result": []any{result}}
+	maps.Copy(line, config)
+	t.Gold, err = json.Marshal(line)
+	return err
 }
 
 // useSources restricts the task to the files below Data that sources name. A source is the

@@ -35,7 +35,7 @@ type taskRow struct {
 	Label                                    json.RawMessage `json:"common_answers"`
 	DataDir                                  string          `json:"data_dir"` // a user's own tasks
 	Scorer, Benchmark                        string
-	Config                                   json.RawMessage `json:"scorer_config"`
+	Config                                   map[string]any `json:"scorer_config"`
 }
 
 // task returns what all benchmarks write of a task.
@@ -46,42 +46,12 @@ func (row taskRow) task() Task {
 		Level:    cmp.Or(row.Level, row.Difficulty, strings.ToLower(row.Hardness))}
 }
 
-// readRows calls row for each JSON object of a file: see readLines.
-func readRows[T any](path string, row func(T) error) error {
-	return readLines(path, func(raw json.RawMessage) error {
-		var value T
-		if err := json.Unmarshal(raw, &value); err != nil {
-			return err
-		}
-		return row(value)
-	})
-}
-
-// read adds the tasks of a file.
-func (s *Suite) read(path string, task func(row taskRow, t *Task) error) error {
-	return readRows(path, func(row taskRow) error {
-		t := row.task()
-		err := task(row, &t)
-		s.Tasks = append(s.Tasks, t)
-		return err
-	})
-}
-
-// lacks notes what is missing by an error, and returns any other error.
-func (s *Suite) lacks(err error) error {
-	if missing, ok := errors.AsType[*MissingError](err); ok {
-		s.Missing = append(s.Missing, missing.What...)
-		return nil
-	}
-	return err
-}
-
 // stringOrNaN matches a JSON string, or the NaN that Python writes for missing values.
 var stringOrNaN = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|NaN`)
 
-// readLines calls row for each JSON object of a file, one per line or in an array. NaN is read as
+// readRows calls row for each JSON object of a file, one per line or in an array. NaN is read as
 // null. The error is a *MissingError if the file does not exist.
-func readLines(path string, row func(raw json.RawMessage) error) error {
+func readRows[T any](path string, row func(value T, raw json.RawMessage) error) error {
 	text, err := disk.ReadFile(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &MissingError{What: []string{path}}
@@ -97,9 +67,8 @@ func readLines(path string, row func(raw json.RawMessage) error) error {
 		return found
 	})
 	var rows []json.RawMessage
-	unit := "entry"
 	if json.Unmarshal(text, &rows) != nil {
-		rows, unit = nil, "line"
+		rows = nil
 		for line := range bytes.Lines(text) {
 			rows = append(rows, bytes.TrimSpace(line))
 		}
@@ -108,8 +77,13 @@ func readLines(path string, row func(raw json.RawMessage) error) error {
 		if len(raw) == 0 {
 			continue
 		}
-		if err := row(raw); err != nil {
-			return fmt.Errorf("%s: %s %d: %w", path, unit, i+1, err)
+		var value T
+		err := json.Unmarshal(raw, &value)
+		if err == nil {
+			err = row(value, raw)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: row %d: %w", path, i+1, err)
 		}
 	}
 	return nil
@@ -122,7 +96,7 @@ func ReadAnswers(path string) (answers []Answer, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
-	err = readRows(path, func(row map[string]json.RawMessage) error {
+	err = readRows(path, func(row map[string]json.RawMessage, _ json.RawMessage) error {
 		a := Answer{ID: cmp.Or(textOf(row["task_id"]), textOf(row["id"])), Dir: textOf(row["dir"])}
 		for _, name := range []string{"model_output", "explanation"} { // the latter is serve_query's
 			var inside map[string]json.RawMessage
@@ -169,15 +143,4 @@ func present(path string) bool {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
-}
-
-// firstPresent returns the first of the paths below root that exists. The error is a *MissingError
-// if none does.
-func firstPresent(root string, names ...string) (string, error) {
-	for _, name := range names {
-		if path := filepath.Join(root, name); present(path) {
-			return path, nil
-		}
-	}
-	return "", &MissingError{What: []string{filepath.Join(root, names[0])}}
 }

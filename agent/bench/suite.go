@@ -1,8 +1,8 @@
 // Package bench reads benchmarks as their users download them, and scores answers by their
 // public rules: as the public code does, or with its faults corrected.
 //
-// Each benchmark is a row of the table in suite.go: what reads its tasks, and what scores answers
-// to them.
+// Each benchmark is a row of the table in suite.go: where its tasks are, and what scores answers to
+// them.
 package bench
 
 import (
@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,38 +82,66 @@ type Setting struct {
 
 // A Benchmark is one row of the table of benchmarks.
 type Benchmark struct {
-	Name    string
-	Title   string
-	Layout  string // what Open expects at its path
-	open    func(path string, s Setting) (*Suite, error)
+	Name   string
+	Title  string
+	Layout string   // what Open expects at its path
+	roots  []string // where a copy may be below this path
+	// paths in a copy: of its files of tasks, SPLIT being that of the setting; of right answers by
+	// task, if tasks do not have their own; of one more file that has some; and of a task's data,
+	// with its ID or the NAME of its file
+	tasks              []string
+	gold, secret, data string
+	needs              []string                                      // what all data have
+	task               func(row taskRow, t *Task, root string) error // what else a row says
+
 	scorer  script // none: each task names other rules
 	sums    sums
 	submits bool // it has a leaderboard that takes a file of answers
 	size    int  // number of tasks that a submission must contain; 0: all tasks of the copy
 }
 
-// Benchmarks returns the table of benchmarks. A new benchmark is an opener and a row.
+// Benchmarks returns the table of benchmarks. A new benchmark is a row.
 func Benchmarks() []*Benchmark {
 	text := []string{"text_score"}
-	code := []string{"dacode_score", "dacode_tables", "dacode_text", "dacode_images", "dacode_ml"}
-	return []*Benchmark{
-		{"dabstep", "DABStep", "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
-			openDABStep, script{"dabstep", text}, sums{total: "accuracy", groups: []group{byLevel}}, true, 450},
-		{"kramabench", "KramaBench",
-			"a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
-			openKramaBench, script{"kramabench", text},
-			sums{total: "total", groups: []group{byDomain, byLevel, byMetric}}, false, 0},
-		{"dacode", "DA-Code", "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
-			openDACode, script{"dacode", code}, sums{total: "score", groups: daCodeGroups}, false, 0},
-		{"dabench", "InfiAgent-DABench",
-			"the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
-			openDABench, script{"dabench", text},
-			sums{total: "ABQ", whole: true, more: daBenchTotals, groups: []group{byLevel, byConcept}},
-			false, 0},
-		{"dir", "tasks of your own", "a folder with an index.json, or that file",
-			openDir, script{},
-			sums{total: "score", groups: []group{byLevel, byBenchmark, byRules}}, true, 0},
-	}
+	return []*Benchmark{{
+		Name: "dabstep", Title: "DABStep", // huggingface.co/datasets/adyen/DABstep
+		Layout: "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
+		roots:  []string{"data", ""},
+		tasks:  []string{"tasks/SPLIT.jsonl"}, secret: "tasks/dev.jsonl", data: "context",
+		needs: []string{"acquirer_countries.csv", "fees.json", "manual.md", "merchant_category_codes.csv",
+			"merchant_data.json", "payments-readme.md", "payments.csv"},
+		scorer: script{"dabstep", text}, sums: sums{total: "accuracy", groups: []group{byLevel}},
+		submits: true, size: 450,
+	}, {
+		Name: "kramabench", Title: "KramaBench",
+		Layout: "a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
+		// other workloads of a checkout (legal-tiny, quick-start-questions) are not in the benchmark
+		tasks: []string{"workload/archeology.json", "workload/astronomy.json", "workload/biomedical.json",
+			"workload/environment.json", "workload/legal.json", "workload/wildfire.json"},
+		roots: []string{""}, data: "data/NAME/input", task: kramaTask,
+		scorer: script{"kramabench", text},
+		sums:   sums{total: "total", groups: []group{byDomain, byLevel, byMetric}},
+	}, {
+		Name: "dacode", Title: "DA-Code",
+		Layout: "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
+		roots:  []string{"da_code", ""}, tasks: []string{"configs/task/all.jsonl"},
+		gold: "configs/eval/eval_all.jsonl", data: "source/ID", task: daCodeTask,
+		scorer: script{"dacode", []string{"dacode_score", "dacode_tables", "dacode_text", "dacode_images",
+			"dacode_ml"}},
+		sums: sums{total: "score", groups: daCodeGroups},
+	}, {
+		Name: "dabench", Title: "InfiAgent-DABench",
+		Layout: "the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
+		roots:  []string{"data", "examples/DA-Agent/data", ""}, tasks: []string{"da-dev-questions.jsonl"},
+		gold: "da-dev-labels.jsonl", data: "da-dev-tables", task: daBenchTask,
+		scorer: script{"dabench", text}, sums: sums{total: "ABQ", whole: true, more: daBenchTotals,
+			groups: []group{byLevel, byConcept}},
+	}, {
+		Name: "dir", Title: "tasks of your own", Layout: "a folder with an index.json, or that file",
+		roots: []string{""}, tasks: []string{"index.json"}, task: ownTask,
+		sums:    sums{total: "score", groups: []group{byLevel, byBenchmark, byRules}},
+		submits: true,
+	}}
 }
 
 // Find returns the benchmark with that name.
@@ -125,49 +154,6 @@ func Find(name string) (*Benchmark, error) {
 		known = append(known, b.Name)
 	}
 	return nil, fmt.Errorf("there is no benchmark %q; there are %s", name, strings.Join(known, ", "))
-}
-
-// Open reads all tasks of the benchmark. The error is a *MissingError if path lacks what the
-// layout requires; the suite and its tasks name whatever else is missing. Their paths are
-// absolute.
-func (b *Benchmark) Open(path string, s Setting) (*Suite, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	suite, err := b.open(path, s)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", b.Title, err)
-	}
-	suite.Benchmark = b
-	seen := map[string]bool{}
-	for i := range suite.Tasks {
-		task := &suite.Tasks[i]
-		if task.ID == "" || seen[task.ID] {
-			return nil, fmt.Errorf("read %s: task %d has id %q, which is empty or taken", b.Title,
-				i+1, task.ID)
-		}
-		seen[task.ID] = true
-		if task.Rules == "" {
-			task.Rules = b.Name
-		}
-		task.lack()
-	}
-	return suite, nil
-}
-
-// lack notes what the task lacks of its data and its right answer.
-func (t *Task) lack() {
-	t.NoGold = slices.DeleteFunc(t.goldFiles(), present)
-	if t.Data != "" && !present(t.Data) {
-		t.NoData = append(t.NoData, t.Data)
-		return
-	}
-	for _, name := range t.Files {
-		if file := filepath.Join(t.Data, name); name == "" || !present(file) {
-			t.NoData = append(t.NoData, file)
-		}
-	}
 }
 
 // ByID returns the tasks by their ids.
@@ -183,7 +169,7 @@ func (s *Suite) ByID() map[string]Task {
 func (s *Suite) UseData(folder string) error {
 	data, err := filepath.Abs(folder)
 	if err == nil {
-		data, err = firstPresent(data, ".")
+		_, err = os.Stat(data)
 	}
 	for i := range s.Tasks {
 		s.Tasks[i].Data, s.Tasks[i].NoData = data, nil

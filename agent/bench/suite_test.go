@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,19 +37,6 @@ func write(t *testing.T, files map[string]string) string {
 	return root
 }
 
-func open(t *testing.T, name, path string, s Setting) *Suite {
-	t.Helper()
-	b, err := Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	suite, err := b.Open(path, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return suite
-}
-
 // below makes paths below root relative, so that tests can name them.
 func below(root string, paths ...string) []string {
 	var names []string
@@ -67,6 +53,231 @@ func same(t *testing.T, what string, want, got any) {
 	t.Helper()
 	if d := diff.Diff(want, got); d != "" {
 		t.Errorf("%s:\n%s", what, d)
+	}
+}
+
+func open(name, path string, s Setting) (*Suite, error) {
+	b, err := Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return b.Open(path, s)
+}
+
+const (
+	stepTask  = `{"task_id": 5, "question": "q", "guidelines": "g", "level": "easy", "answer": ""}`
+	noAnswers = `{"task_id": 1, "answer": ""}` + "\n" + `{"task_id": 2, "answer": "null"}` + "\n"
+)
+
+// copies are copies of benchmarks, as their users download them.
+var copies = map[string]map[string]string{
+	"dabstep": {
+		"data/tasks/all.jsonl": stepTask,
+		"data/tasks/dev.jsonl": strings.Replace(stepTask, `""`, `"NL"`, 1) + "\n\n" +
+			`{"task_id": "70", "question": "q2", "level": "hard", "answer": "1.5"}` + "\n",
+		"data/context/fees.json": "", "data/context/manual.md": "", "data/context/payments.csv": "",
+		"data/context/merchant_data.json": "", "data/context/merchant_category_codes.csv": "",
+		"data/context/payments-readme.md": "",
+		// an empty right answer is hidden if all are
+		"x/hidden.jsonl": noAnswers + `{"task_id": 3, "answer": NaN}`,
+		"x/empty.jsonl":  noAnswers + `{"task_id": 3, "answer": 5}` + "\n{\"task_id\": 4}",
+	},
+	"kramabench": {
+		"workload/legal.json": `[{"id": "legal-hard-1", "query": "q", "answer": 3.5,
+			"answer_type": "numeric_exact", "subtasks": [],
+			"data_sources": ["a.csv", "state MSA/*", "b.csv", "other.csv", "gone.csv"]}]`,
+		"workload/wildfire.json": `[{"id": "wildfire-easy-1", "query": "q", "answer": "Yes",
+			"answer_type": "string_exact", "data_sources": ["x"]}]`,
+		"workload/legal-tiny.json": `[{"id": "legal-hard-1", "query": "q", "answer": 3.5}]`,
+		"data/legal/input/a.csv":   "", "data/legal/input/sub/b.csv": "",
+		"data/legal/input/State MSA/DC.csv": "", "data/legal/input/other.csv": "",
+		"data/legal/input/sub/other.csv": "",
+	},
+	"dabench": {
+		"da-dev-questions.jsonl": `{"id": 0, "question": "q", "concepts": ["A", "B"], "constraints": "c", ` +
+			`"format": "@m[v]", "file_name": "t.csv", "level": "easy"}` + "\n" +
+			`{"id": 7, "question": "q", "concepts": ["A"], "constraints": "c", "format": "@m[v]", ` +
+			`"file_name": "gone.csv", "level": "hard"}`,
+		"da-dev-labels.jsonl": `{"id": 0, "common_answers": [["m", "1.50"], ["n", "x"]]}` + "\n" +
+			`{"id": 7, "common_answers": [["m", "1.50"]]}`,
+		"da-dev-tables/t.csv": "",
+	},
+	"dacode": {
+		"da_code/configs/task/all.jsonl": `{"id": "dm-csv-001", "instruction": "q", "hardness": "Hard"}` + "\n" +
+			`{"id": "plot-bar-001", "instruction": "q", "hardness": "Easy"}` + "\n" +
+			`{"id": "ml-cluster-001", "instruction": "q", "hardness": "Easy"}`,
+		"da_code/configs/eval/eval_all.jsonl": `{"id": "dm-csv-001", "func": ["compare_csv"], ` +
+			`"config": {"task": "data manipulation", "type": "csv"}, "result": [{"file": "r.csv"}]}` + "\n" +
+			`{"id": "plot-bar-001", "config": {"task": "data visualization", "type": "bar"}, ` +
+			`"func": ["compare_image"], "result": [{"multi": true, "file": ["r.png", "dabench/plot.json"]}]}` + "\n" +
+			`{"id": "ml-cluster-001", "config": {"task": "machine learning", "type": "cluster"}, ` +
+			`"func": ["compare_ml"], "result": [{"file": "c.csv"}]}`,
+		"da_code/source/dm-csv-001/a.csv": "", "da_code/source/ml-cluster-001/a": "",
+		"da_code/gold/dm-csv-001/r.csv": "",
+	},
+	"dir": { // with every kind of rules
+		"index.json": `[
+{"id": "a", "question": "q", "guidelines": "g", "data_dir": "data/a", "answer": 43,
+ "scorer": "dabstep", "difficulty": "easy", "benchmark": "mine"},
+{"id": "b", "question": "q", "data_dir": "data/a", "answer": ["x", "y"],
+ "answer_type": "list_exact", "scorer": "kramabench", "data_sources": ["b.csv"]},
+{"id": "c", "question": "q", "data_dir": "data/a", "answer": {"n": "1.5", "m": 2},
+ "scorer": "infiagent"},
+{"id": "d", "question": "q", "data_dir": "data/gone", "answer": {"k": ["v"]},
+ "scorer": "dacode", "scorer_config": {"func": "compare_text", "options": {}}},
+{"id": "e", "question": "q", "data_dir": "data/a", "scorer": "dacode",
+ "answer": {"gold_files": ["gold/e/r.csv"], "output_file": "r.csv"},
+ "scorer_config": {"func": "compare_csv", "options": {"condition_cols": [0]}}}]`,
+		"data/a/b.csv": "x", "gold/e/r.csv": "a,b\n1,2\n",
+		"bad/index.json": `[{"id": "a", "answer": 1, "scorer": "x"}]`,
+	},
+}
+
+// TestSuites: what is read of the benchmarks' files, and what a copy lacks.
+func TestSuites(t *testing.T) {
+	for _, c := range []struct {
+		bench, path string
+		setting     Setting
+		want        []string
+	}{
+		{"dabstep", "", Setting{Split: "dev"}, []string{
+			`5 q g, easy//, data/context [], "NL", lacks [data/context/acquirer_countries.csv]`,
+			`70 q2 , hard//, data/context [], "1.5", lacks [data/context/acquirer_countries.csv]`}},
+		{"dabstep", "data/tasks/all.jsonl", Setting{}, []string{
+			"5 q g, easy//, data/context [], , lacks [data/context/acquirer_countries.csv]"}},
+		{"dabstep", "x/hidden.jsonl", Setting{}, []string{"1  , //, context [], , lacks [context]",
+			"2  , //, context [], , lacks [context]", "3  , //, context [], , lacks [context]"}},
+		{"dabstep", "x/empty.jsonl", Setting{}, []string{`1  , //, context [], "", lacks [context]`,
+			`2  , //, context [], "null", lacks [context]`, "3  , //, context [], 5, lacks [context]",
+			"4  , //, context [], , lacks [context]"}},
+		{"dabstep", "x", Setting{}, []string{"read DABStep: missing: x/tasks/all.jsonl"}},
+		{"kramabench", "", Setting{}, []string{
+			"legal-hard-1 q , hard/legal/numeric_exact, data/legal/input [], 3.5, lacks []",
+			`wildfire-easy-1 q , easy/wildfire/string_exact, data/wildfire/input [], "Yes", lacks ` +
+				"[data/wildfire/input]", "workload/archeology.json", "workload/astronomy.json",
+			"workload/biomedical.json", "workload/environment.json"}},
+		{"kramabench", "workload/legal.json", Setting{Oracle: true}, []string{
+			"legal-hard-1 q , hard/legal/numeric_exact, data/legal/input [State MSA/DC.csv a.csv other.csv " +
+				"sub/b.csv], 3.5, lacks [data/legal/input/gone.csv]"}},
+		{"dabench", "", Setting{}, []string{
+			"0 q Constraints: c\nAnswer format: @m[v], easy//A, B, da-dev-tables [t.csv], " +
+				`[["m", "1.50"], ["n", "x"]], lacks []`,
+			"7 q Constraints: c\nAnswer format: @m[v], hard//A, da-dev-tables [gone.csv], " +
+				`[["m", "1.50"]], lacks [da-dev-tables/gone.csv]`}},
+		{"dacode", "", Setting{}, []string{
+			"dm-csv-001 q , hard/data manipulation/csv, da_code/source/dm-csv-001 [], eval, lacks []",
+			"plot-bar-001 q , easy/data visualization/bar, da_code/source/plot-bar-001 [], eval, lacks " +
+				"[da_code/source/plot-bar-001 da_code/gold/plot-bar-001/r.png da_code/gold/plot-bar-001/plot.json]",
+			"ml-cluster-001 q , easy/machine learning/cluster, da_code/source/ml-cluster-001 [], eval, lacks []"}},
+		{"dir", "", Setting{Oracle: true}, []string{`a q g, easy/mine/, data/a [], 43, lacks []`,
+			`b q , //list_exact, data/a [b.csv], ["x", "y"], lacks []`,
+			`c q , //, data/a [], {"n": "1.5", "m": 2}, lacks []`,
+			"d q , //, data/gone [], eval, lacks [data/gone]", "e q , //, data/a [], eval, lacks []"}},
+		{"dir", "bad", Setting{}, []string{"read tasks of your own: bad/index.json: row 1: there is no scorer " +
+			`"x"; there are dabstep, kramabench, infiagent, dacode`}},
+		{"gaia", "", Setting{}, []string{
+			`there is no benchmark "gaia"; there are dabstep, kramabench, dacode, dabench, dir`}},
+	} {
+		root := write(t, copies[c.bench])
+		suite, err := open(c.bench, filepath.Join(root, c.path), c.setting)
+		var got []string
+		if err != nil {
+			got = []string{strings.ReplaceAll(err.Error(), root+"/", "")}
+		} else {
+			for _, t := range suite.Tasks {
+				gold := string(t.Gold)
+				if strings.Contains(gold, `"func"`) {
+					gold = "eval"
+				}
+				got = append(got, fmt.Sprintf("%s %s %s, %s/%s/%s, %s %v, %s, lacks %v", t.ID, t.Question,
+					t.Guidelines, t.Level, t.Domain, t.Kind, below(root, t.Data)[0], t.Files, gold,
+					below(root, append(t.NoData, t.NoGold...)...)))
+			}
+			got = append(got, below(root, suite.Missing...)...)
+		}
+		same(t, c.bench+" "+c.path, c.want, got)
+	}
+}
+
+// TestExposed refuses data that contain right answers, unless the task names other files of them.
+func TestExposed(t *testing.T) {
+	for data, want := range map[string]string{"": "index.json", "gold": "r.csv", "data": ""} {
+		root := write(t, map[string]string{"gold/r.csv": "a", "data/x.csv": "a", "index.json": `[{"id": "a",
+			"question": "q", "data_dir": "` + data + `", "scorer": "dacode", "data_sources": ["x.csv"],
+			"answer": {"gold_files": ["gold/r.csv"]}, "scorer_config": {"func": "compare_csv"}}]`})
+		suite, err := open("dir", root, Setting{})
+		if err == nil {
+			err = suite.Exposed()
+		}
+		if (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("data_dir %q: %v, not %q", data, err, want)
+		}
+		suite, err = open("dir", root, Setting{Oracle: true}) // only the files that are named
+		if err != nil || suite.Exposed() != nil {
+			t.Errorf("data_dir %q, x.csv alone: %v", data, suite.Exposed())
+		}
+	}
+	suite, err := open("kramabench", write(t, copies["kramabench"]), Setting{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite.Tasks[0].Data = filepath.Dir(filepath.Dir(suite.Secret[0])) // as --data can have it
+	if err := suite.Exposed(); err == nil {
+		t.Error("the workload is in the data")
+	}
+}
+
+// TestOwnTasks scores answers by every kind of rules. What has no right answer has no score.
+func TestOwnTasks(t *testing.T) {
+	suite, err := open("dir", write(t, copies["dir"]), Setting{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := write(t, map[string]string{"out/e/r.csv": "a,b\n1,3\n",
+		"answers.jsonl": `{"task_id": "a", "answer": 43}
+{"task_id": "b", "answer": ["Y", "X"]}
+{"task_id": "c", "agent_answer": "@n[1.50] @m[2]"}
+{"task_id": "d", "agent_answer": "{'K': 'V'}"}
+{"task_id": "e", "agent_answer": "r.csv", "dir": "out/e"}`})
+	answers, err := ReadAnswers(filepath.Join(lines, "answers.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := suite.Score(t.Context(), Scorer{}, suite.Tasks, answers); !errors.As(err, new(*StopError)) {
+		t.Errorf("without Python: %v", err)
+	}
+	answers[1].Unfinished, answers[2].Value = true, nil
+	suite.Tasks[3].NoGold = []string{"gold/d"}
+	scores, err := suite.Score(t.Context(), Scorer{Open: real(t)}, suite.Tasks, answers)
+	var got []string
+	for _, s := range scores.Tasks {
+		got = append(got, fmt.Sprintf("%v %v %s", s.Value == nil, s.Missing, s.Detail))
+	}
+	same(t, "scores", []string{"false false ", "false true not finished", "false true no answer",
+		"true false the right answer is missing in this copy: gold/d", "false false "}, got)
+	if err != nil || scores.Score.Value != 50 || scores.Totals[0].N != 4 || len(scores.Missing) != 1 {
+		t.Errorf("%+v, %v", scores, err)
+	}
+}
+
+// TestDABench: questions, and fields of them; what is not answered counts.
+func TestDABench(t *testing.T) {
+	suite, err := open("dabench", write(t, copies["dabench"]), Setting{})
+	answers := []Answer{{ID: "0", Value: Said("@m[1.5] @n[ X]")}}
+	for compat, want := range map[Compat][]string{
+		Upstream: {"/ABQ 0 of 2", "/PSAQ 25 of 2", "/UASQ 33.33 of 3", "level/easy 0 of 1", "level/hard 0 of 1",
+			"concept/A 0 of 2", "concept/B 0 of 1"},
+		Fixed: {"/ABQ 50 of 2", "/PSAQ 50 of 2", "/UASQ 66.67 of 3", "level/easy 100 of 1", "level/hard 0 of 1",
+			"concept/A 50 of 2", "concept/B 100 of 1"},
+	} {
+		for _, repeats := range [][][]Answer{{answers}, {answers, answers}} {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var scores Scores
+			scores, err = suite.Score(t.Context(), Scorer{Compat: compat, Open: real(t)}, suite.Tasks, repeats...)
+			same(t, string(compat), want, inWords(scores.Totals))
+		}
 	}
 }
 
@@ -103,142 +314,11 @@ func inWords(totals []Total) (all []string) {
 	return all
 }
 
-func TestDABStepSuite(t *testing.T) {
-	const all = `{"task_id": 5, "question": "q", "guidelines": "g", "level": "easy", "answer": ""}`
-	files := map[string]string{
-		"data/tasks/all.jsonl": all,
-		"data/tasks/dev.jsonl": strings.Replace(all, `""`, `"NL"`, 1) + "\n\n" +
-			`{"task_id": "70", "question": "q2", "level": "hard", "answer": "1.5"}` + "\n",
-	}
-	for _, name := range contextFiles[1:] {
-		files["data/context/"+name] = "x"
-	}
-	root := write(t, files)
-	suite := open(t, "dabstep", root, Setting{Split: "dev"})
-	want := []Task{
-		{ID: "5", Question: "q", Guidelines: "g", Level: "easy", Gold: Said("NL")},
-		{ID: "70", Question: "q2", Level: "hard", Gold: Said("1.5")},
-	}
-	for i := range want {
-		want[i].Rules, want[i].NoData = "dabstep", suite.Tasks[0].NoData
-		want[i].Data = filepath.Join(root, "data", "context")
-	}
-	same(t, "tasks", want, suite.Tasks)
-	same(t, "missing", []string{"data/context/" + contextFiles[0]}, below(root, suite.Tasks[0].NoData...))
-	hidden := open(t, "dabstep", filepath.Join(root, "data", "tasks", "all.jsonl"), Setting{})
-	if len(hidden.Tasks) != 1 || hidden.Tasks[0].Gold != nil || hidden.Tasks[0].Data != want[0].Data {
-		t.Errorf("tasks are %+v", hidden.Tasks)
-	}
-	if score, err := (Scorer{}).Score(t.Context(), hidden.Tasks[0], nil); err != nil || score.Value != nil {
-		t.Errorf("a task without a right answer: %+v, %v", score, err)
-	}
-	var missing *MissingError
-	_, err := suite.Benchmark.Open(t.TempDir(), Setting{})
-	if !errors.As(err, &missing) || filepath.Base(missing.What[0]) != "all.jsonl" {
-		t.Errorf("an empty folder: %v", err)
-	}
-}
-
-// TestDABStepGold distinguishes empty right answers from hidden ones.
-func TestDABStepGold(t *testing.T) {
-	const empty = `{"task_id": 1, "answer": ""}` + "\n" + `{"task_id": 2, "answer": "null"}` + "\n"
-	for text, want := range map[string][]string{
-		empty + `{"task_id": 3, "answer": NaN}`:                      {"", "", ""},
-		empty + `{"task_id": 3, "answer": 5}` + "\n{\"task_id\": 4}": {`""`, `"null"`, `"5"`, ""},
-	} {
-		root := write(t, map[string]string{"tasks.jsonl": text})
-		var got []string
-		for _, task := range open(t, "dabstep", filepath.Join(root, "tasks.jsonl"), Setting{}).Tasks {
-			got = append(got, string(task.Gold))
-		}
-		same(t, text, want, got)
-	}
-}
-
-func TestKramaBenchSuite(t *testing.T) {
-	root := write(t, map[string]string{
-		"workload/legal.json": `[{"id": "legal-hard-1", "query": "q", "answer": 3.5,
-			"answer_type": "numeric_exact", "subtasks": [],
-			"data_sources": ["a.csv", "state MSA/*", "b.csv", "other.csv", "gone.csv"]}]`,
-		"workload/wildfire.json": `[{"id": "wildfire-easy-1", "query": "q", "answer": "Yes",
-			"answer_type": "string_exact", "data_sources": ["x"]}]`,
-		"workload/legal-tiny.json": `[{"id": "legal-hard-1", "query": "q", "answer": 3.5,
-			"answer_type": "numeric_exact"}]`,
-		"data/legal/input/a.csv":            "a",
-		"data/legal/input/sub/b.csv":        "a",
-		"data/legal/input/State MSA/DC.csv": "a",
-		"data/legal/input/other.csv":        "a",
-		"data/legal/input/sub/other.csv":    "a",
-	})
-	suite := open(t, "kramabench", root, Setting{})
-	first := suite.Tasks[0]
-	if len(suite.Tasks) != 2 || first.Files != nil || first.NoData != nil ||
-		first.Level != "hard" || first.Domain != "legal" {
-		t.Errorf("tasks are %+v", suite.Tasks)
-	}
-	same(t, "missing", []string{"data/wildfire/input"}, below(root, suite.Tasks[1].NoData...))
-	if n := len(suite.Missing); n != 4 {
-		t.Errorf("%d workloads are missing", n)
-	}
-	path := filepath.Join(root, "workload", "legal.json")
-	oracle := open(t, "kramabench", path, Setting{Oracle: true}).Tasks[0]
-	same(t, "files", []string{"State MSA/DC.csv", "a.csv", "other.csv", "sub/b.csv"}, oracle.Files)
-	same(t, "missing", []string{"data/legal/input/gone.csv"}, below(root, oracle.NoData...))
-}
-
-func TestDABenchSuite(t *testing.T) {
-	question := func(id int, concepts, file, level string) string {
-		return fmt.Sprintf(`{"id": %d, "question": "q", "concepts": [%s], "constraints": "c",
-			"format": "@m[v]", "file_name": "%s", "level": "%s"}`, id, concepts, file, level)
-	}
-	lines := strings.Join([]string{question(0, `"A", "B"`, "t.csv", "easy"),
-		question(7, `"A"`, "gone.csv", "hard"), question(9, `"A"`, "t.csv", "hard")}, "\f")
-	root := write(t, map[string]string{
-		"da-dev-questions.jsonl": strings.NewReplacer("\n", " ", "\f", "\n").Replace(lines),
-		"da-dev-labels.jsonl": `{"id": 0, "common_answers": [["m", "1.50"], ["n", "x"]]}` + "\n" +
-			`{"id": 7, "common_answers": [["m", "1.50"]]}`,
-		"da-dev-tables/t.csv": "a",
-	})
-	suite := open(t, "dabench", root, Setting{})
-	got := [][]string{}
-	for _, task := range suite.Tasks {
-		got = append(got, below(root, task.NoData...))
-	}
-	same(t, "missing", [][]string{nil, {"da-dev-tables/gone.csv"}, nil}, got)
-	first := suite.Tasks[0]
-	if !slices.Equal(first.Files, []string{"t.csv"}) || first.Kind != "A, B" ||
-		first.Guidelines != "Constraints: c\nAnswer format: @m[v]" {
-		t.Errorf("the first task is %+v", first)
-	}
-	suite.Tasks = suite.Tasks[:2]
-	said := write(t, map[string]string{"a.jsonl": `{"id": 0, "response": "@m[1.5] @n[ X]"}`})
-	answers, err := ReadAnswers(filepath.Join(said, "a.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for compat, want := range map[Compat][]string{
-		Upstream: {"/ABQ 0 of 2", "/PSAQ 25 of 2", "/UASQ 33.33 of 3", "level/easy 0 of 1", "level/hard 0 of 1",
-			"concept/A 0 of 2", "concept/B 0 of 1"},
-		Fixed: {"/ABQ 50 of 2", "/PSAQ 50 of 2", "/UASQ 66.67 of 3", "level/easy 100 of 1", "level/hard 0 of 1",
-			"concept/A 50 of 2", "concept/B 100 of 1"},
-	} {
-		scorer := Scorer{Compat: compat, Open: real(t)}
-		for _, repeats := range [][][]Answer{{answers}, {answers, answers}} {
-			scores, err := suite.Score(t.Context(), scorer, suite.Tasks, repeats...)
-			if err != nil || !scores.Tasks[1].Missing || scores.Tasks[1].Detail != "no answer" {
-				t.Fatalf("%+v, %v", scores, err)
-			}
-			same(t, string(compat), want, inWords(scores.Totals))
-		}
-	}
-}
-
 // TestRecordedScores compares scores with recorded ones: an entry is rules, the kind of answer,
-// what
-// was said, the right answer, the score of the public code, and the score without its faults.
+// what was said, the right answer, the score of the public code, and the score without its faults.
 func TestRecordedScores(t *testing.T) {
 	compared := 0
-	err := readLines("testdata/scores.json", func(raw json.RawMessage) error {
+	err := readRows("testdata/scores.json", func(raw, _ json.RawMessage) error {
 		var task Task
 		var said json.RawMessage
 		var upstream, fixed float64
@@ -284,8 +364,8 @@ func TestAnswers(t *testing.T) {
 		"strange": {[]string{one, strings.Replace(one, "1", "x", 1)}, "1 0- 0- [x] 0", ""},
 		"twice":   {[]string{one, one}, "", "more than one answer to: 1"},
 		"none":    {[]string{strings.Replace(one, "1", "x", 1)}, "", "not there: x"},
-		"cut":     {[]string{`{"task_id": "1", "agent_answer": "A"`, ""}, "", "a.jsonl: line 1: "},
-		"no JSON": {[]string{"", `{"task_id": "1", "agent_answer": NaN0}`}, "", "a.jsonl: line 2: "},
+		"cut":     {[]string{`{"task_id": "1", "agent_answer": "A"`, ""}, "", "a.jsonl: row 1: "},
+		"no JSON": {[]string{"", `{"task_id": "1", "agent_answer": NaN0}`}, "", "a.jsonl: row 2: "},
 	} {
 		answers, err := read(c.lines...)
 		var scores Scores
