@@ -190,7 +190,7 @@ func (r *run) pass(ctx context.Context) error {
 			}
 		}
 		r.asker.Begin(r.t.Earlier() + 1)
-		r.t.HaveFunctions(true)
+		r.t.UsedOnly = false
 		r.shown, r.approved, r.left = shown{}, false, nil
 		r.limit()
 		err := answer(ctx)

@@ -39,7 +39,7 @@ func (r *run) prove(ctx context.Context) error {
 	if err := r.checkData(true); err != nil {
 		return err
 	}
-	r.t.HaveFunctions(false)
+	r.t.UsedOnly = true
 	last, _ := r.t.FinalCell()
 	on := []any{r.t.Task.Question, r.t.Task.Guidelines, r.digest, r.changedFile, record.State(r.t.Cells()),
 		last.Execution.Stdout(), r.t.Final.Summary, r.t.Final.Files, r.t.Final.Doubts}

@@ -2,8 +2,10 @@ package record
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
+	"dsstar/agent/brief"
 	"dsstar/notebook"
 )
 
@@ -336,4 +338,29 @@ func (q *Question) Why(r Round) string {
 		}
 	}
 	return ""
+}
+
+// NotRun reports whether a person did not let the attempt run.
+func (a Attempt) NotRun() bool { return a.Execution.Status == notebook.NotRun }
+
+// Rejected reports whether a person did not let the round's step run.
+func (r Round) Rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.NotRun) }
+
+// Tried returns all attempts at cells.
+func (t *Trajectory) Tried() (all []Attempt) {
+	for _, q := range t.Questions {
+		for _, r := range q.Ever() {
+			all = append(all, r.Attempts...)
+		}
+		all = append(all, q.final().Attempts...)
+	}
+	return all
+}
+
+// HowRestored says how a session went back.
+func HowRestored(b notebook.Restoration) string {
+	if b.Why != "" {
+		return fmt.Sprintf("by %s (%s)", b.Way, brief.OneLine(b.Why))
+	}
+	return "by " + string(b.Way)
 }

@@ -11,7 +11,6 @@ import (
 type Recalled struct {
 	Facts   []lesson.Fact `json:"facts,omitempty"`
 	Tools   []lesson.Tool `json:"tools,omitempty"`
-	Used    bool          `json:"used,omitempty"`    // the notebook has no functions but those that cells use
 	Example *Example      `json:"example,omitempty"` // nil: no verified question is near
 
 	// of the run whose notebook was run again in place of asking the model; zero: none was
@@ -29,14 +28,6 @@ type Example struct {
 // Reused reports whether the run's cells are those of a run that has answered the question.
 func (t *Trajectory) Reused() bool { return t.Recalled != nil && !t.Recalled.Asked.IsZero() }
 
-// tools returns the functions of memory that the notebook defines.
-func (t *Trajectory) tools() []lesson.Tool {
-	if t.Recalled == nil || t.Recalled.Used {
-		return t.UsedTools()
-	}
-	return t.Recalled.Tools
-}
-
 // ToolsComment begins the cell with the functions of memory.
 const ToolsComment = "# Functions that earlier questions about these data left."
 
@@ -46,16 +37,6 @@ func (t *Trajectory) UsedTools() []lesson.Tool {
 		return nil
 	}
 	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(t.asked()), "\n"))
-}
-
-// HaveFunctions leaves the functions that no cell uses out of the notebook, or has all in it. The
-// session must end, because it was built with the others.
-func (t *Trajectory) HaveFunctions(all bool) {
-	if t.Recalled != nil {
-		recalled := *t.Recalled
-		recalled.Used = !all
-		t.Recalled = &recalled
-	}
 }
 
 // Learned is what a verified answer leaves for the memory of the data.

@@ -100,7 +100,11 @@ func (t *Trajectory) Opening() []Titled {
 	if code := t.variablesCell(); code != "" {
 		cells = append(cells, Titled{RoleVariables, "Variables", code})
 	}
-	if tools := t.tools(); len(tools) > 0 { // last: the second derivation begins before it
+	tools := t.UsedTools()
+	if t.Recalled != nil && !t.UsedOnly {
+		tools = t.Recalled.Tools
+	}
+	if len(tools) > 0 { // last: the second derivation begins before it
 		cells = append(cells, Titled{RoleTools, "Functions", ToolsComment + "\n" + lesson.Module(tools)})
 	}
 	return cells

@@ -3,6 +3,7 @@
 package record
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -30,6 +31,7 @@ type Trajectory struct {
 	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
 	Recalled     *Recalled     `json:"recalled,omitempty"`  // of the memory of the data; nil: nothing
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
+	UsedOnly     bool          `json:"used_only,omitempty"` // of memory's functions, the notebook has those that cells use
 	*Question    `json:"-"`    // that is being answered, or was last: the last of Questions
 	Questions    []*Question   `json:"questions"`
 	Later        []*Question   `json:"later,omitempty"`   // that wait until those before are answered again
@@ -58,6 +60,21 @@ type Trajectory struct {
 
 	Seal Seal `json:"-"` // of the notebook that it was read from
 }
+
+// A Method says which method a run follows, and what is left out of it. The zero value is dsstar's
+// own method; docs/method.md describes both.
+type Method struct {
+	Agent      string `json:"agent,omitempty"`       // whose method it is; "": dsstar, see [agent.Baseline]
+	Script     bool   `json:"script,omitempty"`      // DS-STAR as published: every round writes a script
+	NoAnalyzer bool   `json:"no_analyzer,omitempty"` // the model sees names of files only
+	NoRouter   bool   `json:"no_router,omitempty"`   // the paper's: steps are only added
+	PlanOnly   bool   `json:"plan_only,omitempty"`   // the paper's: the verifier sees only the plan
+	NoReadings bool   `json:"no_readings,omitempty"` // dsstar's: the first reply names no readings
+	NoSecond   bool   `json:"no_second,omitempty"`   // dsstar's: the answer is derived once
+}
+
+// Profiles reports whether a program describes the files.
+func (m Method) Profiles() bool { return !m.Script && !m.NoAnalyzer }
 
 // A Task is a question about the files of a data folder.
 type Task struct {
@@ -274,4 +291,26 @@ func (t *Trajectory) RoundsTaken() int { return t.Before() + t.Count() }
 func Digest(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return hex.EncodeToString(sum[:6])
+}
+
+// Check validates numbers of options and files, and that rounds that a person left have cells, since
+// the notebook may be damaged.
+func (t *Trajectory) Check() error {
+	wrong := len(t.Descriptions) > len(t.Task.Files)
+	for _, q := range slices.Concat(t.Questions, t.Later) {
+		for _, r := range slices.Concat(q.Rest, cmp.Or(q.Start, &Start{}).Given) {
+			wrong = wrong || len(r.Attempts) == 0
+		}
+		for _, r := range q.Readings {
+			n := len(r.Options)
+			wrong = wrong || r.Problem == "" && (n < 2 || r.Chosen < 0 || r.Chosen >= n)
+			for _, k := range r.Together {
+				wrong = wrong || k < 0 || k >= len(q.Readings) || q.Readings[k].Problem != ""
+			}
+		}
+	}
+	if wrong {
+		return errors.New("its record is damaged: it names options, files or cells that it does not have")
+	}
+	return nil
 }
