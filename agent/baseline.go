@@ -67,7 +67,7 @@ func (d *Desk) answer(ctx context.Context) error {
 			last.Verdict.Reason = "it was at its limit"
 		}
 	}
-	d.run.t.Final = &record.Final{Answer: strings.TrimSpace(answer)}
+	d.run.t.Final = &record.Final{Derived: record.Derived{Answer: strings.TrimSpace(answer)}}
 	return d.run.observe(Event{Kind: Finalized, Text: answer})
 }
 

@@ -8,7 +8,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
-	"dsstar/notebook/compare"
 	"dsstar/prompts"
 )
 
@@ -25,19 +24,16 @@ type branch struct {
 	gave *given
 }
 
-// A given is what a branch gave.
+// A given is what a branch gave: see [answerOf].
 type given struct {
-	attempts []record.Attempt
-	answer   string // see [answerOf]
-	problem  string // why there is no answer
-	doubts   []string
-	files    []compare.File // of the answer: its session goes
+	record.Derived
+	problem string // why there is no answer
 }
 
 // runBranch runs a branch's cell.
 func (r *run) runBranch(ctx context.Context, b branch) (gave given, err error) {
 	b.gave = &gave
-	t := task{branch: b.name, text: b.text, code: b.code, work: b.work, attempts: &gave.attempts,
+	t := task{branch: b.name, text: b.text, code: b.code, work: b.work, attempts: &gave.Attempts,
 		chain: func() record.Chain { return b.base },
 		ask:   ask.Request{Subject: b.name + r.sinceRuling()},
 		show:  b.show,
@@ -47,9 +43,9 @@ func (r *run) runBranch(ctx context.Context, b branch) (gave given, err error) {
 	if gave.problem, err = r.carryOut(ctx, t); err != nil || gave.problem != "" {
 		return gave, err
 	}
-	last := gave.attempts[len(gave.attempts)-1]
-	gave.answer = answerOf(last)
-	gave.files, err = r.filesGiven(ctx, b.work, b.base, last.Code, gave.answer)
+	last := gave.Attempts[len(gave.Attempts)-1]
+	gave.Answer = answerOf(last)
+	gave.Files, err = r.filesGiven(ctx, b.work, b.base, last.Code, gave.Answer)
 	return gave, err
 }
 
@@ -60,7 +56,7 @@ func (r *run) branchFault(ctx context.Context, b branch, a record.Attempt, watch
 	}
 	found, err := r.trace(ctx, lineage.Query{Kind: b.kind, Cells: b.base.Cells(), Code: a.Code,
 		First: withoutSetUp(r.t.Cells())})
-	b.gave.doubts = found.Doubts
+	b.gave.Doubts = found.Doubts
 	var doubts []string
 	if watched != "" {
 		doubts, _ = lineage.Watched(watched, r.t.Task.Question+"\n"+b.text)

@@ -149,7 +149,7 @@ func (r *run) computeOption(ctx context.Context, p ask.Branch, o *record.Option)
 	gave, err := r.runBranch(ctx, branch{name: nameOf(p), kind: kind, code: o.Proposed,
 		text: "Compute the answer under another reading of the question: " + o.Text,
 		work: r.work, base: r.kept(o.Steps), show: r.shared})
-	o.Proposed, o.Attempts, o.Answer, o.Files = "", gave.attempts, gave.answer, gave.files
+	o.Proposed, o.Derived = "", gave.Derived
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (r *run) computeOption(ctx context.Context, p ask.Branch, o *record.Option)
 		o.Problem = unableBecause(gave.problem)
 		return nil
 	}
-	found := compare.Answers(r.firstAnswer(), optionAnswer(*o), asked(r.t))
+	found := compare.Answers(r.t.Final.Compared(), o.Compared(), asked(r.t))
 	o.Same, o.Differs = found.Sameness == compare.Same, found.Why
 	if r.isTaken(p) && !o.Same { // the cells take another one, which gives their answer
 		reading := &r.t.Readings[p.Point-1]
@@ -286,7 +286,7 @@ func meant(t *record.Trajectory, i, n int) (changed bool) {
 		round.Attempts, round.Answer = option.Attempts, code
 		round.Verdict = &record.Verdict{Sufficient: true, Reason: "It computes the answer as it is meant."}
 		if second != nil && derives(t, *second, option) {
-			t.Second = &record.Second{Attempts: second.Attempts, Answer: second.Answer, Files: second.Files}
+			t.Second = &record.Second{Derived: second.Derived}
 		}
 	}
 	return true
@@ -300,7 +300,7 @@ func keepOthers(t *record.Trajectory, before record.Reading, chosen record.Optio
 	at := slices.IndexFunc(t.Readings, func(x record.Reading) bool { return x.Point == before.Point })
 	for k, o := range before.Options {
 		if k != before.Chosen && o.Answer != "" {
-			found := compare.Answers(optionAnswer(chosen), optionAnswer(o), asked(t))
+			found := compare.Answers(chosen.Compared(), o.Compared(), asked(t))
 			o.Same, o.Differs = found.Sameness == compare.Same, found.Why
 			t.Readings[at].Options[k] = o
 		}
@@ -311,5 +311,5 @@ func keepOthers(t *record.Trajectory, before record.Reading, chosen record.Optio
 func derives(t *record.Trajectory, s record.Second, o record.Option) bool {
 	own := func(a record.Attempt) bool { return a.Code == o.Attempts[len(o.Attempts)-1].Code }
 	return s.Ruling == record.RuledReading && !slices.ContainsFunc(s.Attempts, own) &&
-		compare.Answers(secondAnswer(s), optionAnswer(o), asked(t)).Sameness == compare.Same
+		compare.Answers(s.Compared(), o.Compared(), asked(t)).Sameness == compare.Same
 }

@@ -39,11 +39,11 @@ func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	for s.Answer != "" {
-		found := compare.Answers(r.firstAnswer(), secondAnswer(*s), asked(r.t))
+		found := compare.Answers(r.t.Final.Compared(), s.Compared(), asked(r.t))
 		if s.Agrees, s.Differs = found.Sameness == compare.Same, found.Why; s.Agrees {
 			break
 		}
-		if r.explained(secondAnswer(*s)) {
+		if r.explained(s.Compared()) {
 			s.Ruling, s.Reason = record.RuledReading, "it is the answer under another reading"
 			break
 		}
@@ -63,7 +63,7 @@ func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 func (r *run) explained(answer compare.Answer) bool {
 	for _, reading := range r.t.OpenReadings() {
 		for _, o := range reading.Options {
-			if compare.Answers(answer, optionAnswer(o), asked(r.t)).Sameness == compare.Same {
+			if compare.Answers(answer, o.Compared(), asked(r.t)).Sameness == compare.Same {
 				return true
 			}
 		}
@@ -103,7 +103,7 @@ func (r *run) derive(ctx context.Context) error {
 		b.work, b.base = r.work, unaided(r.t)
 	}
 	gave, err := r.runBranch(ctx, b)
-	s.Attempts, s.Answer, s.Doubts, s.Files = gave.attempts, gave.answer, gave.doubts, gave.files
+	s.Derived = gave.Derived
 	if err == nil && s.Answer == "" {
 		s.Reason = unableBecause(gave.problem)
 	}
@@ -235,8 +235,7 @@ func (r *run) withoutAnswer(reason string) string {
 func readingOf(ruling ask.Ruling, s *record.Second) record.Reading {
 	return record.Reading{Point: ruling.Point, Options: []record.Option{
 		{Text: ruling.Options[0]},
-		{Text: ruling.Options[1], Attempts: s.Attempts, Answer: s.Answer, Files: s.Files,
-			Differs: s.Differs},
+		{Text: ruling.Options[1], Derived: s.Derived},
 	}}
 }
 

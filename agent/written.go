@@ -192,16 +192,3 @@ func fileOf(ctx context.Context, s Session, folder *os.Root, name string) (compa
 	}
 	return file, err
 }
-
-// The answers that are compared: of the accepted cells, a second derivation, an option.
-func (r *run) firstAnswer() compare.Answer {
-	return compare.Answer{Words: r.t.Answer(), Files: r.t.Final.Files}
-}
-
-func secondAnswer(s record.Second) compare.Answer {
-	return compare.Answer{Words: s.Answer, Files: s.Files}
-}
-
-func optionAnswer(o record.Option) compare.Answer {
-	return compare.Answer{Words: o.Answer, Files: o.Files}
-}

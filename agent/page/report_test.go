@@ -26,7 +26,7 @@ func follow(t *record.Trajectory, builds bool) {
 	t.Questions = []*record.Question{&first, t.Question}
 	t.Rounds = []record.Round{{Attempts: ran("c = 2"), Verdict: &record.Verdict{Sufficient: true}}}
 	t.Readings, first.Readings = nil, nil
-	t.Second = &record.Second{Answer: "North", Agrees: true, Builds: builds}
+	t.Second = &record.Second{Derived: record.Derived{Answer: "North"}, Agrees: true, Builds: builds}
 }
 
 // ran returns an attempt that ran.
@@ -70,7 +70,7 @@ func TestWords(t *testing.T) {
 			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
 		}, []string{own, chart}},
 		{"not verified", func(t *record.Trajectory) {
-			t.Second = &record.Second{Answer: "South", Ruling: record.RuledUndecided, Reason: "both may be"}
+			t.Second = &record.Second{Derived: record.Derived{Answer: "South"}, Ruling: record.RuledUndecided, Reason: "both may be"}
 		}, []string{other}},
 		{"inconclusive", func(t *record.Trajectory) {
 			t.Rounds[0].Verdict = &record.Verdict{Sufficient: true, Inconclusive: true, Reason: "no sales are in it"}

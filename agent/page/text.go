@@ -28,7 +28,7 @@ var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"prose": prose, "paragraphs": Prose, "html": inHTML, "fence": prompts.Fence, "path": inFiles,
 		"title": title, "line": brief.OneLine, "clip": record.Clipped, "bare": bare,
-		"after": record.After, "withFiles": record.WithFiles, "picture": record.IsPicture,
+		"after": record.After, "picture": record.IsPicture,
 		"printed": printed, "tries": tries,
 		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
 		"ruled":    func(ruling string) string { return rulings[ruling] },

@@ -8,8 +8,8 @@ import (
 
 // TestDerivations counts readings and second derivations of two parts, and adds those of other runs.
 func TestDerivations(t *testing.T) {
-	option := func(answer string, same bool) Option { return Option{Answer: answer, Same: same} }
-	tries := []Attempt{{Code: "answer"}}
+	option := func(answer string, same bool) Option { return Option{Derived: Derived{Answer: answer}, Same: same} }
+	derived := Derived{Attempts: []Attempt{{Code: "answer"}}, Answer: "1"}
 	tr := New(Task{}, Question{
 		Readings: []Reading{
 			{Settled: true, Options: []Option{{}, {}}},
@@ -17,10 +17,10 @@ func TestDerivations(t *testing.T) {
 			{Options: []Option{option("3", false), {}}, Chosen: 1, ByUser: true},
 			{Options: []Option{{}, {Problem: "it failed"}}},
 		},
-		Second: &Second{Attempts: tries, Answer: "1", Agrees: true, Ruling: RuledSame,
+		Second: &Second{Derived: derived, Agrees: true, Ruling: RuledSame,
 			Rejected: []Ruled{{Ruling: RuledSecond}}},
 	})
-	tr.Questions = append([]*Question{{Second: &Second{Attempts: tries, Answer: "1", Agrees: true}}}, tr.Question)
+	tr.Questions = append([]*Question{{Second: &Second{Derived: derived, Agrees: true}}}, tr.Question)
 	sum := Counts(nil).Add(tr.Derivations()).Add(tr.Derivations()).Add(nil)
 	sum.Add(New(Task{}, Question{Second: &Second{Reason: "the reply could not be read"}}).Derivations())
 	want := Counts{"readings": 8, "open": 4, "computed": 4, "changed": 2, "second_derivations": 4, "agreed": 4,

@@ -16,7 +16,7 @@ func TestAt(t *testing.T) {
 	}
 	failed := Round{Step: "d", Attempts: []Attempt{{Code: "d", Execution: raised}},
 		Route: &Route{Back: 2}}
-	run := New(Task{Data: "/data"}, Question{Final: &Final{Attempts: []Attempt{{Code: "print(1)", Execution: ok}}}})
+	run := New(Task{Data: "/data"}, Question{Final: &Final{Derived: Derived{Attempts: []Attempt{{Code: "print(1)", Execution: ok}}}}})
 	for _, r := range []Round{round("a", 0), round("b", 0), round("c", 2), failed, round("e", 0), {Step: "f"}} {
 		run.Begin(r.Step).Attempts = r.Attempts
 		if r.Route != nil {

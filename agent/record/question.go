@@ -327,7 +327,7 @@ func (q *Question) Rewind() {
 // Final returns the last cell, which is still to run.
 func (s Start) Final() *Final {
 	ran := notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{}}
-	return &Final{Attempts: []Attempt{{Code: s.Last, Execution: ran}}, ByHand: s.ByHand}
+	return &Final{Derived: Derived{Attempts: []Attempt{{Code: s.Last, Execution: ran}}}, ByHand: s.ByHand}
 }
 
 // Why returns the reason for which a round's step was dropped.

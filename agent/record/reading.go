@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"dsstar/notebook/compare"
 	"dsstar/notebook/lazy"
 )
 
@@ -35,15 +34,12 @@ const (
 // An Option is one way to take a [Reading]'s point. That of the accepted cells has attempts and an
 // answer of its own only if it was in doubt whether they take it.
 type Option struct {
-	Text     string         `json:"text"`
-	Steps    int            `json:"steps,omitempty"`    // accepted steps that its branch begins with
-	Proposed string         `json:"proposed,omitempty"` // its cell, until it has run to its end
-	Attempts []Attempt      `json:"attempts,omitempty"` // at the cell of its branch
-	Answer   string         `json:"answer,omitempty"`
-	Files    []compare.File `json:"files,omitempty"`   // of the answer
-	Same     bool           `json:"same,omitempty"`    // the answer is that of the accepted cells
-	Differs  string         `json:"differs,omitempty"` // how it differs from that, in one line
-	Problem  string         `json:"problem,omitempty"` // why it has no answer, in one line
+	Text     string `json:"text"`
+	Steps    int    `json:"steps,omitempty"`    // accepted steps that its branch begins with
+	Proposed string `json:"proposed,omitempty"` // its cell, until it has run to its end
+	Derived
+	Same    bool   `json:"same,omitempty"`    // the answer is that of the accepted cells
+	Problem string `json:"problem,omitempty"` // why it has no answer, in one line
 }
 
 // Last returns the last cell of a notebook whose accepted cells are those of the option's branch:
@@ -97,18 +93,14 @@ func (q *Question) OpenReadings() []Reading {
 // A Second is a derivation of the answer by a request that saw question, profiles and form, and
 // nothing of the first derivation. Its cell ran in a session of its own.
 type Second struct {
-	Attempts []Attempt      `json:"attempts"`
-	Answer   string         `json:"answer,omitempty"`
-	Files    []compare.File `json:"files,omitempty"`    // of the answer
-	Differs  string         `json:"differs,omitempty"`  // how it differs from the accepted cells' answer
-	Agrees   bool           `json:"agrees"`             // it is the answer of the accepted cells
-	Ruling   string         `json:"ruling,omitempty"`   // of the arbiter, if they differed: see the constants
-	Reason   string         `json:"reason,omitempty"`   // of the ruling, or why there is no answer
-	Doubts   []string       `json:"doubts,omitempty"`   // what its code puts in doubt
-	Unable   bool           `json:"unable,omitempty"`   // no session could be opened: to be derived yet
-	Together bool           `json:"together,omitempty"` // its cell ran in a branch of the first's session
-	Builds   bool           `json:"builds,omitempty"`   // its cell may use what earlier questions have left
-	Rejected []Ruled        `json:"rejected,omitempty"` // earlier rulings that changed a derivation
+	Derived
+	Agrees   bool    `json:"agrees"`             // it is the answer of the accepted cells
+	Ruling   string  `json:"ruling,omitempty"`   // of the arbiter, if they differed: see the constants
+	Reason   string  `json:"reason,omitempty"`   // of the ruling, or why there is no answer
+	Unable   bool    `json:"unable,omitempty"`   // no session could be opened: to be derived yet
+	Together bool    `json:"together,omitempty"` // its cell ran in a branch of the first's session
+	Builds   bool    `json:"builds,omitempty"`   // its cell may use what earlier questions have left
+	Rejected []Ruled `json:"rejected,omitempty"` // earlier rulings that changed a derivation
 }
 
 // The rulings of an arbiter on two derivations that differ.
@@ -181,7 +173,7 @@ func (o Option) Told() string {
 	if o.Same {
 		return "the same"
 	}
-	return WithFiles(o.Answer, o.Files, o.Differs)
+	return o.InWords()
 }
 
 // Decided is the kind of the journal's entries about what a person has decided while a run went on.

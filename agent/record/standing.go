@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
-	"dsstar/notebook/compare"
 )
 
 // Proved reports whether the plan was found sufficient and a fresh run printed the same answer.
@@ -115,7 +114,7 @@ func (t *Trajectory) disagreement() string {
 		return ""
 	}
 	return fmt.Sprintf("the second derivation gave another answer, %s",
-		WithFiles(s.Answer, s.Files, s.Differs)) + After(": ", s.Reason)
+		s.InWords()) + After(": ", s.Reason)
 }
 
 // After returns the text in one line after mark, without its full stop, or "" if there is none.
@@ -129,11 +128,12 @@ func After(mark, text string) string {
 // clippedChars limits an answer within a sentence or a table.
 const clippedChars = 200
 
-// WithFiles returns an answer in one line. If it has files, how it differs is said, too: the words
-// can be the same.
-func WithFiles(answer string, files []compare.File, differs string) string {
-	if answer = Clipped(answer); len(files) > 0 && differs != "" {
-		answer += " (" + Clipped(differs) + ")"
+// InWords returns the answer in one line. If it has files, how it differs is said, too: the words can be
+// the same.
+func (d Derived) InWords() string {
+	answer := Clipped(d.Answer)
+	if len(d.Files) > 0 && d.Differs != "" {
+		answer += " (" + Clipped(d.Differs) + ")"
 	}
 	return answer
 }

@@ -167,14 +167,23 @@ type Variable struct {
 // Known reports whether it is known how a fresh session gets the variable.
 func (v Variable) Known() bool { return v.Import != "" || v.File != "" || v.Problem != "" }
 
+// A Derived is what a derivation gave: the last cell, a second derivation, or the branch of a reading.
+type Derived struct {
+	Attempts []Attempt      `json:"attempts,omitempty"` // at its cell
+	Answer   string         `json:"answer,omitempty"`
+	Files    []compare.File `json:"files,omitempty"`   // that the question asks for, or the answer names
+	Doubts   []string       `json:"doubts,omitempty"`  // from its code, form and sentences, each a line
+	Differs  string         `json:"differs,omitempty"` // how it differs from the accepted cells' answer, in one line
+}
+
+// Compared returns what is compared of two derivations.
+func (d Derived) Compared() compare.Answer { return compare.Answer{Words: d.Answer, Files: d.Files} }
+
 // Final is the last cell, which prints the answer, with the tries at it.
 type Final struct {
-	Attempts []Attempt      `json:"attempts"`
-	Answer   string         `json:"answer"`
-	Summary  string         `json:"summary,omitempty"` // sentences for people; the value of the last cell
-	Files    []compare.File `json:"files,omitempty"`   // that the question asks for, or the answer names
-	Doubts   []string       `json:"doubts,omitempty"`  // from form, sentences and code, each a line
-	ByHand   bool           `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
+	Derived
+	Summary string `json:"summary,omitempty"` // sentences for people; the value of the last cell
+	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 }
 
 // A Proof records how the accepted cells ran in a fresh, private session and the script in plain

@@ -300,7 +300,7 @@ func saveRun(t *testing.T, path, question, answer string) {
 	}
 	tr := record.New(record.Task{Question: question, Data: "data"}, record.Question{
 		Rounds: []record.Round{{Number: 1, Step: "Add.", Attempts: attempt("n = 42", "")}},
-		Final:  &record.Final{Answer: answer, Attempts: attempt("print(n)", answer)}})
+		Final:  &record.Final{Derived: record.Derived{Answer: answer, Attempts: attempt("print(n)", answer)}}})
 	tr.Ended, tr.Described = true, true
 	if err := page.Draw(tr).Save(path); err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func TestWrapped(t *testing.T) {
 func TestAnswerFirst(t *testing.T) {
 	for inconclusive, label := range map[bool]string{false: "not verified", true: "not verified, the data hold no answer"} {
 		tr := record.New(record.Task{}, record.Question{
-			Final:  &record.Final{Answer: "USA", Summary: "The USA has fewer."},
+			Final:  &record.Final{Derived: record.Derived{Answer: "USA"}, Summary: "The USA has fewer."},
 			Rounds: []record.Round{{Verdict: &record.Verdict{Sufficient: true, Inconclusive: inconclusive}}}})
 		tr.Ended = true
 		want := "Answer, " + label + ": USA\n\n" + record.ModelsWords + ":\n" + tr.Summary()
@@ -50,7 +50,8 @@ func TestAnswerFirst(t *testing.T) {
 
 // TestChooseable: options are named by their number, those of an earlier question after its number.
 func TestChooseable(t *testing.T) {
-	open := []record.Reading{{Point: "Which?", Options: []record.Option{{Text: "a"}, {Text: "b", Answer: "2"}}}}
+	open := []record.Reading{{Point: "Which?", Options: []record.Option{{Text: "a"},
+		{Text: "b", Derived: record.Derived{Answer: "2"}}}}}
 	tr := record.New(record.Task{}, record.Question{Readings: append(open, open...)})
 	tr.Questions = []*record.Question{{Readings: open}, {}, tr.Question}
 	var names []string
@@ -70,10 +71,10 @@ func TestChooseable(t *testing.T) {
 
 // TestOptionsWithFiles: where the words of two answers are the same, their files tell them apart.
 func TestOptionsWithFiles(t *testing.T) {
-	tr := record.New(record.Task{}, record.Question{Final: &record.Final{Answer: "out.csv"},
+	tr := record.New(record.Task{}, record.Question{Final: &record.Final{Derived: record.Derived{Answer: "out.csv"}},
 		Readings: []record.Reading{{Point: "Which?",
-			Options: []record.Option{{Text: "a"}, {Text: "b", Answer: "out.csv", Differs: "out.csv: 3 rows / 4",
-				Files: []compare.File{{Name: "out.csv"}}}}}}})
+			Options: []record.Option{{Text: "a"}, {Text: "b", Derived: record.Derived{Answer: "out.csv",
+				Differs: "out.csv: 3 rows / 4", Files: []compare.File{{Name: "out.csv"}}}}}}}})
 	if said, all := inWords(tr, nil, 0), readingsOf(tr); !strings.Contains(said, "3 rows / 4") || all[1].Differs != "out.csv: 3 rows / 4" {
 		t.Errorf("%s\n%+v", said, all)
 	}

@@ -15,7 +15,8 @@ import (
 func saveAnswer(t *testing.T, f record.Folder, answer string) {
 	t.Helper()
 	tr := record.New(record.Task{Question: "What is the total? " + answer, Data: "/d"}, record.Question{
-		Final: &record.Final{Answer: answer, Attempts: []record.Attempt{{Code: "print(" + answer + ")"}}}})
+		Final: &record.Final{Derived: record.Derived{Answer: answer,
+			Attempts: []record.Attempt{{Code: "print(" + answer + ")"}}}}})
 	tr.Ended = true
 	tr.Final.Attempts[0].Execution.Status = notebook.OK
 	err := os.MkdirAll(f.Files(), 0o755)
