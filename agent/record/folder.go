@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -25,7 +26,13 @@ func (f Folder) Script() string   { return filepath.Join(string(f), "solution.py
 func (f Folder) Trace() string    { return filepath.Join(string(f), "trace.jsonl") }
 func (f Folder) Files() string    { return filepath.Join(string(f), FilesFolder) }
 
-const FilesFolder = "files"
+// Variables returns the path of the folder with the carried variables, which may not exist yet.
+func (f Folder) Variables() string { return filepath.Join(string(f), variablesFolder) }
+
+const (
+	FilesFolder     = "files"
+	variablesFolder = "variables"
+)
 
 // ErrInUse is wrapped by the error of [CreateFolder] for a folder that is not empty. A run never
 // overwrites anything.
@@ -88,6 +95,23 @@ func (f Folder) Lock() (release func(), err error) {
 	return func() { _ = lock.Unlock() }, nil
 }
 
+// Lend makes the run folder's variables available to cells that run in dir.
+func (f Folder) Lend(dir string) error {
+	info, err := os.Lstat(f.Variables())
+	if err != nil || dir == "" {
+		return nil // there are none, or no session
+	}
+	if !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder, as a run leaves it", f.Variables())
+	} else {
+		err = os.Symlink(f.Variables(), filepath.Join(dir, variablesFolder))
+	}
+	if err != nil {
+		err = fmt.Errorf("lend the variables: %w", err)
+	}
+	return err
+}
+
 // slug returns a folder name made from the first words of a question.
 func slug(question string) string {
 	name := strings.Join(strings.FieldsFunc(strings.ToLower(question), func(c rune) bool {
@@ -100,4 +124,60 @@ func slug(question string) string {
 		}
 	}
 	return cmp.Or(name, "question")
+}
+
+// unfinishedFolder is the folder in a run folder in which a run that has an answer goes on.
+const unfinishedFolder = "unfinished"
+
+// besideNotebook are the folders in a run folder that belong to its notebook.
+var besideNotebook = []string{FilesFolder, variablesFolder}
+
+// Unfinished returns the folder in which a run that has an answer goes on until it has another one.
+// It is a run folder, but for the trace and the data, which stay in f.
+func (f Folder) Unfinished() Folder { return Folder(filepath.Join(string(f), unfinishedFolder)) }
+
+// From returns the copy, in that folder, of the notebook from which the run goes on.
+func (f Folder) From() string { return filepath.Join(string(f.Unfinished()), "from.ipynb") }
+
+// GoOn makes that folder anew. What cells find beside a notebook has copies there, but for the
+// files, which the cells make. Links that lead out of f are not followed.
+func (f Folder) GoOn() error {
+	next := string(f.Unfinished())
+	root, err := os.OpenRoot(string(f))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := errors.Join(disk.RemoveFolderIn(root, unfinishedFolder), root.Mkdir(unfinishedFolder, 0o755)); err != nil {
+		return err
+	}
+	variables, _ := fs.Sub(root.FS(), variablesFolder)
+	if err = os.CopyFS(filepath.Join(next, variablesFolder), variables); errors.Is(err, fs.ErrNotExist) {
+		return nil // cells use none
+	}
+	return err
+}
+
+// TakeOver puts the folders beside the notebook of the unfinished run in the place of those in f.
+// After a kill it is to be called again.
+func (f Folder) TakeOver() error {
+	root, err := os.OpenRoot(string(f))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range besideNotebook {
+		next := path.Join(unfinishedFolder, name)
+		if _, err := root.Lstat(next); errors.Is(err, fs.ErrNotExist) {
+			continue // it is there already, or the cells had no such folder
+		}
+		err := root.Rename(name, path.Join(unfinishedFolder, "former-"+name))
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = root.Rename(next, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -3,10 +3,15 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/notebook"
+	"dsstar/notebook/compare"
+	"dsstar/notebook/lazy"
 )
 
 // Proved reports whether the plan was found sufficient and a fresh run printed the same answer.
@@ -140,3 +145,200 @@ func (d Derived) InWords() string {
 
 // Clipped returns an answer in one line.
 func Clipped(answer string) string { return brief.OneLine(brief.Clip(answer, clippedChars)) }
+
+// ModelsWords stands before a summary that a model has written.
+const ModelsWords = "In the model's words, of which only the figures of the answer were checked"
+
+// SummaryLabel returns what stands before the summary of the answer.
+func (t *Trajectory) SummaryLabel() string {
+	if t.final().ByHand {
+		return "In the words of a last cell that was written by hand"
+	}
+	return ModelsWords
+}
+
+// dependsOn begins the doubt that a reading of the question raises.
+const dependsOn = "it depends on a reading: "
+
+// InWords says in one line what the answer is worth, and why: the standing, a colon, and the rest.
+// Every surface takes its words from here, or from [Trajectory.Label] where there is no room.
+func (t *Trajectory) InWords() string {
+	faults, readings := t.doubts()
+	text := "Not verified: " + joined(append(faults, readings...)) + "."
+	switch {
+	case t.Verified():
+		text = "Verified: " + t.proved(len(t.Readings))
+	case t.Failure != "":
+		text = "Stopped: " + brief.OneLine(t.Failure)
+	case !t.Ended:
+		text = "Running: this notebook is saved after every step."
+	case t.Depends():
+		text = "Depends on a reading: another one changes the answer (" +
+			strings.ReplaceAll(joined(readings), dependsOn, "") + "). All else holds: " + t.proved(-1)
+	}
+	if t.Inconclusive() {
+		text += " The" + strings.TrimPrefix(noAnswer, "the") + After(": ", t.Judged().Reason) + "."
+	}
+	return text
+}
+
+// joined returns reasons as a part of a sentence.
+func joined(reasons []string) string {
+	return strings.TrimSuffix(strings.ReplaceAll(strings.Join(reasons, "; "), ".; ", "; "), ".")
+}
+
+// Label returns the standing of the answer, and says with it that the data hold none.
+func (t *Trajectory) Label() string {
+	if t.Inconclusive() {
+		return t.Standing() + ", " + noAnswer
+	}
+	return t.Standing()
+}
+
+const noAnswer = "the data hold no answer"
+
+// proved says how the answer was derived and repeated, which parts of it were compared, and, of so
+// many readings that were named, that none changes it; fewer than 0: nothing of readings.
+func (t *Trajectory) proved(readings int) string {
+	compared, not := t.compared()
+	drawn := slices.ContainsFunc(t.LastOutputs(), func(o notebook.Output) bool {
+		return strings.Contains(strings.Join(slices.Collect(maps.Keys(o.Data)), " "), "image/")
+	})
+	if drawn && !slices.ContainsFunc(t.Given(), IsPicture) {
+		not = append(not, "the chart")
+	}
+	said := slices.Concat([]string{t.twice() + "; repeated from scratch in a fresh session and by solution.py"},
+		where(len(compared) > 0, "files compared: "+strings.Join(compared, ", ")),
+		where(len(not) > 0, "not compared: "+strings.Join(not, ", ")),
+		where(asksWhy().MatchString(t.Task.Question), "of a cause, only what both derivations say"),
+		where(readings == 0, "no reading of the question was named"),
+		where(readings > 0, "no open reading of the question changes it"))
+	end := "."
+	if tier, _, _ := strings.Cut(strings.ReplaceAll(t.Sandbox, ",", " "), " "); slices.Contains(unconfined, tier) {
+		end = ". No sandbox of dsstar's kept the cells from passing something on to the proof."
+	}
+	return strings.Join(said, "; ") + end
+}
+
+// unconfined are the tiers of the sandbox that confine nothing, or that are not dsstar's.
+var unconfined = []string{"none", "off", "external"}
+
+var asksWhy = lazy.Regexp(`(?i)\b(?:why|explain|reasons?|causes?|caused|warum|wieso|weshalb|pourquoi|por\s+qué)\b`)
+
+// twice says how far the second derivation is one of its own.
+func (t *Trajectory) twice() string {
+	s := t.Second
+	switch {
+	case s == nil:
+		return "derived once"
+	case len(s.Rejected) > 0 && s.Rejected[len(s.Rejected)-1].Ruling == RuledSecond:
+		return "derived twice, the second time anew, told what an arbiter had found wrong with the one before"
+	case len(s.Rejected) > 0:
+		return "derived twice, the first time corrected after a comparison with the second"
+	case s.Together:
+		return "derived twice, both in one session"
+	case !s.Agrees && s.Ruling != RuledSame:
+		return "derived twice, the second time under another reading"
+	}
+	how := "independently"
+	if s.Builds {
+		how = "the second time with variables of earlier questions"
+	}
+	if s.Ruling == RuledSame {
+		how += "; that both answers mean the same is a model's word"
+	}
+	return "derived twice, " + how
+}
+
+// BuildsOn returns the indexes of the earlier questions on which the answer may build: until it is
+// proved, on all.
+func (t *Trajectory) BuildsOn() (on []int) {
+	for k := range t.Earlier() {
+		if t.Proof == nil || !slices.Contains(t.Proof.Apart, k) {
+			on = append(on, k)
+		}
+	}
+	return on
+}
+
+// compared returns the files of the answer that were compared with those of the second derivation,
+// and the others.
+func (t *Trajectory) compared() (names, not []string) {
+	for _, f := range t.final().Files {
+		same := func(s compare.File) bool {
+			return s.Name == f.Name && (s.Digest == f.Digest || s.Text != "" && f.Text != "")
+		}
+		switch {
+		case f.Digest == "":
+		case t.Second != nil && slices.ContainsFunc(t.Second.Files, same):
+			names = append(names, f.Name)
+		default:
+			not = append(not, f.Name)
+		}
+	}
+	return names, not
+}
+
+// IsPicture reports whether a file is a picture, by its name.
+func IsPicture(name string) bool {
+	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".svg", ".gif", ".webp"}, strings.ToLower(path.Ext(name)))
+}
+
+// InWords says what an answer hangs on: the point, and a line for each option with its answer; that
+// of the accepted cells is given.
+func (r Reading) InWords(answer string) string {
+	text := brief.OneLine(r.Point)
+	for i, o := range r.Options {
+		line := o.Text
+		if i == r.Chosen {
+			line += " (taken)"
+		}
+		if gives := r.Gives(i, answer); gives != "" {
+			line += ": " + gives
+		}
+		text += "\n  - " + strings.ReplaceAll(line, "\n", "\n    ")
+	}
+	return text
+}
+
+// Gives says what the answer is under option i; "" if that is not computed. The answer of the
+// accepted cells is given.
+func (r Reading) Gives(i int, answer string) string {
+	switch o := r.Options[i]; {
+	case i == r.Chosen:
+		return answer + After(", but that the steps take it is not confirmed: ", o.Problem)
+	case o.Answer != "":
+		return o.Told()
+	default:
+		return After("not known: ", o.Problem)
+	}
+}
+
+// Safety is the notice above the notebook and script of every run.
+var Safety = []string{
+	"A model wrote this code. \"Verified\" does not mean safe: malicious code could wait for another " +
+		"user or machine.",
+	"Run All and `python solution.py` run it unconfined; `dsstar rerun notebook.ipynb` runs it in " +
+		"a sandbox.",
+}
+
+// Given returns the names, below the cells' folder, of the files that the question asks for and of
+// those that the answer names, if they were written.
+func (t *Trajectory) Given() (names []string) {
+	for _, f := range t.final().Files {
+		if f.Digest != "" {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// LastOutputs returns the outputs of the last step's cell and the last cell, which the report may repeat.
+func (t *Trajectory) LastOutputs() (all []notebook.Output) {
+	if rounds := t.Accepted(); len(rounds) > 0 && !t.Method.Script {
+		a, _ := rounds[len(rounds)-1].Accepted()
+		all = a.Execution.Outputs
+	}
+	last, _ := t.FinalCell()
+	return slices.Concat(all, last.Execution.Outputs)
+}
