@@ -54,23 +54,31 @@ var ErrStopped = errors.New("stopped at a review")
 // byHand begins the reason of a cell that a person rejected.
 const byHand = "rejected by hand"
 
-// reviewed runs the next try if the reviewer accepts it. A rejected cell is an attempt that
-// was not run. The person's changes of step and cell are recorded after the cell has run.
+// reviewed runs the next try if the reviewer accepts it, who is asked again after a slip, and not about
+// a cell that has run before. A rejected cell is an attempt that was not run. The person's changes of
+// step and cell are recorded after the cell has run.
 func (r *run) reviewed(ctx context.Context, t task, code string) (a record.Attempt, err error) {
-	p, faults := r.proposal(t, code), t.faults
+	p, faults, chain := r.proposal(t, code), t.faults, r.chain()
 	for slips := 0; ; slips++ {
-		ran := slips == 0 && t.work.Known(t.chain(), t.cell(p.Code))
-		d, seen, err := r.decide(ctx, p, slips, ran)
-		if err != nil {
-			return record.Attempt{}, err
+		var person func(context.Context) (Decision, error)
+		if r.cfg.Review != nil && (slips > 0 || !t.work.Known(t.chain(), t.cell(p.Code))) {
+			person = func(ctx context.Context) (Decision, error) { return r.ask(ctx, p) }
 		}
-		if d.Choice == Reject {
+		on := p
+		on.Round = 0 // it may run on other rounds than before
+		d, decided, err := r.decision(ctx, []any{"review", r.t.Task.Question, chain.Earlier, chain.Steps, on, slips}, person)
+		switch {
+		case err != nil:
+			return a, err
+		case !decided:
+			d = Decision{Choice: Accept, Code: p.Code}
+		case d.Choice == Reject:
 			return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun,
 				Reason: d.Reason}}, nil
 		}
 		edited := d.Code != code
 		if t.isLast() {
-			if r.approved = seen; edited {
+			if r.approved = decided && !d.Unseen; edited {
 				faults = mustPrint
 			}
 		}
@@ -96,24 +104,6 @@ func (r *run) reviewed(ctx context.Context, t task, code string) (a record.Attem
 func isSyntaxError(a record.Attempt) bool {
 	o, ok := a.Execution.Error()
 	return ok && slices.Contains([]string{"SyntaxError", "IndentationError", "TabError"}, o.EName)
-}
-
-// decide asks the reviewer, again after some slips, unless the cell has run before and nobody was
-// asked. The decision is valid and is Accept or Reject. seen reports whether a person has looked at the cell.
-func (r *run) decide(ctx context.Context, p Proposal, slips int, ran bool) (d Decision, seen bool, err error) {
-	review := r.cfg.Review
-	var person func(context.Context) (Decision, error)
-	if review != nil && !ran {
-		person = func(ctx context.Context) (Decision, error) { return r.ask(ctx, p) }
-	}
-	on := p
-	on.Round = 0 // it may run on other rounds than before
-	chain := r.chain()
-	d, known, err := r.decision(ctx, []any{"review", r.t.Task.Question, chain.Earlier, chain.Steps, on, slips}, person)
-	if err == nil && !known {
-		d = Decision{Choice: Accept, Code: p.Code}
-	}
-	return d, known && !d.Unseen, err
 }
 
 // decision returns what a person has decided, or decides now if somebody is there.
