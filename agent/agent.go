@@ -13,7 +13,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/describe"
 	"dsstar/agent/files"
-	"dsstar/agent/journal"
 	"dsstar/agent/record"
 )
 
@@ -80,7 +79,6 @@ func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
 	t := record.New(task, record.Question{})
 	t.Method, t.Choice, t.Sandbox, t.Memory = cfg.Method, cfg.Choice, cfg.Sandbox, cfg.Memory
 	t.Started, t.Warnings, t.Recalled = time.Now(), slices.Clone(cfg.Warnings), cfg.Recalled
-	t.Journal = &journal.Journal{}
 	return t
 }
 

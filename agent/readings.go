@@ -234,9 +234,6 @@ func (r *run) chooseReadings(ctx context.Context) (changed bool, err error) {
 // it from there: if the option's branch has computed its answer, the branch's cells become the
 // accepted ones, and nothing is asked to compute it anew. The questions after it begin again.
 func Choose(t *record.Trajectory, k, i, n int) error {
-	if t.Journal == nil {
-		t.Journal = &journal.Journal{}
-	}
 	q := t.Questions[k]
 	if err := journal.Put(t.Journal, record.Decided, record.MeantOf(q, i), record.ChoiceOf(q.Readings[i], n)); err != nil {
 		return err

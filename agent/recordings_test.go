@@ -394,8 +394,6 @@ var recordings = map[string][]turn{
 		change: prints(notebook.Execution{}, errors.New("no program"))}, {replies: script{}}},
 	"no readings wanted": {{replies: open, change: func(s *stage) { s.config.Method.NoReadings = true }}},
 	"finished":           {{replies: simple}, {replies: script{}}},
-	"no journal": {{replies: simple}, {replies: simple, does: changed(func(tr *record.Trajectory) { tr.Journal = nil })},
-		{replies: simple, does: changed(func(tr *record.Trajectory) { tr.Journal = nil; tr.Disown() })}},
 
 	// a follow-up leaves the question before it as it was
 	"a review followed, with data elsewhere": {{replies: simple, change: (&critic{answers: map[string]agent.Decision{

@@ -8,7 +8,6 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
-	"dsstar/agent/journal"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -27,12 +26,6 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	}
 	if what := t.DataChanges(files); what != "" && t.Described {
 		t.Renew("the data files have changed: " + what)
-	}
-	if t.Journal == nil && t.RoundsTaken() > 0 {
-		t.Renew("what the model has replied is not recorded")
-	}
-	if t.Journal == nil {
-		t.Journal = &journal.Journal{}
 	}
 	r := newRun(cfg, t)
 	r.resumed, r.before = t.Described, t.Seconds

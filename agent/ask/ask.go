@@ -32,7 +32,7 @@ type Request struct {
 type Asker struct {
 	Settings
 	*Budget
-	Journal *journal.Journal // has the replies; nil: each request is made
+	Journal *journal.Journal // has the replies
 	system  func() prompts.Part
 	warn    func(text string) error
 
@@ -78,7 +78,7 @@ func NewAsker(s Settings, system func() prompts.Part, warn func(text string) err
 	}
 	sizes := firstSizes(s)
 	a := &Asker{Settings: s, Budget: &Budget{Limits: s.Limits, Price: s.Price, Of: s.Of}, system: system,
-		warn: warn, sizes: sizes, most: sizes, times: map[string]int{}}
+		Journal: &journal.Journal{}, warn: warn, sizes: sizes, most: sizes, times: map[string]int{}}
 	if s.Price != nil {
 		a.spent.Cost = new(float64)
 	}

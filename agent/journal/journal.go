@@ -23,8 +23,7 @@ type Entry struct {
 }
 
 // A Journal is the results of a run, in the order in which they were recorded. The zero value is an
-// empty journal, and nil is one that keeps nothing. Methods and functions may be called by several
-// goroutines.
+// empty journal. Methods and functions may be called by several goroutines.
 type Journal struct {
 	mu      sync.Mutex
 	entries []Entry
@@ -38,9 +37,6 @@ func (j *Journal) OnAdded(saved func(kind string) error) { j.saved = saved }
 
 // Asked returns how many results were not in the journal when they were asked for.
 func (j *Journal) Asked() int {
-	if j == nil {
-		return 0
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.asked
@@ -48,9 +44,6 @@ func (j *Journal) Asked() int {
 
 // Len returns the number of results.
 func (j *Journal) Len() int {
-	if j == nil {
-		return 0
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return len(j.entries)
@@ -81,19 +74,14 @@ func Once[T any](ctx context.Context, j *Journal, kind string, restsOn any,
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	if j != nil {
-		j.mu.Lock()
-		j.asked++
-		j.mu.Unlock()
-	}
+	j.mu.Lock()
+	j.asked++
+	j.mu.Unlock()
 	v, err := do(ctx)
+	if err == nil {
+		err = Put(j, kind, restsOn, v)
+	}
 	if err != nil {
-		return none, err
-	}
-	if j == nil {
-		return v, nil
-	}
-	if err := Put(j, kind, restsOn, v); err != nil {
 		return none, err
 	}
 	v, _ = Known[T](j, kind, restsOn)
@@ -102,9 +90,6 @@ func Once[T any](ctx context.Context, j *Journal, kind string, restsOn any,
 
 // Known returns the result that is recorded. One that does not fit its type is not known.
 func Known[T any](j *Journal, kind string, restsOn any) (v T, ok bool) {
-	if j == nil {
-		return v, false
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	i := j.index(key(kind, restsOn))
@@ -147,9 +132,6 @@ func plain(v any) ([]byte, error) {
 
 // Forget removes a result, so that it is asked for again, and reports whether it was there.
 func (j *Journal) Forget(kind string, restsOn any) bool {
-	if j == nil {
-		return false
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	i := j.index(key(kind, restsOn))
@@ -161,9 +143,6 @@ func (j *Journal) Forget(kind string, restsOn any) bool {
 
 // Drop removes the results of a kind that are to go.
 func Drop[T any](j *Journal, kind string, goes func(T) bool) {
-	if j == nil {
-		return
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.entries = slices.DeleteFunc(j.entries, func(e Entry) bool {
@@ -174,18 +153,8 @@ func Drop[T any](j *Journal, kind string, goes func(T) bool) {
 
 // Only returns a new journal with the results of some kinds.
 func (j *Journal) Only(kinds ...string) *Journal {
-	if j == nil {
-		return nil
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	only := &Journal{}
-	for _, e := range j.entries {
-		if slices.Contains(kinds, e.Kind) {
-			only.entries = append(only.entries, e)
-		}
-	}
-	return only
+	other := func(e Entry) bool { return !slices.Contains(kinds, e.Kind) }
+	return &Journal{entries: slices.DeleteFunc(j.all(), other)}
 }
 
 // Add adds the results of another journal that this one lacks.
@@ -200,9 +169,6 @@ func (j *Journal) Add(other *Journal) {
 }
 
 func (j *Journal) all() []Entry {
-	if j == nil {
-		return nil
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return slices.Clone(j.entries)

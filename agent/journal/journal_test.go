@@ -51,7 +51,6 @@ func TestOnce(t *testing.T) {
 			_ = journal.Put(j, "reply", 1, result{"x"})
 			return ask(j, 1, nil)
 		}, "x", 5},
-		{"kept by nobody", func() string { return ask(nil, 1, nil) }, "f", 6},
 	} {
 		if got := c.does(); got != c.want || calls != c.calls {
 			t.Errorf("%s: %q after %d calls, want %q after %d", c.name, got, calls, c.want, c.calls)

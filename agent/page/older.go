@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 
+	"dsstar/agent/journal"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -39,7 +40,7 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 			t.Recalled.Tools[i].Imports = functions.Recalled.Imports
 		}
 	}
-	t.Questions, t.Later, t.Journal = nil, nil, nil
+	t.Questions, t.Later, t.Journal = nil, nil, &journal.Journal{}
 	for _, q := range append(was.Earlier, asked{t.Task.Question, t.Task.Guidelines, was.Readings}) {
 		t.Question = &record.Question{Text: q.Question, Guidelines: q.Guidelines, Readings: q.Readings}
 		t.Questions = append(t.Questions, t.Question)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"dsstar/agent/files"
+	"dsstar/agent/journal"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
 )
@@ -58,7 +59,7 @@ func (t *Trajectory) Disown() {
 	t.Unprove()
 	t.Renew("another dsstar made this run: its cells run again, and its answer is judged, derived " +
 		"and proved again")
-	t.Adopted, t.Variables, t.Journal = true, nil, nil
+	t.Adopted, t.Variables, t.Journal = true, nil, &journal.Journal{}
 	t.Ended, t.Failure, t.Memory, t.Task.Include, t.Sizes = false, "", 0, nil, Sizes{}
 	if r := t.Recalled; r != nil {
 		t.Recalled = &Recalled{Facts: r.Facts, Tools: r.Tools}

@@ -237,12 +237,13 @@ type Seconds struct {
 // New returns the trajectory of a run that begins with a task.
 func New(task Task, q Question) *Trajectory {
 	q.Text, q.Guidelines = task.Question, task.Guidelines
-	return &Trajectory{Task: task, Question: &q, Questions: []*Question{&q}}
+	return &Trajectory{Task: task, Question: &q, Questions: []*Question{&q}, Journal: &journal.Journal{}}
 }
 
 // UnmarshalJSON reads a trajectory, at its last question.
 func (t *Trajectory) UnmarshalJSON(data []byte) error {
 	type plain Trajectory
+	t.Journal = &journal.Journal{}
 	err := json.Unmarshal(data, (*plain)(t))
 	if err == nil && (len(t.Questions) == 0 || slices.Contains(slices.Concat(t.Questions, t.Later), nil)) {
 		err = errors.New("it has no question")

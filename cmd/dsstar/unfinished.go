@@ -47,7 +47,7 @@ func (a *app) takeUp(j *job, r pastRun, w wish) (pastRun, error) {
 		next.t.TakeRemarks(r.t)
 		return next, disk.WriteFile(r.folder.From(), r.content)
 	}
-	if next.t != nil && !next.theirs && r.t.Journal != nil { // what was asked for it is known
+	if next.t != nil && !next.theirs { // what was asked for it is known
 		r.t.Journal.Add(next.t.Journal)
 	}
 	if next.t != nil && len(next.t.Questions) > len(r.t.Questions) && next.t.Task.Question != w.question {
