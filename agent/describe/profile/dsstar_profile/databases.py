@@ -154,9 +154,9 @@ def _catalog(sa: Any, inspector: Any, schemas: list, default: Any) -> dict:
         comments: dict = {}
         with contextlib.suppress(NotImplementedError):
             comments = inspector.get_multi_table_comment(**kinds)
-        for key, columns in sorted(
-            inspector.get_multi_columns(**kinds).items(), key=lambda i: i[0][1]
-        ):
+        every = inspector.get_multi_columns(**kinds)
+        have = {t.lower(): {c["name"].lower() for c in cs} for (_, t), cs in every.items()}
+        for key, columns in sorted(every.items(), key=lambda i: i[0][1]):
             name = key[1]
             where = ["a view"] if name in views else []
             if primary := (keys.get(key) or {}).get("constrained_columns"):
@@ -165,6 +165,7 @@ def _catalog(sa: Any, inspector: Any, schemas: list, default: Any) -> dict:
                 f"{', '.join(map(show, f['constrained_columns']))} refers to "
                 f"{show(f['referred_table'])}.{', '.join(map(show, f['referred_columns']))}"
                 for f in (foreign.get(key) or [])[:20]
+                if f["referred_schema"] != at or _there(f, have)
             ]
             if comment := (comments.get(key) or {}).get("text"):
                 said.insert(0, "comment: " + show(comment, 300))
@@ -181,6 +182,12 @@ def _catalog(sa: Any, inspector: Any, schemas: list, default: Any) -> dict:
                 "said": said,
             }
     return known
+
+
+def _there(key: dict, have: dict) -> bool:
+    """Whether the columns that a key refers to are there: not every database asks for that."""
+    names = have.get(key["referred_table"].lower(), ())
+    return all(n.lower() in names for n in key["referred_columns"])
 
 
 def _kind(kind: Any) -> str:

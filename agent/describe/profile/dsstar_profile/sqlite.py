@@ -145,12 +145,20 @@ def _table(con: Any, name: str, found: Found) -> Table:
     keys = [r[1] for r in sorted(info, key=lambda r: r[5]) if r[5]]
     if keys:
         found.lines.append(f"{show(name)}: primary key {', '.join(map(show, keys))}")
-    found.lines += [
-        f"{show(name)}.{show(f[3])} refers to {show(f[2])}.{show(f[4])}"
-        for f in con.execute(f"PRAGMA foreign_key_list({named(name)})").fetchall()[:20]
-        if f[3] in names  # SQLite accepts a key of a column that the table does not have
-    ]
+    found.lines += [f"{show(name)}.{key}" for key in _foreign(con, name, names)]
     return table
+
+
+def _foreign(con: Any, name: str, names: list[str]) -> list[str]:
+    """What columns of a table refer to. SQLite accepts keys of columns that no table has."""
+    keys = []
+    for _, at, of, own, to, *_ in con.execute(f"PRAGMA foreign_key_list({named(name)})").fetchall():
+        there = con.execute(f"PRAGMA table_info({named(of)})").fetchall()
+        if to is None:  # its primary key
+            to = next((c[1] for c in there if c[5] == at + 1), "")
+        if own in names and to.lower() in (c[1].lower() for c in there):
+            keys.append(f"{show(own)} refers to {show(of)}.{show(to)}")
+    return keys[:20]
 
 
 def _figures(con: Any, name: str, names: list[str]) -> list[Json | None]:
