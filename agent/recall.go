@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/memory"
 	"dsstar/agent/memory/lesson"
 	"dsstar/agent/page"
@@ -35,7 +35,8 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 		texts[i] = f.String()
 	}
 	room, near := maxFacts, map[string]bool{}
-	for _, i := range describe.ByWords(question, texts) {
+	order, _ := profile.Near(question, texts, 0)
+	for _, i := range order {
 		if text := texts[i]; len(text) <= room {
 			near[text], room = true, room-len(text)-1
 		}
@@ -52,8 +53,8 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 		texts = append(texts, signature+"\n"+doc+"\n"+t.Test) // which names the question
 	}
 	names := ""
-	order := describe.NearByWords(question, texts, nearEnough)
-	for _, i := range order[:min(len(order), maxTools)] {
+	order, some := profile.Near(question, texts, nearEnough)
+	for _, i := range order[:min(some, maxTools)] {
 		names += tested[i].Name + " "
 	}
 	if r.Example != nil {

@@ -12,6 +12,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/record"
 	"dsstar/prompts"
 )
@@ -145,7 +146,8 @@ func (r *run) shownVariables(show ask.Sizes) (told []prompts.Variable, others st
 		texts[i] = v.Name + "\n" + v.Name + "\n" + v.Text
 	}
 	room, taken := show.Context/2, make([]bool, len(all))
-	for _, n := range describe.ByWords(r.t.Task.Question, texts) {
+	order, _ := profile.Near(r.t.Task.Question, texts, 0)
+	for _, n := range order {
 		if taken[n] = all[n].Text != "" && len(all[n].Text) <= room; taken[n] {
 			room -= len(all[n].Text)
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"dsstar/agent/brief"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
@@ -69,7 +70,8 @@ func (r *Describer) Choose() error {
 	if r.MaxFiles == 0 || len(names) <= r.MaxFiles {
 		return nil
 	}
-	r.keepOnly(ByWords(r.t.Task.Question, names)[:r.MaxFiles])
+	order, _ := profile.Near(r.t.Task.Question, names, 0)
+	r.keepOnly(order[:r.MaxFiles])
 	return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d",
 		human.Plural(len(r.others), "file"), r.MaxFiles))
 }
@@ -92,32 +94,44 @@ func (r *Describer) keepOnly(kept []int) {
 	r.t.Task.Others += len(all) - len(kept)
 }
 
+// nearest are the indexes of the files, the nearest to the question first.
+func (r *Describer) nearest() []int {
+	all := make([]int, len(r.t.Descriptions))
+	for i := range all {
+		all[i] = i
+	}
+	near := func(i int) int { return r.t.Descriptions[i].Near }
+	slices.SortStableFunc(all, func(a, b int) int { return near(a) - near(b) })
+	return all
+}
+
 // survey describes the files that need no program, and returns the others.
 func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 	root := files.In(r.data, r.Readable...)
 	var leading []string
 	for i, f := range r.t.Task.Files {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		d := &r.t.Descriptions[i]
-		_, err := root.Find(f.Name)
+		_, lost := root.Find(f.Name)
 		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
 		case !utf8.ValidString(f.Name):
 			d.Error = "its name is not valid UTF-8, so that no cell can name it"
-		case errors.Is(err, files.ErrOutside):
+		case errors.Is(lost, files.ErrOutside):
 			d.Error, leading = files.ErrOutside.Error()+", and is not read", append(leading, f.Name)
 		case f.Size == 0:
 			d.Text = "The file is empty: it has 0 bytes."
 		case r.t.Method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
-			if known, err := r.takeKept(root, i); err != nil {
-				return nil, err
-			} else if !known {
+			r.kept[f.Name] = r.keptAt(root, f)
+			p, known := keptProfile(r.kept[f.Name])
+			if !known {
 				left = append(left, i)
+				continue
 			}
-			continue
+			r.profiles[f.Name], d.Cached = &p, p.Known()
+			*d = r.fromProfile(i, r.Sizes().Description)
 		}
 		if err := r.journal.Described(i, *d); err != nil {
 			return nil, err

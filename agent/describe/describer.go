@@ -74,19 +74,3 @@ func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask
 	return &Describer{Asker: a, Options: o, journal: journal, t: t, open: open,
 		data: data, kernel: kernel, profiles: map[string]*profile.Profile{}, kept: map[string]string{}}
 }
-
-// order has the files of the indexes be the nearest to the question, in this order.
-func (r *Describer) order(indexes []int) {
-	for n, i := range indexes {
-		r.t.Descriptions[i].Near = n + 1
-	}
-}
-
-// nearest are the indexes of the files, the nearest to the question first.
-func (r *Describer) nearest() []int {
-	scores := make([]float64, len(r.t.Descriptions))
-	for i, d := range r.t.Descriptions {
-		scores[i] = -float64(d.Near)
-	}
-	return byScore(scores)
-}

@@ -82,19 +82,6 @@ func marked(printed, mark string) map[int]string {
 	return found
 }
 
-// profiled takes what the program printed about file i: "" if it did not end.
-func (r *Describer) profiled(i int, text string) error {
-	var p profile.Profile
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		const problem = "the program that looks into files has not come to an end with it"
-		p = profile.Profile{Format: "unknown", Problem: problem, Notes: "Note: " + problem,
-			Cause: profile.NoTime, Line: "unknown; " + problem}
-	} else {
-		keep(r.kept[r.t.Task.Files[i].Name], p)
-	}
-	return r.takeProfile(i, p)
-}
-
 // A DatabaseError is a database, bucket or cluster that could not be looked into.
 type DatabaseError struct {
 	Source files.Source
@@ -106,10 +93,16 @@ func (e *DatabaseError) Error() string {
 	return fmt.Sprintf("%s cannot be used: %s", cmp.Or(e.Source.Database, e.Source.Path), e.Reason)
 }
 
-// takeProfile gives file i the description that its profile is. Without a database that the user
-// has named there is nothing to ask about.
-func (r *Describer) takeProfile(i int, p profile.Profile) error {
-	name := r.t.Task.Files[i].Name
+// profiled takes what the program printed about file i: "" if it did not end. Without a database
+// that the user has named there is nothing to ask about.
+func (r *Describer) profiled(i int, text string) error {
+	name, p := r.t.Task.Files[i].Name, profile.Profile{}
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		const problem = "the program that looks into files has not come to an end with it"
+		p = profile.Profile{Format: "unknown", Problem: problem, Notes: "Note: " + problem,
+			Cause: profile.NoTime, Line: "unknown; " + problem}
+	}
+	keep(r.kept[name], p)
 	for _, s := range r.t.Task.Sources {
 		failed := s.Name == name && p.Problem != "" && len(p.Tables) == 0
 		if failed && (s.Database != "" || p.Cause == profile.Locked) {
@@ -131,7 +124,7 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 		d.Text = strings.TrimRight(p.Document, "\n")
 		d.Kind, _, _ = strings.Cut(cmp.Or(p.Headline, p.Format), "\n") // which tells the encoding
 	} else {
-		d.Text = p.Text(chars, Ranker(r.t.Task.Question)) // the form of its answer tells nothing
+		d.Text = p.Text(chars, r.t.Task.Question) // the form of its answer tells nothing
 	}
 	if said := r.Corrections[d.File]; said != "" {
 		d.Corrected, d.Whole = true, false
@@ -191,18 +184,17 @@ func (r *Describer) share(all []int) (near []int) {
 	const most = 8 // tables that the room is divided among
 	show := r.Sizes()
 	left, far, documents := show.Context/nearShare, show.Context/farShare, show.Context/documentsShare
-	tables := 0
-	for _, i := range all {
-		if !r.document(i) {
-			tables++
-		}
+	table := func(i int) bool {
+		d := r.t.Descriptions[i]
+		return !d.Whole && !d.Document && !d.Corrected
 	}
+	tables := len(slices.DeleteFunc(slices.Clone(all), func(i int) bool { return !table(i) }))
 	for _, i := range all {
 		d := &r.t.Descriptions[i]
 		p := r.profiles[d.File]
 		room, chars := &documents, min(documents, show.Context/documentShare)
 		switch {
-		case !r.document(i):
+		case table(i):
 			room, chars = &left, min(left, max(leastChars, 2*left/(min(tables, most)+1)))
 			tables--
 		case d.Corrected:

@@ -27,7 +27,7 @@ func TestByWords(t *testing.T) {
 		{"xyz", []int{0, 1, 2, 3, 4}}, // nothing in common: as they come
 		{"", []int{0, 1, 2, 3, 4}},
 	} {
-		if got := ByWords(c.question, texts)[:len(c.want)]; !slices.Equal(got, c.want) {
+		if got, _ := profile.Near(c.question, texts, 0); !slices.Equal(got[:len(c.want)], c.want) {
 			t.Errorf("%q: got %v, want %v", c.question, got, c.want)
 		}
 	}
@@ -41,7 +41,7 @@ func TestByWordsAlike(t *testing.T) {
 		texts = append(texts, strings.Join(slices.Concat(words[n:], words[:n]), " "))
 		some = append(some, strings.Join(words[:n], " ")) // so that words differ in weight
 	}
-	order := ByWords("the price of cars in each region of the year", append(texts, some...))
+	order, _ := profile.Near("the price of cars in each region of the year", append(texts, some...), 0)
 	alike := slices.DeleteFunc(order, func(i int) bool { return i >= len(texts) })
 	if !slices.IsSorted(alike) {
 		t.Errorf("of texts that are alike, the order is %v", alike)

@@ -25,7 +25,7 @@ type Cache struct {
 // keptAt returns where the profile of a file is kept: "" without a cache, and for data that change
 // without their file or cannot be read.
 func (r *Describer) keptAt(root files.Folder, f record.File) string {
-	if r.Cache == nil || files.ChangesUnseen(f.Name) {
+	if r.Cache == nil || files.ChangesUnseen(f.Name) || !r.t.Method.Profiles() {
 		return ""
 	}
 	sum, err := root.Sum(f.Name)
@@ -51,21 +51,6 @@ func hash(parts ...any) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%#v", parts)))
 }
 
-// takeKept gives file i the description that its profile is, if that is kept.
-func (r *Describer) takeKept(root files.Folder, i int) (known bool, err error) {
-	if !r.t.Method.Profiles() {
-		return false, nil
-	}
-	f := r.t.Task.Files[i]
-	r.kept[f.Name] = r.keptAt(root, f)
-	p, known := keptProfile(r.kept[f.Name])
-	if known {
-		r.t.Descriptions[i].Cached = p.Known()
-		err = r.takeProfile(i, p)
-	}
-	return known, err
-}
-
 // keptProfile takes a profile from where it is kept.
 func keptProfile(at string) (p profile.Profile, ok bool) {
 	data, err := disk.ReadFile(at, disk.MaxDocument)
@@ -77,11 +62,11 @@ func keptProfile(at string) (p profile.Profile, ok bool) {
 // the next run may have more time or packages. That it could not be kept costs the next run its
 // making, no more.
 func keep(at string, p profile.Profile) {
-	if at == "" || p.Problem != "" || p.Untried {
+	data, err := json.Marshal(p)
+	if at == "" || p.Problem != "" || p.Untried || err != nil {
 		return
 	}
-	data, err := json.Marshal(p)
-	if err == nil && os.MkdirAll(filepath.Dir(at), 0o700) == nil {
+	if os.MkdirAll(filepath.Dir(at), 0o700) == nil {
 		_ = os.WriteFile(at, data, 0o600) // one that a power cut has torn is not read
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/brief"
-	"dsstar/agent/describe"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
@@ -87,7 +87,8 @@ func (d *desk) context() (c prompts.Context, listed []record.File) {
 	for _, f := range d.task.Files {
 		names = append(names, f.Name)
 	}
-	order, more := describe.ByWords(d.task.Question, names), ""
+	order, _ := profile.Near(d.task.Question, names, 0)
+	more := ""
 	slices.Sort(order[:min(len(order), d.cfg.TopK)])
 	for _, i := range order {
 		f := d.task.Files[i]

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"dsstar/agent/brief"
-	"dsstar/agent/describe"
 	"dsstar/agent/describe/profile"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -64,7 +63,7 @@ func bounded(t *testing.T, dir, path string) {
 		t.Skip("the system does not tell how much memory a process has used")
 	}
 	t.Logf("%.1f s, of them %.1f s of a processor, %d MB: %.3000s", took.Seconds(),
-		(by.UserTime() + by.SystemTime()).Seconds(), used.Maxrss>>10, found[0].Text(6000, describe.Ranker("")))
+		(by.UserTime() + by.SystemTime()).Seconds(), used.Maxrss>>10, found[0].Text(6000, ""))
 	if used.Maxrss>>10 >= 1000 {
 		t.Errorf("it took %d MB of memory", used.Maxrss>>10)
 	}
@@ -84,7 +83,7 @@ func TestProfiles(t *testing.T) {
 	profiles, _ := alone(t, dir, names...)
 	var got bytes.Buffer
 	for n, found := range profiles {
-		fmt.Fprintf(&got, "== %s\n%s\n\n", names[n], found.Text(2500, describe.Ranker("")))
+		fmt.Fprintf(&got, "== %s\n%s\n\n", names[n], found.Text(2500, ""))
 	}
 	const golden = "testdata/profiles.golden"
 	if *update {
@@ -130,7 +129,7 @@ func TestTextFits(t *testing.T) {
 	}
 	for _, chars := range []int{20_000, 3000, 500, 200} {
 		const question = "What is the mean of sensor377?"
-		text := wide.Text(chars, describe.Ranker(question))
+		text := wide.Text(chars, question)
 		if len(text) > chars+100 {
 			t.Errorf("%d bytes, more than %d", len(text), chars)
 		}
@@ -146,7 +145,7 @@ func TestOtherTables(t *testing.T) {
 	for n := range tables {
 		tables[n] = profile.Table{Name: fmt.Sprint("t", n), Count: fmt.Sprintf("about %d rows", n)}
 	}
-	text := profile.Profile{Format: "database", Tables: tables}.Text(9000, describe.Ranker(""))
+	text := profile.Profile{Format: "database", Tables: tables}.Text(9000, "")
 	if want := "other tables: t60 (about 60 rows)"; !strings.Contains(text, want) {
 		t.Errorf("there is no %q in %s", want, text)
 	}
@@ -178,7 +177,7 @@ func FuzzProfile(f *testing.F) {
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("a small file took %v", took)
 		}
-		if text := found.Text(2000, describe.Ranker("")); len(text) > 2200 || text == "" {
+		if text := found.Text(2000, ""); len(text) > 2200 || text == "" {
 			t.Errorf("a text of %d bytes", len(text))
 		}
 	})
@@ -202,7 +201,7 @@ func TestLogs(t *testing.T) {
 			if len(is.Tables) != 1 || is.Tables[0].Count != "100 rows" {
 				t.Errorf("%s: tables are %v, %s", path, is.Tables, is.Problem)
 			}
-			if text := is.Text(10_000, describe.Ranker("")); strings.Contains(text, "file:PATH?") != asks {
+			if text := is.Text(10_000, ""); strings.Contains(text, "file:PATH?") != asks {
 				t.Errorf("%s: %s", path, text)
 			}
 		}

@@ -13,30 +13,28 @@ import (
 // A side is a column that may match others.
 type side struct {
 	Column
-	place, key string // in words
 	table      int
+	place, key string // in words
 }
 
 // Relate tells which columns of the files match which, as a key matches what refers to it: most of
 // the values of one are in the other, each of whose values stands in one row. There is a line for
-// each such key; each other column has one match at most, the surest.
+// each such key; each other column has one match at most, the likeliest.
 func Relate(names []string, profiles map[string]*Profile) string {
 	const chars = 300 // of a line, about
 	all := sides(names, profiles)
 	found := make([][]string, len(all)) // by the key
 	for a, from := range all {
-		best, surest := 0, 0.0
-		for b, in := range all[:a] {
-			share := containment(from.Sketch, in.Sketch)
-			if share > surest && in.table != from.table && refers(from.Column, in.Column, share) {
-				best, surest = b, share
+		for b, key := range all[:a] {
+			share := from.within(key)
+			if share == 0 {
+				continue
 			}
-		}
-		if surest > 0 && surest < 1 {
-			from.place += fmt.Sprintf(" (about %d%% of them)", int(100*surest))
-		}
-		if surest > 0 {
-			found[best] = append(found[best], from.place)
+			if share < 1 {
+				from.place += fmt.Sprintf(" (about %d%% of them)", int(100*share))
+			}
+			found[b] = append(found[b], from.place)
+			break
 		}
 	}
 	var lines []string
@@ -66,7 +64,7 @@ func sides(names []string, profiles map[string]*Profile) (all []side) {
 			}
 			for _, c := range t.Columns {
 				if len(c.Sketch) > 0 {
-					all = append(all, side{c, c.Name + " of " + of, key, tables})
+					all = append(all, side{c, tables, c.Name + " of " + of, key})
 				}
 			}
 		}
@@ -82,37 +80,35 @@ func sides(names []string, profiles map[string]*Profile) (all []side) {
 }
 
 // unnamed is, folded, the name of a column that has none.
-var unnamed = lazy.Regexp(`^(?:column \d+)?$`)
+var unnamed = lazy.Regexp(`^ (?:column \d+)? $`)
 
-// refers reports whether the values of a column seem to be those of a key, which has about share of
-// them: the words of one's name are among the other's, or there are many, which are no numbers.
-func refers(a, key Column, share float64) bool {
-	const many, most = 20, 0.8
-	long, short := " "+Fold(a.Name)+" ", " "+Fold(key.Name)+" "
-	if len(long) < len(short) {
-		long, short = short, long
+// within is about what share of a column's values are in a key, if they seem to be the key's: the
+// words of one's name are among the other's, or there are many, which are no numbers.
+func (s side) within(key side) float64 {
+	const many, fewest, most, whole = 20, 3, 0.8, 128 // a sketch with fewer hashes has all
+	if !key.Unique || s.table == key.table {
+		return 0
 	}
-	alike := strings.Contains(long, short) && !unnamed().MatchString(strings.TrimSpace(short))
-	return key.Unique && share >= most && (alike || a.Type != "number" && a.Distinct >= many)
-}
-
-// sketchSize is the most hashes that a sketch has: one with fewer has all.
-const sketchSize = 128
-
-// containment is about what share of the values of a are in b: 0 if too few are known.
-func containment(a, b []uint32) float64 {
-	seen, in := 0, 0
-	for _, h := range a {
-		if len(b) >= sketchSize && h > b[len(b)-1] {
-			break // beyond it b may have more values
+	seen, in := 0.0, 0.0
+	for _, h := range s.Sketch {
+		if last := len(key.Sketch) - 1; last >= whole-1 && h > key.Sketch[last] {
+			break // beyond it the key may have more values
 		}
 		seen++
-		if _, ok := slices.BinarySearch(b, h); ok {
+		if _, ok := slices.BinarySearch(key.Sketch, h); ok {
 			in++
 		}
 	}
-	if seen < 3 {
+	if seen < fewest || in < most*seen {
 		return 0
 	}
-	return float64(in) / float64(seen)
+	long, short := " "+fold(s.Name)+" ", " "+fold(key.Name)+" "
+	if len(long) < len(short) {
+		long, short = short, long
+	}
+	alike := strings.Contains(long, short) && !unnamed().MatchString(short)
+	if !alike && (s.Type == "number" || s.Distinct < many) {
+		return 0
+	}
+	return in / seen
 }

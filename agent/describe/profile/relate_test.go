@@ -15,7 +15,7 @@ func of(name, kind string, low, high, rows int) Profile {
 		c.Sketch = append(c.Sketch, crc32.ChecksumIEEE([]byte(fmt.Sprint(v))))
 	}
 	slices.Sort(c.Sketch)
-	c.Sketch = c.Sketch[:min(len(c.Sketch), sketchSize)]
+	c.Sketch = c.Sketch[:min(len(c.Sketch), 128)]
 	return Profile{Tables: []Table{{Columns: []Column{c}}}}
 }
 

@@ -10,10 +10,6 @@ import (
 	"dsstar/agent/brief"
 )
 
-// A Ranker returns the indexes of texts, those with most in common with a question first, and how
-// many of them have nearly as much as the first.
-type Ranker func(texts []string) (order []int, near int)
-
 // How urgent the parts of a table are. Those up to asked are told of all tables before the others.
 const (
 	named    = iota // the names of all columns
@@ -40,7 +36,7 @@ const (
 type draft struct {
 	pieces []string // as they stand
 	grow   []growth
-	spare  map[int][]int // pieces that are not needed where all of others are told
+	spare  map[int]int // pieces that are not needed if those from the next to another are told
 }
 
 // A growth is what a piece may become.
@@ -56,9 +52,8 @@ func (d *draft) add(text string) int {
 }
 
 // later adds what a piece becomes if there is room.
-func (d *draft) later(piece, urge int, text string) int {
+func (d *draft) later(piece, urge int, text string) {
 	d.grow = append(d.grow, growth{piece, urge, text})
-	return piece
 }
 
 // fill has the pieces grow to at most about chars bytes together.
@@ -75,9 +70,8 @@ func (d *draft) fill(chars int) {
 			chars -= more
 		}
 	}
-	untold := func(piece int) bool { return d.pieces[piece] == "" }
-	for piece, others := range d.spare {
-		if !slices.ContainsFunc(others, untold) {
+	for piece, last := range d.spare {
+		if !slices.Contains(d.pieces[piece+1:last+1], "") {
 			d.pieces[piece] = ""
 		}
 	}
@@ -90,20 +84,20 @@ func (d *draft) String() string {
 // Text is what a request shows of the profile in at most about chars bytes: of a table the names of
 // its columns and what is nearest to the question first, and then the other columns near it; of a
 // long document the sections near the question.
-func (p Profile) Text(chars int, rank Ranker) string {
-	d := draft{pieces: []string{cmp.Or(p.Headline, p.Format), p.Notes}, spare: map[int][]int{}}
+func (p Profile) Text(chars int, question string) string {
+	d := draft{pieces: []string{cmp.Or(p.Headline, p.Format), p.Notes}, spare: map[int]int{}}
 	texts := make([]string, len(p.Tables))
 	for n, t := range p.Tables {
 		texts[n] = t.Name + " " + strings.Join(t.Names, " ")
 	}
 	var others []string // of a database with many tables
-	place, _ := places(texts, rank)
+	place, _ := places(question, texts)
 	for n, t := range p.Tables {
 		if t.Explains { // the others
 			place[n] = 0
 		}
 		if place[n] < mostTables {
-			d.table(t, place[n], chars, rank)
+			d.table(t, place[n], chars, question)
 		} else {
 			others = append(others, fmt.Sprintf("%s (%s)", t.Name, t.Count))
 		}
@@ -113,47 +107,48 @@ func (p Profile) Text(chars int, rank Ranker) string {
 	}
 	d.fill(chars)
 	if p.Document != "" {
-		p.document(&d, chars, rank)
+		p.document(&d, chars, question)
 	}
 	return brief.Lines(d.String(), chars)
 }
 
 // table adds a table, whose place is its nearness to the question among all tables.
-func (d *draft) table(t Table, place, chars int, rank Ranker) {
-	later := func(piece, part int, text string) int {
+func (d *draft) table(t Table, place, chars int, question string) {
+	later := func(piece, part int, text string) {
 		urge := (place+1)*parts*mostTables + part
 		if part <= asked {
 			urge = part*mostTables + place
 		}
-		return d.later(piece, urge, text)
+		d.later(piece, urge, text)
 	}
 	d.add(t.Headline)
 	whole := t.Every != "" && len(t.Every)+len(t.Around) < chars*2/3
-	later(d.add(""), misleads, t.Misleads)
 	names := "columns: " + joined(t.Names, ", ", min(namesChars, chars/3))
 	if t.LeftOut > 0 {
 		names += fmt.Sprintf(" and %d more", t.LeftOut)
 	}
-	spare, tell := later(d.add(""), named, names), []int(nil)
+	later(d.add(""), misleads, t.Misleads)
 	later(d.add(""), around, t.Around)
 	later(d.add(""), holds, t.Holds)
+	spare := d.add("")
+	later(spare, named, names)
 	texts := make([]string, len(t.Columns))
 	for n, c := range t.Columns {
 		texts[n] = strings.Join(append([]string{c.Name, c.Name, c.Line}, c.Among...), " ")
 	}
-	nearness, near := places(texts, rank)
+	nearness, near := places(question, texts)
 	for n, c := range t.Columns {
 		if c.Group != "" { // with those after it
-			tell = append(tell, later(d.add(""), inBrief, c.Group))
+			later(d.add(""), inBrief, c.Group)
+		}
+		told := c.told(whole, nearness[n] < min(near, mostAsked), nearness[n] < mostColumns)
+		if len(told) == 0 && c.Grouped {
+			continue
 		}
 		piece := d.add("")
-		if !c.Grouped {
-			tell = append(tell, piece)
-		}
-		of := nearness[n]
-		for part, text := range c.told(whole, of < min(near, mostAsked), of < mostColumns) {
+		for part, text := range told {
 			if text != "" {
-				later(piece, part, "- "+c.Name+": "+text+c.among(text, rank))
+				later(piece, part, "- "+c.Name+": "+text+c.among(text, question))
 			}
 		}
 	}
@@ -161,29 +156,26 @@ func (d *draft) table(t Table, place, chars int, rank Ranker) {
 		later(d.add(""), inFull, t.Every)
 		return
 	}
-	later(d.add(""), rows, t.Row)
 	if t.LeftOut == 0 {
-		d.spare[spare] = tell
+		d.spare[spare] = len(d.pieces) - 1
 	}
+	later(d.add(""), rows, t.Row)
 }
 
 // among tells which values that the question may name a text does not tell, if these are few.
-func (c Column) among(text string, rank Ranker) string {
+func (c Column) among(text, question string) string {
 	const most = 6
-	order, near := rank(c.Among)
+	order, near := Near(question, c.Among, nearly)
 	if c.Type == "number" || near > most { // whose range tells
 		return ""
 	}
-	var values []string
+	values := "; among them"
 	for _, i := range order[:near] {
 		if v := c.Among[i]; !strings.Contains(text, v) {
-			values = append(values, v)
+			values += " " + v + ","
 		}
 	}
-	if len(values) == 0 {
-		return ""
-	}
-	return "; among them " + strings.Join(values, ", ")
+	return strings.TrimSuffix(strings.TrimSuffix(values, "; among them"), ",")
 }
 
 // told is what is told of a column, by its urgency. It may be told of in a group, and be near the
@@ -204,7 +196,7 @@ func (c Column) told(whole, isAsked, near bool) map[int]string {
 
 // document adds a document to a text: whole, or the sections near the question and the beginnings
 // of the others.
-func (p Profile) document(d *draft, chars int, rank Ranker) {
+func (p Profile) document(d *draft, chars int, question string) {
 	const least = 300
 	room := chars - len(d.String()) - 30
 	if len(p.Tables) > 0 {
@@ -213,7 +205,7 @@ func (p Profile) document(d *draft, chars int, rank Ranker) {
 	if room < min(least, len(p.Document)) {
 		return
 	}
-	text, what := excerpt(p.Document, p.Sections, room, rank), "text"
+	text, what := excerpt(p.Document, p.Sections, room, question), "text"
 	switch {
 	case len(text) != len(p.Document):
 		what = "parts of the text"
@@ -225,7 +217,7 @@ func (p Profile) document(d *draft, chars int, rank Ranker) {
 
 // excerpt is a text in at most about n bytes: its beginning, the sections near the question, and of
 // the others the first lines.
-func excerpt(text string, starts []int, n int, rank Ranker) string {
+func excerpt(text string, starts []int, n int, question string) string {
 	if len(text) <= n || len(starts) < 4 {
 		return brief.Lines(text, n)
 	}
@@ -240,7 +232,7 @@ func excerpt(text string, starts []int, n int, rank Ranker) string {
 			d.later(i, i, fmt.Sprintf("%.*s […]", title, heading))
 		}
 	}
-	place, _ := places(about, rank)
+	place, _ := places(question, about)
 	place[0] = -1
 	for i, s := range sections {
 		d.later(i, len(starts)*(place[i]+2), s)
@@ -271,17 +263,6 @@ func differ(has, lead map[string]string) (parts []string) {
 func filled(texts []string) []string {
 	empty := func(text string) bool { return text == "" }
 	return slices.DeleteFunc(slices.Clone(texts), empty)
-}
-
-// places are the places of texts in the order of their nearness to the question, and how many are
-// near it.
-func places(texts []string, rank Ranker) (place []int, near int) {
-	order, near := rank(texts)
-	place = make([]int, len(texts))
-	for n, i := range order {
-		place[i] = n
-	}
-	return place, near
 }
 
 // joined are as many texts as n bytes have room for, one at least, and how many more there are.

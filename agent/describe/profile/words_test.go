@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"dsstar/agent/describe"
 )
 
 // told is what a question is told of a file with some content.
@@ -25,7 +23,7 @@ func tell(t *testing.T, cases []told) {
 		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		text := profiled(t, dir, path).Text(c.chars, describe.Ranker(c.question))
+		text := profiled(t, dir, path).Text(c.chars, c.question)
 		if len(text) > c.chars+100 {
 			t.Errorf("%s: %d bytes, more than %d", c.name, len(text), c.chars)
 		}
