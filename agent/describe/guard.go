@@ -125,9 +125,9 @@ func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
 		if left <= 0 || ctx.Err() != nil {
 			break
 		}
-		look, _ := root.Look(f.Name, scanBytes) // that it cannot be read is told of elsewhere
-		left -= len(look.Text)
-		found := r.Mask.Learn(look.Text)
+		text, _, _ := root.Text(f.Name, scanBytes) // that it cannot be read is told of elsewhere
+		left -= len(text)
+		found := r.Mask.Learn(text)
 		for _, secret := range found[:min(len(found), most)] {
 			warnings = append(warnings, fmt.Sprintf("%s, line %d, has what looks like %s: it is masked "+
 				"in what goes to the model", f.Name, secret.Line, secret.Kind))

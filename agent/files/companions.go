@@ -12,23 +12,16 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A format is one whose files are read together with others that lie beside them.
-type format struct {
-	endings []string // of a file, in lower case; none: any
-	added   []string // to the file's name, in the names of the others
-	instead []string // of its ending, in their names
-}
-
-var formats = []format{
-	{added: []string{"-wal", index, "-journal"}},                  // of SQLite
-	{added: []string{".wal", ".wal.checkpoint", ".wal.recovery"}}, // of DuckDB
-	{endings: []string{".shp"}, added: []string{".xml"},
-		instead: []string{".shx", ".dbf", ".prj", ".cpg", ".qpj", ".qix", ".sbn", ".sbx"}},
-	{endings: []string{".dbf"}, instead: []string{".cpg"}},
-	{endings: []string{".tif", ".tiff"},
-		added: []string{".aux.xml", ".ovr"}, instead: []string{".tfw"}},
-	{endings: []string{".bil", ".bip", ".bsq", ".flt", ".img", ".dat", ".raw"},
-		added: []string{".hdr"}, instead: []string{".hdr"}}, // a text that says how numbers are written
+// formats are those whose files are read together with others that lie beside them: endings of a
+// file in lower case, none for any, and how the others are called. What begins with a + is added to
+// the file's name, the rest stands in place of its ending.
+var formats = []struct{ endings, others string }{
+	{"", "+-wal +" + index + " +-journal"},        // of SQLite
+	{"", "+.wal +.wal.checkpoint +.wal.recovery"}, // of DuckDB
+	{".shp", "+.xml .shx .dbf .prj .cpg .qpj .qix .sbn .sbx"},
+	{".dbf", ".cpg"},
+	{".tif .tiff", "+.aux.xml +.ovr .tfw"},
+	{".bil .bip .bsq .flt .img .dat .raw", "+.hdr .hdr"}, // a text that says how numbers are written
 }
 
 const index = "-shm" // of the log of an SQLite database: it has no data that the log lacks
@@ -39,9 +32,6 @@ type Companion struct {
 	Size int64  `json:"size"` // bytes
 	Path string `json:"-"`
 }
-
-// Holds reports whether the companion has data that the file itself lacks.
-func (c Companion) Holds() bool { return c.Size > 0 && !strings.HasSuffix(c.Name, index) }
 
 // Companions returns the companions that the file at a path has. name is that of the file in the
 // data folder.
@@ -62,13 +52,14 @@ func Companions(at, name string) (all []Companion) {
 func possible(at, name string) (all []Companion) {
 	ending := path.Ext(at)
 	for _, f := range formats {
-		if len(f.endings) > 0 && !slices.Contains(f.endings, strings.ToLower(ending)) {
+		if f.endings != "" && !slices.Contains(strings.Fields(f.endings), strings.ToLower(ending)) {
 			continue
 		}
-		for _, more := range f.added {
-			all = append(all, Companion{Name: name + more, Path: at + more})
-		}
-		for _, other := range f.instead {
+		for _, other := range strings.Fields(f.others) {
+			if more, added := strings.CutPrefix(other, "+"); added {
+				all = append(all, Companion{Name: name + more, Path: at + more})
+				continue
+			}
 			if ending == strings.ToUpper(ending) {
 				other = strings.ToUpper(other)
 			}
@@ -79,9 +70,11 @@ func possible(at, name string) (all []Companion) {
 	return all
 }
 
-// parts returns the companions that are part of a data file, rather than nothing.
+// parts returns the companions that have data which the file itself lacks.
 func parts(all []Companion) []Companion {
-	return slices.DeleteFunc(slices.Clone(all), func(c Companion) bool { return !c.Holds() })
+	return slices.DeleteFunc(slices.Clone(all), func(c Companion) bool {
+		return c.Size == 0 || strings.HasSuffix(c.Name, index)
+	})
 }
 
 // Together returns the sources with their companions, each as a source of its own, whose
@@ -107,27 +100,29 @@ func Together(sources []Source) ([]Source, error) {
 // linkCompanions makes the names of the companions that linked sources may have lead to those that
 // are there now. It returns the sources with their companions.
 func linkCompanions(root *os.Root, data string, sources, linked []Source) ([]Source, error) {
-	named := func(all []Source, name string) int {
-		return slices.IndexFunc(all, func(s Source) bool { return s.Name == name })
+	named, relative := map[string]bool{}, map[string]bool{}
+	for _, s := range sources {
+		named[s.Name], relative[s.Name] = true, !filepath.IsAbs(s.Path)
 	}
 	for _, s := range linked {
 		for _, c := range possible(s.Path, s.Name) {
 			at := filepath.Join(data, c.Name)
 			info, err := root.Lstat(at)
-			if err == nil && info.Mode()&fs.ModeSymlink != 0 && named(linked, c.Name) < 0 {
-				if err := root.Remove(at); err != nil {
-					return nil, err
-				}
+			if err != nil || info.Mode()&fs.ModeSymlink == 0 || named[c.Name] {
+				continue
+			}
+			if err := root.Remove(at); err != nil {
+				return nil, err
 			}
 		}
 	}
 	all, err := Together(linked)
 	for _, c := range all {
+		if relative[c.Of] { // it may be moved with the run folder
+			c.Path, _ = filepath.Rel(root.Name(), c.Path) // both are absolute
+		}
 		if c.Of == "" {
 			continue
-		}
-		if !filepath.IsAbs(sources[named(sources, c.Of)].Path) { // it may be moved with the run folder
-			c.Path, _ = filepath.Rel(root.Name(), c.Path) // both are absolute
 		}
 		if _, err := link(root, data, c, nil); err != nil {
 			return nil, err

@@ -1,159 +1,100 @@
-package files_test
+package files
 
 import (
 	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
-
-	"dsstar/agent/files"
 )
 
-const (
-	sqlite = "SQLite format 3\x00…"
-	duckdb = "checksumDUCK…"
-)
-
-// formats are files with their companions: parts have data that the file itself lacks, and others are
-// only carried.
-var formats = map[string]struct {
-	file, content  string
-	parts, carried []string
-	apart          []string // what only looks like a companion
-}{
-	"SQLite":     {"a.db", sqlite, []string{"a.db-wal", "a.db-journal"}, []string{"a.db-shm"}, []string{"a.wal"}},
-	"no ending":  {"Cookies", sqlite, []string{"Cookies-wal"}, []string{"Cookies-shm"}, nil},
-	"DuckDB":     {"a.duckdb", duckdb, []string{"a.duckdb.wal"}, nil, []string{"a.wal"}},
-	"shapefile":  {"a.shp", "…", []string{"a.shx", "a.dbf", "a.prj", "a.cpg"}, nil, []string{"a.csv", "b.dbf"}},
-	"upper case": {"A.SHP", "…", []string{"A.SHX", "A.DBF"}, nil, []string{"A.TXT"}},
-	"dBASE":      {"a.dbf", "…", []string{"a.cpg"}, nil, []string{"a.csv"}},
-	"numbers":    {"a.img", "…", []string{"a.hdr"}, nil, []string{"a.tfw"}},
-	"GeoTIFF":    {"a.tif", "…", []string{"a.tif.aux.xml", "a.tfw"}, nil, nil},
-	"a table":    {"a.csv", "n\n", nil, nil, []string{"a.prj", "a.hdr"}},
-}
-
-func put(t *testing.T, content string, path ...string) string {
-	t.Helper()
-	at := filepath.Join(path...)
-	err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(content), 0o644))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return at
-}
-
-// names are those of files, each followed by those of its companions.
-func names(all []files.File) (names []string) {
-	for _, f := range all {
-		names = append(names, f.Name)
-		for _, c := range f.With {
-			names = append(names, "with "+c.Name)
-		}
-	}
-	return names
-}
-
-func with(file string, parts []string) []string {
-	all := []string{file}
-	for _, p := range parts {
-		all = append(all, "with "+p)
-	}
-	return all
-}
-
-// A file is listed, linked and digested with its companions, whether it is named or its folder is.
+// A file is listed, linked and digested with its companions, whether it is named or its folder is:
+// with parts, which have data that the file itself lacks, and with others, which are only carried.
 func TestCompanions(t *testing.T) {
-	for name, c := range formats {
+	for name, c := range map[string]struct{ file, parts, carried, apart string }{
+		"SQLite":     {"a.db", "a.db-wal a.db-journal", "a.db-shm", "a.wal"},
+		"no ending":  {"Cookies", "Cookies-wal", "Cookies-shm", ""},
+		"DuckDB":     {"a.duckdb", "a.duckdb.wal", "", "a.wal"},
+		"shapefile":  {"a.shp", "a.shx a.dbf a.prj a.cpg", "", "a.csv b.dbf"},
+		"upper case": {"A.SHP", "A.SHX A.DBF", "", "A.TXT"},
+		"dBASE":      {"a.dbf", "a.cpg", "", "a.csv"},
+		"numbers":    {"a.img", "a.hdr", "", "a.tfw"},
+		"GeoTIFF":    {"a.tif", "a.tif.aux.xml a.tfw", "", ""},
+		"a table":    {"a.csv", "", "", "a.prj a.hdr"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			dir, run := t.TempDir(), t.TempDir()
-			source := files.Source{Name: "in/" + c.file, Path: put(t, c.content, dir, c.file)}
-			for _, other := range slices.Concat(c.parts, c.carried, c.apart) {
-				put(t, other, dir, other)
+			source := Source{Name: "in/" + c.file, Path: write(t, dir, c.file, "…")}
+			others := strings.Fields(c.parts + " " + c.carried + " " + c.apart)
+			for _, other := range others {
+				write(t, dir, other, other)
 			}
-			all, err := files.Together([]files.Source{source})
-			if err != nil {
-				t.Fatal(err)
+			all, err := Together([]Source{source})
+			listed, listErr := List(t.Context(), all, nil)
+			if errors.Join(err, listErr) != nil || len(listed.Files) != 1 {
+				t.Fatal(err, listErr, listed)
 			}
-			listed, err := files.List(t.Context(), all, nil)
-			if got := names(listed.Files); err != nil || !slices.Equal(got, with("in/"+c.file, below(c.parts))) {
-				t.Errorf("named alone: %q, %v", got, err)
+			holds(t, listed.Files[0], "in/", c.file, c.parts)
+			folder, err := List(t.Context(), []Source{{Path: dir}}, nil)
+			if want := len(strings.Fields(c.apart)) + 1; err != nil || len(folder.Files) != want {
+				t.Errorf("in its folder: %v, %v", folder, err)
 			}
-			folder, err := files.List(t.Context(), []files.Source{{Path: dir}}, nil)
-			want := slices.Sorted(slices.Values(append(slices.Clone(c.apart), with(c.file, c.parts)...)))
-			if got := slices.Sorted(slices.Values(names(folder.Files))); err != nil || !slices.Equal(got, want) {
-				t.Errorf("in its folder: %q, %v\nwant %q", got, err, want)
-			}
+			is := func(f File) bool { return f.Name == c.file }
+			holds(t, folder.Files[slices.IndexFunc(folder.Files, is)], "", c.file, c.parts)
 
-			if _, err := files.Link(run, "data", []files.Source{source}, nil); err != nil {
+			if _, err := Link(run, "data", []Source{source}, nil); err != nil {
 				t.Fatal(err)
 			}
 			links, _ := filepath.Glob(filepath.Join(run, "data", "in", "*"))
-			if want := 1 + len(c.parts) + len(c.carried); len(links) != want {
+			if want := 1 + len(strings.Fields(c.parts+" "+c.carried)); len(links) != want {
 				t.Errorf("links are %q, want %d", links, want)
 			}
-			for _, link := range links {
-				if to, err := filepath.EvalSymlinks(link); err != nil || filepath.Base(to) != filepath.Base(link) {
-					t.Errorf("%s leads to %s, %v", link, to, err)
+			also := []string{dir}
+			sum := func() string {
+				sum, err := In(filepath.Join(run, "data"), also...).Sum("in/" + c.file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return sum
+			}
+			for _, other := range others { // the sum changes with parts, and with nothing else beside it
+				before := sum()
+				write(t, dir, other, "changed")
+				if changed, part := sum() != before, slices.Contains(strings.Fields(c.parts), other); changed != part {
+					t.Errorf("%s is changed: another sum is %v, want %v", other, changed, part)
 				}
 			}
-			digested(t, dir, run, all, listed.Files[0], c.parts)
 		})
 	}
 }
 
-func below(names []string) (all []string) {
-	for _, n := range names {
-		all = append(all, "in/"+n)
-	}
-	return all
-}
-
-// digested checks that the sum of a file changes with its parts, and with nothing else beside it.
-func digested(t *testing.T, dir, run string, all []files.Source, f files.File, parts []string) {
+// holds checks the parts of a file, which are in a folder.
+func holds(t *testing.T, f File, folder, name, parts string) {
 	t.Helper()
-	var also []string
-	for _, s := range all {
-		also = append(also, s.Path)
+	got := f.Name
+	for _, c := range f.With {
+		got += " " + c.Name
 	}
-	sum := func() string {
-		sum, err := files.In(filepath.Join(run, "data"), also...).Sum(f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sum
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if e.Name() == filepath.Base(f.Name) {
-			continue
-		}
-		before := sum()
-		put(t, "changed", dir, e.Name())
-		if changed, part := sum() != before, slices.Contains(parts, e.Name()); changed != part {
-			t.Errorf("%s is changed: another sum is %v, want %v", e.Name(), changed, part)
-		}
+	want := folder + strings.Join(append([]string{name}, strings.Fields(parts)...), " "+folder)
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 // The links to companions are those of what is there now, beside where the file's own link leads.
 func TestCompanionsComeAndGo(t *testing.T) {
 	dir := t.TempDir()
-	put(t, duckdb, dir, "old", "a.duckdb")
-	wal := put(t, "rows", dir, "old", "a.duckdb.wal")
-	put(t, duckdb, dir, "new", "a.duckdb")
-	recorded := []files.Source{{Name: "a.duckdb", Path: "../old/a.duckdb"}}
+	run := filepath.Join(dir, "run")
+	write(t, dir, "old/a.duckdb", "…")
+	write(t, dir, "new/a.duckdb", "…")
+	wal := write(t, dir, "old/a.duckdb.wal", "rows")
 	linked := func() string {
 		t.Helper()
-		run := filepath.Join(dir, "run")
-		if err := os.MkdirAll(run, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := files.Link(run, "data", recorded, nil); err != nil {
-			t.Fatal(err)
+		err := os.MkdirAll(run, 0o755)
+		_, linkErr := Link(run, "data", []Source{{Name: "a.duckdb", Path: "../old/a.duckdb"}}, nil)
+		if errors.Join(err, linkErr) != nil {
+			t.Fatal(err, linkErr)
 		}
 		to, _ := os.Readlink(filepath.Join(run, "data", "a.duckdb.wal"))
 		return to
@@ -167,9 +108,9 @@ func TestCompanionsComeAndGo(t *testing.T) {
 	if to := linked(); to != "" {
 		t.Errorf("there is no log any more, but a link to %s", to)
 	}
-	put(t, "rows", wal)
+	write(t, dir, "old/a.duckdb.wal", "rows")
 	linked()
-	link := filepath.Join(dir, "run", "data", "a.duckdb")
+	link := filepath.Join(run, "data", "a.duckdb")
 	if err := errors.Join(os.Remove(link), os.Symlink("../../new/a.duckdb", link)); err != nil {
 		t.Fatal(err)
 	}
@@ -181,26 +122,26 @@ func TestCompanionsComeAndGo(t *testing.T) {
 // A companion that cannot come is an error, and one that is named as well is no other file.
 func TestTogether(t *testing.T) {
 	dir := t.TempDir()
-	db := files.Source{Name: "a.db", Path: put(t, sqlite, dir, "a.db")}
-	wal := files.Source{Name: "a.db-wal", Path: put(t, "rows", dir, "a.db-wal")}
-	all, err := files.Together([]files.Source{wal, db})
+	db := Source{Name: "a.db", Path: write(t, dir, "a.db", "…")}
+	wal := Source{Name: "a.db-wal", Path: write(t, dir, "a.db-wal", "rows")}
+	all, err := Together([]Source{wal, db})
 	if err != nil || len(all) != 2 || all[1].Of != "a.db" {
 		t.Errorf("both are named: %+v, %v", all, err)
 	}
 	wal.Name = "other"
-	if all, err = files.Together([]files.Source{wal, db}); err != nil || len(all) != 3 || all[0].Of != "" {
+	if all, err = Together([]Source{wal, db}); err != nil || len(all) != 3 || all[0].Of != "" {
 		t.Errorf("the log has a name of its own: %+v, %v", all, err)
 	}
-	first := files.Source{Name: "b.tif", Path: put(t, "…", dir, "b.tif")}
-	second := files.Source{Name: "b.tiff", Path: put(t, "…", dir, "b.tiff")}
-	put(t, "1\n", dir, "b.tfw")
-	if all, err = files.Together([]files.Source{first, second}); err != nil || len(all) != 3 {
+	first := Source{Name: "b.tif", Path: write(t, dir, "b.tif", "…")}
+	second := Source{Name: "b.tiff", Path: write(t, dir, "b.tiff", "…")}
+	write(t, dir, "b.tfw", "1\n")
+	if all, err = Together([]Source{first, second}); err != nil || len(all) != 3 {
 		t.Errorf("a companion of two: %+v, %v", all, err)
 	}
 	if err := errors.Join(os.Remove(wal.Path), os.Symlink("/etc/hostname", wal.Path)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = files.Together([]files.Source{db}); err == nil {
+	if _, err = Together([]Source{db}); err == nil {
 		t.Errorf("a link in place of the log: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package files_test
+package files
 
 import (
 	"encoding/json"
@@ -7,47 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"dsstar/agent/files"
 )
 
-// A run folder may come from a stranger: no link is made outside of it, wherever its links lead.
+// A record may come from a stranger: no link is made outside of the run folder, wherever its links
+// lead, what the record says of a download never brings a file, and nothing is linked that the
+// caller refuses.
 func TestLinkStaysInside(t *testing.T) {
-	for name, s := range map[string]files.Source{
-		"above":             {Name: "../x", Path: "/"},
-		"absolute":          {Name: "/x", Path: "/"},
-		"through a link":    {Name: "out/x", Path: "/"},
-		"the folder itself": {Name: "", Path: "/"},
-		"not clean":         {Name: "a/../x", Path: "/"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			run, outside := t.TempDir(), t.TempDir()
-			if err := os.Mkdir(filepath.Join(run, "data"), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(outside, filepath.Join(run, "data", "out")); err != nil {
-				t.Fatal(err)
-			}
-			sources, err := files.Link(run, "data", []files.Source{s}, nil)
-			made, _ := filepath.Glob(outside + "/*")
-			if above, _ := filepath.Glob(run + "/x"); len(made)+len(above) > 0 {
-				t.Errorf("made %q, %q", made, above)
-			}
-			if err == nil {
-				t.Errorf("sources are %v, want an error", sources)
-			}
-		})
-	}
-}
-
-// A record may come from a stranger: what it says of a download never brings a file, and nothing is
-// linked that the caller refuses.
-func TestLinkBringsNothingByItself(t *testing.T) {
-	secret := filepath.Join(t.TempDir(), "id_rsa")
-	if err := os.WriteFile(secret, []byte("SECRET"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	refused := errors.New("refused")
+	secret, refused := write(t, t.TempDir(), "id_rsa", "SECRET"), errors.New("refused")
 	may := func(real string) error {
 		if real == secret {
 			return refused
@@ -55,30 +21,34 @@ func TestLinkBringsNothingByItself(t *testing.T) {
 		return nil
 	}
 	for name, recorded := range map[string]string{
+		"above":                 `{"name":"../x.csv","path":"/"}`,
+		"absolute":              `{"name":"/x.csv","path":"/"}`,
+		"through a link":        `{"name":"out/x.csv","path":"/"}`,
+		"the folder itself":     `{"name":"","path":"/"}`,
+		"not clean":             `{"name":"a/../x.csv","path":"/"}`,
 		"a download":            `{"name":"x.csv","path":"SECRET","from":"https://example.org/x.csv"}`,
 		"a download, elsewhere": `{"name":"x.csv","download":"SECRET","Download":"SECRET","from":"https://x"}`,
 		"a device":              `{"name":"x.csv","path":"/dev/zero","from":"https://example.org/x.csv"}`,
 		"a file":                `{"name":"x.csv","path":"SECRET"}`,
 		"a link there already":  `{"name":"link.csv","path":"other.csv"}`,
 	} {
-		t.Run(name, func(t *testing.T) {
-			run := t.TempDir()
-			if err := os.Mkdir(filepath.Join(run, "data"), 0o755); err != nil {
-				t.Fatal(err)
+		run, outside := t.TempDir(), t.TempDir()
+		data := filepath.Join(run, "data")
+		if err := errors.Join(os.Mkdir(data, 0o755), os.Symlink(outside, filepath.Join(data, "out")),
+			os.Symlink(secret, filepath.Join(data, "link.csv"))); err != nil {
+			t.Fatal(err)
+		}
+		var s Source
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(recorded, "SECRET", secret)), &s); err != nil {
+			t.Fatal(err)
+		}
+		if linked, err := Link(run, "data", []Source{s}, may); err == nil {
+			t.Errorf("%s: linked %v, want an error", name, linked)
+		}
+		for _, at := range []string{run, data, outside} {
+			if made, _ := filepath.Glob(filepath.Join(at, "x.csv")); len(made) > 0 {
+				t.Errorf("%s: made %q", name, made)
 			}
-			if err := os.Symlink(secret, filepath.Join(run, "data", "link.csv")); err != nil {
-				t.Fatal(err)
-			}
-			var s files.Source
-			if err := json.Unmarshal([]byte(strings.ReplaceAll(recorded, "SECRET", secret)), &s); err != nil {
-				t.Fatal(err)
-			}
-			if linked, err := files.Link(run, "data", []files.Source{s}, may); err == nil {
-				t.Errorf("linked %v, want an error", linked)
-			}
-			if _, err := os.Lstat(filepath.Join(run, "data", "x.csv")); err == nil {
-				t.Error("x.csv is there")
-			}
-		})
+		}
 	}
 }

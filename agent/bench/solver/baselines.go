@@ -48,13 +48,15 @@ func (d *desk) withText(most int) prompts.Context {
 	}
 	for i, room := range brief.Shares(sizes, most, most) {
 		room = max(room, 100)
-		look, err := root.Look(listed[i].Name, 2*int64(room)) // text in UTF-16 has twice the bytes
+		text, whole, err := root.Text(listed[i].Name, 2*int64(room)) // UTF-16 takes twice the bytes
+		f := &c.Files[i]
+		f.Kind, f.Description = "text", brief.Lines(text, room)
+		f.Whole = whole && f.Description == text
 		if err != nil {
-			look.Kind = "it cannot be read"
+			f.Kind = "it cannot be read"
+		} else if text == "" && listed[i].Size > 0 {
+			f.Kind, f.Whole = "binary", false
 		}
-		text := brief.Lines(look.Text, room)
-		c.Files[i].Kind, c.Files[i].Description = look.Kind, text
-		c.Files[i].Whole = look.Whole && text == look.Text
 	}
 	return c
 }
