@@ -4,17 +4,21 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
+	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
@@ -114,102 +118,58 @@ func (r *Describer) profiled(i int, text string) error {
 	return r.journal.Described(i, r.fromProfile(i, r.Sizes().Description))
 }
 
-// fromProfile is what the profile of file i says in at most about chars bytes: of a document that
-// is no longer, its content.
-func (r *Describer) fromProfile(i, chars int) record.Description {
-	d := r.t.Descriptions[i]
-	p := r.profiles[d.File]
-	d.Kind, d.Profile, d.Document = p.Format, true, p.Document != "" && len(p.Tables) == 0
-	if d.Whole = p.Whole && len(p.Document) <= chars; d.Whole {
-		d.Text = strings.TrimRight(p.Document, "\n")
-		d.Kind, _, _ = strings.Cut(cmp.Or(p.Headline, p.Format), "\n") // which tells the encoding
-	} else {
-		d.Text = p.Text(chars, r.t.Task.Question) // the form of its answer tells nothing
-	}
-	if said := r.Corrections[d.File]; said != "" {
-		d.Corrected, d.Whole = true, false
-		d.Text = "A person who knows the data says of this file:\n" + said + "\n\n" + d.Text
-	}
-	return d
+// A Cache keeps profiles for later runs, a file each, by the content of the data file, and by
+// what else its profile tells of: its name, and what lies beside it.
+type Cache struct {
+	Dir    string // made when it is needed
+	Python string // tells the Python that profiles files from others, which may lack packages
 }
 
-// The parts of what is shown of the files: of tables near the question, of lines about files that
-// are far from it, of documents, of one document unless it is a code book, and of matches.
-const nearShare, farShare, documentsShare, documentShare, relationsShare = 12, 20, 3, 5, 60
-
-// leastChars is how much of a table near the question is told at least if it has so much to tell,
-// and beyondChars how much of what a family's member has beyond the first one.
-const leastChars, beyondChars = 800, 600
-
-// word gives the files the texts that are shown: of each family, which are files of one structure,
-// the nearest to the question is described, and of the others there is what differs, while there is
-// room. Then it records which columns of the files near the question match.
-func (r *Describer) word() {
-	show, leads := r.Sizes(), map[string]int{}
-	room := show.Context / farShare
-	var near []int // not a family's further members, the nearest first
-	for _, i := range r.nearest() {
-		d := &r.t.Descriptions[i]
-		p := r.profiles[d.File]
-		if p == nil {
-			continue
-		}
-		lead, member := leads[p.Structure]
-		if !member || p.Structure == "" || d.Corrected {
-			leads[p.Structure], near = i, append(near, i)
-			continue
-		}
-		d.Like, d.Whole = r.t.Descriptions[lead].File, false
-		d.Text = p.Beyond(*r.profiles[d.Like], beyondChars)
-		if room -= len(d.Text); room < 0 && !r.alone {
-			d.Text = ""
-		}
+// keptAt returns where the profile of a file is kept: "" without a cache, and for data that change
+// without their file or cannot be read.
+func (r *Describer) keptAt(root files.Folder, f record.File) string {
+	if r.Cache == nil || files.ChangesUnseen(f.Name) || !r.t.Method.Profiles() {
+		return ""
 	}
-	if !r.alone { // where there is room for all
-		near = r.share(near)
+	sum, err := root.Sum(f.Name)
+	if err != nil {
+		return ""
 	}
-	var names []string
-	for _, i := range slices.Sorted(slices.Values(near)) {
-		if name := r.t.Descriptions[i].File; r.profiles[name].Known() {
-			names = append(names, name)
-		}
+	if r.program == "" {
+		r.program = hash(r.Cache.Python, r.bounds(0).File, profile.Program())
+		r.listing = hash(r.t.Task.Files)
 	}
-	r.t.Relations = brief.Lines(profile.Relate(names, r.profiles), show.Context/relationsShare)
+	key := []string{r.program, sum, path.Base(f.Name)}
+	for _, c := range f.With {
+		key = append(key, path.Base(c.Name)) // how a database is opened depends on what is beside it
+	}
+	if strings.Contains(f.Name, "=") { // a part of a table that folders make
+		key = append(key, f.Name, r.listing)
+	}
+	name := hash(key)
+	return filepath.Join(r.Cache.Dir, name[:2], name[2:]+".json")
 }
 
-// share gives files their texts, the nearest to the question first: the nearest table has twice
-// what falls to each of those after it, which get what it does not need. A file that there is no
-// room for has a line while there is room for lines. It returns the others.
-func (r *Describer) share(all []int) (near []int) {
-	const most = 8 // tables that the room is divided among
-	show := r.Sizes()
-	left, far, documents := show.Context/nearShare, show.Context/farShare, show.Context/documentsShare
-	table := func(i int) bool {
-		d := r.t.Descriptions[i]
-		return !d.Whole && !d.Document && !d.Corrected
+func hash(parts ...any) string {
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%#v", parts)))
+}
+
+// keptProfile takes a profile from where it is kept.
+func keptProfile(at string) (p profile.Profile, ok bool) {
+	data, err := disk.ReadFile(at, disk.MaxDocument)
+	ok = err == nil && json.Unmarshal(data, &p) == nil && p.Format != ""
+	return p, ok
+}
+
+// keep puts a profile where it is kept, unless it was not read to its end or calls were not tried:
+// the next run may have more time or packages. That it could not be kept costs the next run its
+// making, no more.
+func keep(at string, p profile.Profile) {
+	data, err := json.Marshal(p)
+	if at == "" || p.Problem != "" || p.Untried || err != nil {
+		return
 	}
-	tables := len(slices.DeleteFunc(slices.Clone(all), func(i int) bool { return !table(i) }))
-	for _, i := range all {
-		d := &r.t.Descriptions[i]
-		p := r.profiles[d.File]
-		room, chars := &documents, min(documents, show.Context/documentShare)
-		switch {
-		case table(i):
-			room, chars = &left, min(left, max(leastChars, 2*left/(min(tables, most)+1)))
-			tables--
-		case d.Corrected:
-			chars = max(chars, leastChars)
-		case p.Codebook:
-			chars = documents
-		}
-		if chars >= leastChars/2 {
-			*d, near = r.fromProfile(i, min(chars, show.Description)), append(near, i)
-			*room -= len(d.Text)
-			continue
-		}
-		if d.Text, d.Whole = "", false; len(p.Line) <= far {
-			d.Text, far = p.Line, far-len(p.Line)
-		}
+	if os.MkdirAll(filepath.Dir(at), 0o700) == nil {
+		_ = os.WriteFile(at, data, 0o600) // one that a power cut has torn is not read
 	}
-	return near
 }

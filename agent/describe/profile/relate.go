@@ -53,6 +53,9 @@ func sides(names []string, profiles map[string]*Profile) (all []side) {
 	const most = 3000 // each is compared with each
 	tables := 0
 	for _, name := range names {
+		if !profiles[name].Known() {
+			continue
+		}
 		for _, t := range profiles[name].Tables {
 			tables++
 			of, key := brief.OneLine(name), ", a key,"

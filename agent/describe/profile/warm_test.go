@@ -3,12 +3,12 @@ package profile_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -124,12 +124,9 @@ func alone(t *testing.T, dir string, names ...string) (profiles []profile.Profil
 	}
 	profiles = make([]profile.Profile, len(names))
 	for line := range strings.Lines(string(out)) {
-		fields := strings.SplitN(line, " ", 3)
-		n, err := strconv.Atoi(fields[1])
-		if err == nil {
-			err = json.Unmarshal([]byte(fields[2]), &profiles[n])
-		}
-		if err != nil {
+		var n int
+		_, err := fmt.Sscanf(line, "mark %d", &n)
+		if _, text, _ := strings.Cut(line, "{"); err != nil || json.Unmarshal([]byte("{"+text), &profiles[n]) != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"dsstar/agent/describe/profile"
 )
 
 // told is what a question is told of a file with some content.
@@ -184,4 +186,96 @@ func TestNamedValues(t *testing.T) {
 		shown: []string{"among them Martinis_Fine_Steakhouse"}},
 		{name: "fees.csv", content: b.String(), question: "Which fee is the largest?", chars: 900,
 			not: []string{"among them"}}})
+}
+
+// TestChecks: what the programs in testdata/checks say of files, of profiles and of the readers holds.
+// Each prints what is not so. Those whose names begin with long are left out of the quick tests.
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	common, err := os.ReadFile("testdata/checks.py")
+	files, _ := filepath.Glob("testdata/checks/*.py")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	by := map[string]string{"formats": "binaries.py", "values": "binaries.py", "masked": "masked.py"}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".py")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if strings.HasPrefix(name, "long") && os.Getenv("DSSTAR_LONG") == "" {
+				t.Skip("DSSTAR_LONG is not set")
+			}
+			check, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			if recipe := by[name]; recipe != "" {
+				dir, _ = made(t, recipe)
+			}
+			if out := run(t, dir, string(common)+string(check)); out != "" {
+				t.Error(out)
+			}
+		})
+	}
+}
+
+// TestAnyTables: of tables made at random and written to the formats, what a profile states is what
+// made them, or is marked as a guess, a sample or an estimate, and its calls read them. DSSTAR_LONG
+// takes 5,000 small ones and 100 large ones.
+func TestAnyTables(t *testing.T) {
+	t.Parallel()
+	runs := []string{`"3000", "60"`}
+	if os.Getenv("DSSTAR_LONG") != "" {
+		runs = []string{`"10000", "5000"`, `"1", "100", "large"`}
+	}
+	check, err := filepath.Abs("testdata/tables/check.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seeds := range runs {
+		t.Log(run(t, t.TempDir(), fmt.Sprintf(`import os, runpy, tempfile
+tempfile.tempdir = os.getcwd()
+sys.argv = ["check.py", os.devnull, %s]
+runpy.run_path(%q, run_name="__main__")`, seeds, check)))
+	}
+}
+
+// TestFamilyReads: a member of a family says whatever changes how it is read, and nothing where it is
+// like the first.
+func TestFamilyReads(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const header, row = "day,town,price,note\n", "2024-03-N,Rome N,N.5,done\n"
+	semicolons := strings.ReplaceAll(header, ",", ";")
+	var first profile.Profile
+	for n, c := range []struct{ header, row, says string }{
+		{header, row, ""}, {header, row, ""},
+		{semicolons, strings.ReplaceAll(row, ",", ";"), `fields between ";"`},
+		{"Prices of towns\n\n" + header, row, "header in line 3|skiprows=2"},
+		{header, "2024-03-N,M\xfcnchen N,N.5,done\n", "encoding cp1252"},
+		{semicolons, "2024-03-N;Rome N;N,5;done\n", `decimal commas|decimal=","`},
+		{header, "2024-03-N,Rome N,cheap N,done\n", "price: text"},
+		{header, row + row + "2024-03-N,Rome N,no data,done\n", "no data"},
+		{header, "N.03.2024,Rome N,N.5,done\n", "%d.%m.%Y"},
+		{header, row + "2024-03-N,Rome N,N.5,Done\n", "Done"},
+	} {
+		path, text := filepath.Join(dir, fmt.Sprintf("%d.csv", n)), c.header
+		for n := range 40 {
+			text += strings.ReplaceAll(c.row, "N", fmt.Sprint(n%28+1))
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		member := profiled(t, dir, path)
+		if n == 0 {
+			first = member
+		}
+		beyond := member.Beyond(first, 300)
+		for _, want := range strings.Split(c.says, "|") {
+			if !strings.Contains(beyond, want) || (want == "") != (beyond == "40 rows") || member.Structure != first.Structure {
+				t.Errorf("%d: %q is missing in %s", n, want, beyond)
+			}
+		}
+	}
 }

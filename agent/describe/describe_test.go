@@ -1,0 +1,104 @@
+package describe
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/describe/profile"
+	"dsstar/agent/files"
+	"dsstar/agent/record"
+)
+
+// What is told of files is near the question, and not the form of its answer: of a document the
+// sections, and of the tables the nearest has the most room.
+func TestNearQuestion(t *testing.T) {
+	manual := &profile.Profile{Format: "text"}
+	for _, topic := range []string{"Beginning", "Fraud", "Applicable answer of a relevant question", "Contact"} {
+		manual.Sections = append(manual.Sections, len(manual.Document))
+		manual.Document += fmt.Sprintf("# %s\n\n%s\nThe last word on %[1]s.\n", topic, strings.Repeat(topic+" goes on for a while. ", 40))
+	}
+	table := func(name string) *profile.Profile {
+		var columns []profile.Column
+		for n := range 40 {
+			columns = append(columns, profile.Column{Name: fmt.Sprint(name, n), Line: "number 0 to 10000000; 17 missing"})
+		}
+		return &profile.Profile{Format: "text", Tables: []profile.Table{{Headline: "900 rows", Names: []string{name}, Columns: columns}}}
+	}
+	r := &Describer{Asker: ask.NewAsker(ask.Settings{DescriptionChars: 8000, ContextChars: 36_000}, nil, nil), t: &record.Trajectory{}, profiles: map[string]*profile.Profile{}}
+	r.t.Task.Question = "Does fraud cost a fine?"
+	r.t.Task.Guidelines = "If a question has no relevant or applicable answer, answer Not Applicable."
+	for n, p := range []*profile.Profile{manual, table("far"), table("near"), table("distant")} {
+		name := fmt.Sprint(n)
+		r.t.Task.Files = append(r.t.Task.Files, record.File{Name: name})
+		r.t.Descriptions, r.profiles[name] = append(r.t.Descriptions, record.Description{File: name}), p
+		r.t.Descriptions[n] = r.fromProfile(n, 8000)
+	}
+	if text := r.fromProfile(0, 2600).Text; !strings.Contains(text, "last word on Fraud") || strings.Contains(text, "last word on Applicable") {
+		t.Error(text)
+	}
+	near := r.share([]int{0, 2, 1, 3})
+	if d := r.t.Descriptions; len(near) < 3 || len(d[2].Text) < 5*len(d[1].Text)/4 {
+		t.Errorf("the nearest table has %d bytes, the next one %d", len(d[2].Text), len(d[1].Text))
+	}
+}
+
+// Names of files are told by folder, all of them if there is room.
+func TestListed(t *testing.T) {
+	names := []string{"b/c.csv", "a.csv", "s/Ohio.csv", "s/Utah.csv", "s/Iowa.csv"}
+	want := "\"data/\": a.csv\n\"data/b/\": c.csv\n\"data/s/\": Iowa.csv, Ohio.csv, Utah.csv\n"
+	if got := listed(names, 200); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := listed(names, 90); !strings.Contains(got, "Iowa") || strings.Contains(got, "Ohio") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A profile is kept for files of which it says the same: keys in the path and what lies beside it
+// count.
+func TestStoreKey(t *testing.T) {
+	key := func(names string) string {
+		dir := t.TempDir()
+		r := &Describer{Options: Options{Cache: &Cache{Dir: t.TempDir()}}, t: &record.Trajectory{}}
+		for _, name := range strings.Fields(names) {
+			at := filepath.Join(dir, name)
+			if os.MkdirAll(filepath.Dir(at), 0o700) != nil || os.WriteFile(at, []byte("content"), 0o600) != nil {
+				t.Fatal(at)
+			}
+		}
+		all, err := files.List(t.Context(), []files.Source{{Path: dir}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.t.Task.Files = all.Files
+		return filepath.Base(r.keptAt(files.In(dir), all.Files[0]))
+	}
+	for _, c := range []struct {
+		one, other string
+		same       bool
+	}{
+		{"c/a.csv", "a.csv b.csv", true}, // another folder, or a file beside it, makes it no other table
+		{"year=2020/a.parquet", "year=2021/a.parquet", false},
+		{"year=2020/a.parquet", "year=2020/a.parquet year=2021/a.parquet", false},
+		{"a.csv", "a.tsv", false}, {"a.dbf", "a.dbf a.cpg", false}, {"a.shp", "a.shp a.prj", false},
+	} {
+		if same := key(c.one) == key(c.other); same != c.same {
+			t.Errorf("%s and %s: the same key %v", c.one, c.other, same)
+		}
+	}
+}
+
+// A profile is kept unless the next run may find more.
+func TestKeepProfile(t *testing.T) {
+	for n, p := range []profile.Profile{{Format: "x"}, {Format: "x", Untried: true}, {Format: "x", Problem: "y"}} {
+		at := filepath.Join(t.TempDir(), "ab", "c.json")
+		keep(at, p)
+		if _, kept := keptProfile(at); kept != (n == 0) {
+			t.Errorf("%d: kept %v", n, kept)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package describe
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"dsstar/agent/ask"
+	"dsstar/agent/brief"
+	"dsstar/agent/describe/profile"
+	"dsstar/agent/record"
+	"dsstar/prompts"
+)
+
+// fromProfile is what the profile of file i says in at most about chars bytes: of a document that
+// is no longer, its content.
+func (r *Describer) fromProfile(i, chars int) record.Description {
+	d := r.t.Descriptions[i]
+	p := r.profiles[d.File]
+	d.Kind, d.Profile, d.Document = p.Format, true, p.Document != "" && len(p.Tables) == 0
+	if d.Whole = p.Whole && len(p.Document) <= chars; d.Whole {
+		d.Text = strings.TrimRight(p.Document, "\n")
+		d.Kind, _, _ = strings.Cut(cmp.Or(p.Headline, p.Format), "\n") // which tells the encoding
+	} else {
+		d.Text = p.Text(chars, r.t.Task.Question) // the form of its answer tells nothing
+	}
+	if said := r.Corrections[d.File]; said != "" {
+		d.Corrected, d.Whole = true, false
+		d.Text = "A person who knows the data says of this file:\n" + said + "\n\n" + d.Text
+	}
+	return d
+}
+
+// The parts of what is shown of the files: of tables near the question, of lines about files that
+// are far from it, of documents, of one document unless it is a code book, and of matches.
+const nearShare, farShare, documentsShare, documentShare, relationsShare = 12, 20, 3, 5, 60
+
+// leastChars is how much of a table near the question is told at least if it has so much to tell,
+// and beyondChars how much of what a family's member has beyond the first one.
+const leastChars, beyondChars = 800, 600
+
+// word gives the files the texts that are shown: of each family, which are files of one structure,
+// the nearest to the question is described, and of the others there is what differs, while there is
+// room. Then it records which columns of the files near the question match.
+func (r *Describer) word() {
+	show, leads := r.Sizes(), map[string]int{}
+	room := show.Context / farShare
+	var near []int // not a family's further members, the nearest first
+	for _, i := range r.nearest() {
+		d := &r.t.Descriptions[i]
+		p := r.profiles[d.File]
+		if p == nil {
+			continue
+		}
+		lead, member := leads[p.Structure]
+		if !member || p.Structure == "" || d.Corrected {
+			leads[p.Structure], near = i, append(near, i)
+			continue
+		}
+		d.Like, d.Whole = r.t.Descriptions[lead].File, false
+		d.Text = p.Beyond(*r.profiles[d.Like], beyondChars)
+		if room -= len(d.Text); room < 0 && !r.alone {
+			d.Text = ""
+		}
+	}
+	if !r.alone { // where there is room for all
+		near = r.share(near)
+	}
+	var names []string
+	slices.Sort(near)
+	for _, i := range near {
+		names = append(names, r.t.Descriptions[i].File)
+	}
+	r.t.Relations = brief.Lines(profile.Relate(names, r.profiles), show.Context/relationsShare)
+}
+
+// share gives files their texts, the nearest to the question first: the nearest table has twice
+// what falls to each of those after it, which get what it does not need. A file that there is no
+// room for has a line while there is room for lines. It returns the others.
+func (r *Describer) share(all []int) (near []int) {
+	const most = 8 // tables that the room is divided among
+	show := r.Sizes()
+	left, far, documents := show.Context/nearShare, show.Context/farShare, show.Context/documentsShare
+	table := func(i int) bool {
+		d := r.t.Descriptions[i]
+		return !d.Whole && !d.Document && !d.Corrected
+	}
+	tables := len(slices.DeleteFunc(slices.Clone(all), func(i int) bool { return !table(i) }))
+	for _, i := range all {
+		d := &r.t.Descriptions[i]
+		p := r.profiles[d.File]
+		room, chars := &documents, min(documents, show.Context/documentShare)
+		switch {
+		case table(i):
+			room, chars = &left, min(left, max(leastChars, 2*left/(min(tables, most)+1)))
+			tables--
+		case d.Corrected:
+			chars = max(chars, leastChars)
+		case p.Codebook:
+			chars = documents
+		}
+		if chars >= leastChars/2 {
+			*d, near = r.fromProfile(i, min(chars, show.Description)), append(near, i)
+			*room -= len(d.Text)
+			continue
+		}
+		if d.Text, d.Whole = "", false; len(p.Line) <= far {
+			d.Text, far = p.Line, far-len(p.Line)
+		}
+	}
+	return near
+}
+
+// Files returns the files that the model is shown, with as much of their descriptions as the sizes
+// allow, which columns of theirs match, and the names of the others.
+func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, relations, leftOut string) {
+	texts, lengths := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
+	for n, d := range r.t.Descriptions {
+		if texts[n] = d.Text; d.Text == "" && d.Error != "" && !r.t.Method.NoAnalyzer {
+			texts[n] = "No description: " + d.Error
+		}
+		lengths[n] = len(texts[n])
+	}
+	for n, share := range brief.Shares(lengths, show.Context, show.Description) {
+		texts[n] = brief.Lines(texts[n], share)
+	}
+	var names []string
+	place := map[string]int{} // in shown, of what others are like
+	for _, member := range []bool{false, true} {
+		for n, d := range r.t.Descriptions {
+			lead, told := place[d.Like]
+			switch {
+			case member != (d.Like != ""):
+			case r.t.Method.Profiles() && texts[n] == "" || member && !told:
+				names = append(names, d.File) // what a member has beyond the other says nothing alone
+			case member:
+				shown[lead].Alike += r.dataPython(n) + ": " + texts[n] + "\n"
+			default:
+				f := prompts.File{Path: r.dataPython(n), Description: texts[n],
+					Size: r.t.Task.Files[n].Weight(), Whole: d.Whole && texts[n] == d.Text}
+				if f.Whole {
+					f.Kind = d.Kind // which tells the encoding
+				}
+				place[d.File], shown = len(shown), append(shown, f)
+			}
+		}
+	}
+	return shown, brief.Lines(r.t.Relations, show.Context/relationsShare),
+		listed(names, show.Description/8) + brief.Lines(r.t.Task.LeftOut, show.Description/4)
+}
+
+// listed names files in at most about most bytes, those of a folder together.
+func listed(names []string, most int) string {
+	folders := map[string][]string{}
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		folder, own := path.Split(name)
+		folders[folder] = append(folders[folder], own)
+	}
+	var lines strings.Builder
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		line := brief.Python(inData(folder)) + ": " + strings.Join(folders[folder], ", ")
+		lines.WriteString(brief.Clip(line, most/len(folders)) + "\n")
+	}
+	return brief.Clip(lines.String(), most)
+}
