@@ -40,10 +40,8 @@ func (r *Describer) Guard(ctx context.Context, all []record.File) error {
 	patterns := slices.Concat(r.Columns, r.t.Task.Mask)
 	slices.Sort(patterns)
 	r.t.Task.Mask = slices.Compact(patterns)
-	if len(r.t.Task.Mask) > 0 {
-		if err := r.maskColumns(ctx, all); err != nil {
-			return err
-		}
+	if err := r.maskColumns(ctx, all); err != nil {
+		return err
 	}
 	return r.maskSecrets(ctx, all)
 }
@@ -58,7 +56,7 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 			names, paths = append(names, f.Name), append(paths, inData(f.Name))
 		}
 	}
-	if len(paths) == 0 {
+	if len(paths) == 0 || len(r.t.Task.Mask) == 0 {
 		return nil
 	}
 	session, err := r.openScratch(ctx)
@@ -75,10 +73,8 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 	var named, warnings []string
 	for n, name := range append(names, "") {
 		var l profile.Listing
-		if text, ok := listed[n]; !ok {
-			return &MaskError{Reason: "the program that lists them has ended: " + brief.Problem(e)}
-		} else if err := json.Unmarshal([]byte(text), &l); err != nil {
-			l.Problem = err.Error()
+		if err := json.Unmarshal([]byte(listed[n]), &l); err != nil {
+			l.Problem = "the program that lists them has ended: " + brief.Problem(e)
 		}
 		if l.Problem != "" {
 			return &MaskError{File: name, Reason: l.Problem}

@@ -85,13 +85,12 @@ func description(e notebook.Execution, budget int) (text, report, problem string
 	if e.Status != notebook.OK {
 		return "", brief.ErrorReport(e, budget), brief.Problem(e)
 	}
-	var b strings.Builder
 	for _, o := range e.Outputs {
 		if o.Name != "stderr" {
-			b.WriteString(o.PlainText())
+			text += o.PlainText()
 		}
 	}
-	if text = strings.TrimRight(b.String(), "\n"); strings.TrimSpace(text) == "" {
+	if text = strings.TrimRight(text, "\n"); strings.TrimSpace(text) == "" {
 		return "", "The script ran but printed nothing.", "its script printed nothing"
 	}
 	return text, "", ""

@@ -33,19 +33,17 @@ import pandas
 // files.
 var Program = sync.OnceValue(func() string {
 	var b strings.Builder
-	b.WriteString("import sys\n\n_sources = {\n")
 	names, err := fs.Glob(sources, "dsstar_profile/*.py")
 	for _, name := range names {
 		source, failed := sources.ReadFile(name)
 		err = cmp.Or(err, failed)
 		module := strings.TrimSuffix(strings.TrimSuffix(name, ".py"), "/__init__")
-		fmt.Fprintf(&b, "    %q: %s,\n", strings.ReplaceAll(module, "/", "."),
-			brief.Python(string(source)))
+		fmt.Fprintf(&b, "%q: %q,\n", strings.ReplaceAll(module, "/", "."), source)
 	}
 	if err != nil {
 		panic(err) // they are embedded
 	}
-	return b.String() + "}\n\n" + loader
+	return "import sys\n\n_sources = {\n" + b.String() + "}\n\n" + loader
 })
 
 // Bounds are those of a call of the program.

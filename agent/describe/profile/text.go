@@ -198,18 +198,17 @@ func (c Column) told(whole, isAsked, near bool) map[int]string {
 // of the others.
 func (p Profile) document(d *draft, chars int, question string) {
 	const least = 300
-	room := chars - len(d.String()) - 30
+	room, what := chars-len(d.String())-30, "text"
 	if len(p.Tables) > 0 {
 		room = min(room, aroundChars)
 	}
 	if room < min(least, len(p.Document)) {
 		return
 	}
-	text, what := excerpt(p.Document, p.Sections, room, question), "text"
-	switch {
-	case len(text) != len(p.Document):
+	text := excerpt(p.Document, p.Sections, room, question)
+	if len(text) != len(p.Document) {
 		what = "parts of the text"
-	case p.Cut:
+	} else if p.Cut {
 		what = "the beginning of the text"
 	}
 	d.add(what + ":\n" + text)
@@ -223,11 +222,11 @@ func excerpt(text string, starts []int, n int, question string) string {
 	}
 	const headings, title = 3, 100 // a third of the room at most; letters of one
 	var d draft
-	sections, about := make([]string, len(starts)), make([]string, len(starts))
+	var sections, about []string
 	for i, end := range append(slices.Clone(starts[1:]), len(text)) {
-		sections[i] = strings.TrimRight(text[starts[i]:end], "\n")
-		heading, _, _ := strings.Cut(sections[i], "\n")
-		about[i] = heading + "\n" + heading + "\n" + sections[i]
+		section := strings.TrimRight(text[starts[i]:end], "\n")
+		heading, _, _ := strings.Cut(section, "\n")
+		sections, about = append(sections, section), append(about, heading+"\n"+heading+"\n"+section)
 		if d.add(""); len(starts)*title/2 < n/headings {
 			d.later(i, i, fmt.Sprintf("%.*s […]", title, heading))
 		}
@@ -261,8 +260,7 @@ func differ(has, lead map[string]string) (parts []string) {
 
 // filled are the texts that are not empty.
 func filled(texts []string) []string {
-	empty := func(text string) bool { return text == "" }
-	return slices.DeleteFunc(slices.Clone(texts), empty)
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" })
 }
 
 // joined are as many texts as n bytes have room for, one at least, and how many more there are.
