@@ -2,7 +2,9 @@ package profile_test
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -45,19 +47,13 @@ func startWarm(python string) error {
 		return err
 	}
 	program := filepath.Join(warm.folder, "profile.py")
-	if err := os.WriteFile(program, []byte(profile.Load+profile.Program()), 0o600); err != nil {
-		return err
-	}
 	warm.cmd = exec.Command(python, "-I", "testdata/warm.py", program, filepath.Join(warm.folder, "socket"))
 	warm.cmd.Stderr = os.Stderr
-	out, err := warm.cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if warm.in, err = warm.cmd.StdinPipe(); err != nil {
-		return err
-	}
-	if err = warm.cmd.Start(); err == nil {
+	out, outErr := warm.cmd.StdoutPipe()
+	in, inErr := warm.cmd.StdinPipe()
+	warm.in = in
+	err = errors.Join(outErr, inErr, os.WriteFile(program, []byte(profile.Load+profile.Program()), 0o600))
+	if err = cmp.Or(err, warm.cmd.Start()); err == nil {
 		_, err = bufio.NewReader(out).ReadString('\n')
 	}
 	return err

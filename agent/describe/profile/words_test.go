@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,14 +30,9 @@ func tell(t *testing.T, cases []told) {
 		if len(text) > c.chars+100 {
 			t.Errorf("%s: %d bytes, more than %d", c.name, len(text), c.chars)
 		}
-		for _, want := range c.shown {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s, %q: %q is missing in\n%s", c.name, c.question, want, text)
-			}
-		}
-		for _, want := range c.not {
-			if strings.Contains(text, want) {
-				t.Errorf("%s, %q: %q is in\n%s", c.name, c.question, want, text)
+		for _, part := range slices.Concat(c.shown, c.not) {
+			if is := strings.Contains(text, part); is == slices.Contains(c.not, part) {
+				t.Errorf("%s, %q: there is %q: %v, in\n%s", c.name, c.question, part, is, text)
 			}
 		}
 	}
@@ -176,16 +172,15 @@ func TestSections(t *testing.T) {
 
 // TestNamedValues: a value that a question names is told of its column, however rare it is.
 func TestNamedValues(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("merchant,fee\n")
+	content := "merchant,fee\n"
 	for i := range 900 {
-		fmt.Fprintf(&b, "%s,%d\n", []string{"Crossfit_Hanna", "Rafa_AI", fmt.Sprint("Shop_", i)}[i%3], i)
+		content += fmt.Sprintf("%s,%d\n", []string{"Crossfit_Hanna", "Rafa_AI", fmt.Sprint("Shop_", i)}[i%3], i)
 	}
-	b.WriteString("Martinis_Fine_Steakhouse,7\n")
-	tell(t, []told{{name: "fees.csv", content: b.String(), question: "Which fee has Martinis_Fine_Steakhouse?", chars: 900,
-		shown: []string{"among them Martinis_Fine_Steakhouse"}},
-		{name: "fees.csv", content: b.String(), question: "Which fee is the largest?", chars: 900,
-			not: []string{"among them"}}})
+	content += "Martinis_Fine_Steakhouse,7\n"
+	tell(t, []told{
+		{"fees.csv", content, "Which fee has Martinis_Fine_Steakhouse?", 900, []string{"among them Martinis_Fine_Steakhouse"}, nil},
+		{"fees.csv", content, "Which fee is the largest?", 900, nil, []string{"among them"}},
+	})
 }
 
 // TestChecks: what the programs in testdata/checks say of files, of profiles and of the readers holds.
