@@ -128,7 +128,7 @@ type Cache struct {
 // keptAt returns where the profile of a file is kept: "" without a cache, and for data that change
 // without their file or cannot be read.
 func (r *Describer) keptAt(root files.Folder, f record.File) string {
-	if r.Cache == nil || files.ChangesUnseen(f.Name) || !r.t.Method.Profiles() {
+	if r.Cache == nil || files.EndingOf(f.Name) != "" || !r.t.Method.Profiles() {
 		return ""
 	}
 	sum, err := root.Sum(f.Name)

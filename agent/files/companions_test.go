@@ -89,33 +89,23 @@ func TestCompanionsComeAndGo(t *testing.T) {
 	write(t, dir, "old/a.duckdb", "…")
 	write(t, dir, "new/a.duckdb", "…")
 	wal := write(t, dir, "old/a.duckdb.wal", "rows")
-	linked := func() string {
-		t.Helper()
-		err := os.MkdirAll(run, 0o755)
-		_, linkErr := Link(run, "data", []Source{{Name: "a.duckdb", Path: "../old/a.duckdb"}}, nil)
-		if errors.Join(err, linkErr) != nil {
-			t.Fatal(err, linkErr)
-		}
-		to, _ := os.Readlink(filepath.Join(run, "data", "a.duckdb.wal"))
-		return to
-	}
-	if to := linked(); to != filepath.Join("..", "..", "old", "a.duckdb.wal") {
-		t.Errorf("the link leads to %q, and cannot be moved with the run", to)
-	}
-	if err := os.Remove(wal); err != nil {
-		t.Fatal(err)
-	}
-	if to := linked(); to != "" {
-		t.Errorf("there is no log any more, but a link to %s", to)
-	}
-	write(t, dir, "old/a.duckdb.wal", "rows")
-	linked()
 	link := filepath.Join(run, "data", "a.duckdb")
-	if err := errors.Join(os.Remove(link), os.Symlink("../../new/a.duckdb", link)); err != nil {
-		t.Fatal(err)
-	}
-	if to := linked(); to != "" {
-		t.Errorf("the database is another one, but its log is %s", to)
+	for _, c := range []struct {
+		name   string
+		change func() error
+		to     string // which can be moved with the run
+	}{
+		{"a log", func() error { return nil }, "../../old/a.duckdb.wal"},
+		{"no log any more", func() error { return os.Remove(wal) }, ""},
+		{"a log again", func() error { return os.WriteFile(wal, []byte("rows"), 0o600) }, "../../old/a.duckdb.wal"},
+		{"another database", func() error { return errors.Join(os.Remove(link), os.Symlink("../../new/a.duckdb", link)) }, ""},
+	} {
+		err := errors.Join(c.change(), os.MkdirAll(run, 0o755))
+		_, linkErr := Link(run, "data", []Source{{Name: "a.duckdb", Path: "../old/a.duckdb"}}, nil)
+		to, _ := os.Readlink(filepath.Join(run, "data", "a.duckdb.wal"))
+		if errors.Join(err, linkErr) != nil || to != c.to {
+			t.Errorf("%s: the link leads to %q, %v, %v", c.name, to, err, linkErr)
+		}
 	}
 }
 
@@ -124,24 +114,28 @@ func TestTogether(t *testing.T) {
 	dir := t.TempDir()
 	db := Source{Name: "a.db", Path: write(t, dir, "a.db", "…")}
 	wal := Source{Name: "a.db-wal", Path: write(t, dir, "a.db-wal", "rows")}
-	all, err := Together([]Source{wal, db})
-	if err != nil || len(all) != 2 || all[1].Of != "a.db" {
-		t.Errorf("both are named: %+v, %v", all, err)
-	}
-	wal.Name = "other"
-	if all, err = Together([]Source{wal, db}); err != nil || len(all) != 3 || all[0].Of != "" {
-		t.Errorf("the log has a name of its own: %+v, %v", all, err)
-	}
 	first := Source{Name: "b.tif", Path: write(t, dir, "b.tif", "…")}
 	second := Source{Name: "b.tiff", Path: write(t, dir, "b.tiff", "…")}
 	write(t, dir, "b.tfw", "1\n")
-	if all, err = Together([]Source{first, second}); err != nil || len(all) != 3 {
-		t.Errorf("a companion of two: %+v, %v", all, err)
+	other := Source{Name: "other", Path: wal.Path}
+	for _, c := range []struct {
+		sources []Source
+		want    string // those that come, of what
+	}{
+		{[]Source{wal, db}, "a.db: a.db-wal:a.db"}, {[]Source{other, db}, "other: a.db: a.db-wal:a.db"},
+		{[]Source{first, second}, "b.tif: b.tiff: b.tfw:b.tiff"},
+	} {
+		all, err := Together(c.sources)
+		got := ""
+		for _, s := range all {
+			got += " " + s.Name + ":" + s.Of
+		}
+		if err != nil || got != " "+c.want {
+			t.Errorf("got %q, %v, want %q", got, err, c.want)
+		}
 	}
-	if err := errors.Join(os.Remove(wal.Path), os.Symlink("/etc/hostname", wal.Path)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err = Together([]Source{db}); err == nil {
+	err := errors.Join(os.Remove(wal.Path), os.Symlink("/etc/hostname", wal.Path))
+	if _, linked := Together([]Source{db}); err != nil || linked == nil {
 		t.Errorf("a link in place of the log: %v", err)
 	}
 }

@@ -43,8 +43,8 @@ const (
 var forms = map[string]string{"": "data/%s is %s", DatabaseEnding: "db[%q] is %s",
 	BucketEnding: "bucket[%q] is %s", ClusterEnding: "%s is %s"}
 
-// endingOf returns the ending of a name if its file stands for data that change without it.
-func endingOf(name string) string {
+// EndingOf returns the ending of a name if its file stands for data that change without it, or "".
+func EndingOf(name string) string {
 	for ending := range forms {
 		if ending != "" && strings.HasSuffix(name, ending) {
 			return ending
@@ -59,20 +59,17 @@ func (s Source) String() string {
 	if s.Name == "" {
 		return s.Path
 	} else if s.Database != "" {
-		ending = endingOf(s.Name)
+		ending = EndingOf(s.Name)
 	}
 	return fmt.Sprintf(forms[ending], strings.TrimSuffix(s.Name, ending),
 		cmp.Or(s.Database, s.From, s.Path))
 }
 
-// ChangesUnseen reports whether a file stands for data that change without it.
-func ChangesUnseen(name string) bool { return endingOf(name) != "" }
-
 // Is reports whether the source has an address and is of the kind whose files have the ending.
-func (s Source) Is(ending string) bool { return s.Database != "" && endingOf(s.Name) == ending }
+func (s Source) Is(ending string) bool { return s.Database != "" && EndingOf(s.Name) == ending }
 
 // Engine is the name by which cells know a database or bucket, or the product of a cluster.
-func (s Source) Engine() string { return strings.TrimSuffix(s.Name, endingOf(s.Name)) }
+func (s Source) Engine() string { return strings.TrimSuffix(s.Name, EndingOf(s.Name)) }
 
 // Variable is the environment variable with the whole address.
 func (s Source) Variable() string {

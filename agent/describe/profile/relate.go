@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"dsstar/agent/brief"
-	"dsstar/notebook/lazy"
 )
 
 // A side is a column that may match others.
@@ -82,9 +81,6 @@ func sides(names []string, profiles map[string]*Profile) (all []side) {
 	return all[:min(len(all), most)]
 }
 
-// unnamed is, folded, the name of a column that has none.
-var unnamed = lazy.Regexp(`^ (?:column \d+)? $`)
-
 // within is about what share of a column's values are in a key, if they seem to be the key's: the
 // words of one's name are among the other's, or there are many, which are no numbers.
 func (s side) within(key side) float64 {
@@ -109,8 +105,8 @@ func (s side) within(key side) float64 {
 	if len(long) < len(short) {
 		long, short = short, long
 	}
-	alike := strings.Contains(long, short) && !unnamed().MatchString(short)
-	if !alike && (s.Type == "number" || s.Distinct < many) {
+	unnamed := short == "  " || strings.HasPrefix(short, " column ")
+	if (unnamed || !strings.Contains(long, short)) && (s.Type == "number" || s.Distinct < many) {
 		return 0
 	}
 	return in / seen
