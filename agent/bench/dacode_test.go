@@ -232,7 +232,7 @@ func TestBroughtDown(t *testing.T) {
 	s := Scorer{Open: func(context.Context, string, []string, string) (Session, error) { return &fake{}, nil }}
 	for said, scored := range map[string]bool{"it fails": true, "other": true, "odd mark": true, "it is lost": false} {
 		task := Task{ID: "a", Rules: "dacode", Gold: Said("gold"), Data: t.TempDir()}
-		score, err := s.Score(t.Context(), task, &Answer{ID: "a", Value: Said(said)})
+		score, err := s.Score(t.Context(), task, Answer{ID: "a", Value: Said(said)})
 		if (err == nil) != scored || scored && (*score.Value != 0 || score.Detail == "") {
 			t.Errorf("%s: %+v, %v", said, score, err)
 		}

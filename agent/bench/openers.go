@@ -22,10 +22,7 @@ import (
 func (b *Benchmark) Open(path string, s Setting) (*Suite, error) {
 	suite := &Suite{Benchmark: b}
 	path, err := filepath.Abs(path)
-	if err == nil {
-		err = suite.open(path, s)
-	}
-	if err != nil {
+	if err = cmp.Or(err, suite.open(path, s)); err != nil {
 		return nil, fmt.Errorf("read %s: %w", b.Title, err)
 	}
 	return suite, nil
@@ -52,9 +49,6 @@ func (s *Suite) open(path string, setting Setting) error {
 		} else if err != nil {
 			return err
 		}
-	}
-	if name := s.Benchmark.secret; name != "" {
-		s.Secret = append(s.Secret, filepath.Join(root, name))
 	}
 	for _, file := range files {
 		if err := s.read(file, root, gold, setting.Oracle); err != nil {
@@ -244,14 +238,10 @@ func named(names []string, source string) (found []string) {
 	wild = strings.NewReplacer(`\*`, `[^/]*`, `\?`, `[^/]`).Replace(wild)
 	for _, from := range []string{"^", "/"} {
 		pattern := regexp.MustCompile("(?i)" + from + wild + "(?:/|$)")
-		for _, name := range names {
-			if pattern.MatchString(name) {
-				found = append(found, name)
-			}
-		}
-		if found != nil {
-			break
+		found = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !pattern.MatchString(name) })
+		if len(found) > 0 {
+			return found
 		}
 	}
-	return found
+	return nil
 }

@@ -28,10 +28,7 @@ var helpers embed.FS
 // source returns the text of the script's files.
 func (s script) source() (text string) {
 	for _, name := range s.files {
-		part, err := helpers.ReadFile(name + ".py")
-		if err != nil {
-			panic(err) // the files are part of the program
-		}
+		part, _ := helpers.ReadFile(name + ".py") // they are part of the program
 		text += string(part) + "\n\n"
 	}
 	return text

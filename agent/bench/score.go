@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"dsstar/agent/brief"
 )
 
 // A Score rates the answer to one task. Its JSON is a contract: see docs/benchmarks.md.
@@ -38,7 +40,6 @@ type Scores struct {
 	Unscored int      `json:"unscored"` // tasks without a score
 	Missing  []string `json:"missing"`  // paths that this copy lacks for scoring
 	Unknown  []string `json:"unknown"`  // ids of answers to no task
-	Nameless int      `json:"nameless"` // answers without an id
 
 	Each []Score `json:"-"` // of the tasks in the first repeat, in the second …
 }
@@ -58,7 +59,7 @@ const (
 type Judge func(ctx context.Context, answer, gold string) (bool, error)
 
 // ErrNoJudge reports that a task cannot be scored without a judge.
-var ErrNoJudge = errors.New("scoring needs a model that judges paraphrases")
+var ErrNoJudge = &StopError{errors.New("scoring needs a model that judges paraphrases")}
 
 // A Scorer scores answers. Fields that no task needs may be nil.
 type Scorer struct {
@@ -87,71 +88,62 @@ func Some(names []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// Score scores one answer; nil is no answer. Missing, unfinished and empty answers count as wrong.
-// A task without a right answer in this copy has no score, which is no error.
-func (s Scorer) Score(ctx context.Context, t Task, a *Answer) (Score, error) {
-	p := s.reading([]Task{t}, a)
+// Score scores one answer. Missing, unfinished and empty answers count as wrong. A task without a
+// right answer in this copy has no score, which is no error.
+func (s Scorer) Score(ctx context.Context, t Task, a Answer) (Score, error) {
+	p := s.reading([]Task{t}, []Answer{a})
 	defer p.close()
 	return s.score(ctx, p, t, a)
 }
 
 // reading returns the Python for scoring these answers to these tasks, which the caller closes.
-func (s Scorer) reading(tasks []Task, answers ...*Answer) *python {
+func (s Scorer) reading(tasks []Task, answers []Answer) *python {
 	p := &python{open: s.Open}
 	for _, t := range tasks {
 		p.read = append(p.read, t.GoldDir)
 	}
 	for _, a := range answers {
-		if a != nil {
-			p.read = append(p.read, a.Dir)
-		}
+		p.read = append(p.read, a.Dir)
 	}
 	slices.Sort(p.read)
 	p.read = slices.Compact(p.read)
 	return p
 }
 
-func (s Scorer) score(ctx context.Context, p *python, t Task, a *Answer) (Score, error) {
-	score := Score{ID: t.ID, Level: t.Level, Domain: t.Domain, task: t}
-	if len(t.NoGold) > 0 {
+func (s Scorer) score(ctx context.Context, p *python, t Task, a Answer) (score Score, err error) {
+	switch given := !a.Unfinished && !nothing(a.Value); {
+	case len(t.NoGold) > 0:
 		score.Detail = "the right answer is missing in this copy: " + Some(t.NoGold, 3)
-		return score, nil
-	} else if t.Gold == nil {
+	case t.Gold == nil:
 		score.Detail = "the right answer is not public"
-		return score, nil
-	}
-	given := a
-	if a == nil || a.Unfinished || nothing(a.Value) {
-		given = nil
-	} else if s.Charts && t.isChart() {
-		if err := s.chart(ctx, t, a.Dir); err != nil {
-			return score, err
+	case given:
+		if s.Charts && t.isChart() {
+			err = s.chart(ctx, t, a.Dir)
+		}
+		if err == nil {
+			score, err = s.rate(ctx, p, t, a)
+		}
+	default:
+		score, err = s.rate(ctx, p, t, Answer{})
+		score.Value, score.Missing, score.Detail = new(float64), true, "no answer"
+		if a.Unfinished {
+			score.Detail = "not finished"
 		}
 	}
-	got, err := s.rate(ctx, p, t, given)
+	score.ID, score.Level, score.Domain, score.task = t.ID, t.Level, t.Domain, t
 	if err != nil {
-		return score, fmt.Errorf("score %s: %w", t.ID, err)
+		score.Value, err = nil, fmt.Errorf("score %s: %w", t.ID, err)
 	}
-	got.ID, got.Level, got.Domain, got.task = t.ID, t.Level, t.Domain, t
-	if given == nil {
-		got.Value, got.Missing, got.Detail = new(float64), true, "no answer"
-		if a != nil && a.Unfinished {
-			got.Detail = "not finished"
-		}
-	}
-	return got, nil
+	return score, err
 }
 
-// rate has the script of the task's rules score an answer; nil is no answer, which has only a
-// metric. An answer that makes it fail is wrong. The Judge is asked for the comparisons that it
+// rate has the script of the task's rules score an answer; one without a value has only a metric.
+// An answer that makes it fail is wrong. The Judge is asked for the comparisons that it
 // wants, one at a time.
-func (s Scorer) rate(ctx context.Context, p *python, t Task, a *Answer) (Score, error) {
+func (s Scorer) rate(ctx context.Context, p *python, t Task, a Answer) (Score, error) {
 	b, err := Find(t.Rules)
 	if err != nil {
 		return Score{}, err
-	}
-	if a == nil {
-		a = &Answer{}
 	}
 	verdicts := [][3]any{} // of the judge
 	for {
@@ -185,7 +177,7 @@ func (s Scorer) rate(ctx context.Context, p *python, t Task, a *Answer) (Score, 
 
 // Score scores answers to tasks of the suite, in the order of the tasks; one or more repeats of
 // them. The error is an *AnswersError if all answers belong to unknown tasks, or two to one task;
-// ErrNoJudge, a *StopError, or ctx's error. Any other failure leaves only its task without a score.
+// a *StopError, or ctx's error. Any other failure leaves only its task without a score.
 func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task,
 	repeats ...[]Answer) (Scores, error) {
 	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat), Repeat: len(repeats),
@@ -193,36 +185,29 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task,
 	for _, t := range tasks {
 		all.Missing = append(all.Missing, t.NoGold...)
 	}
-	var given []*Answer
-	for _, answers := range repeats {
-		for i := range answers {
-			given = append(given, &answers[i])
-		}
-	}
-	p := scorer.reading(tasks, given...)
+	p := scorer.reading(tasks, slices.Concat(repeats...))
 	defer p.close()
-	var values []float64
 	for _, answers := range repeats {
-		byID, err := all.match(s, answers)
-		if err != nil {
+		byID, unknown, err := s.match(answers)
+		if all.Unknown = append(all.Unknown, unknown...); err != nil {
 			return all, err
 		}
-		if len(byID) == 0 && len(all.Unknown) > 0 {
-			return all, &AnswersError{"answers to tasks that are not there: " + Some(all.Unknown, 5)}
+		if len(byID) == 0 && len(unknown) > 0 {
+			return all, &AnswersError{"answers to tasks that are not there: " + Some(unknown, 5)}
 		}
 		for _, t := range tasks {
 			score, err := scorer.score(ctx, p, t, byID[t.ID])
-			_, stops := errors.AsType[*StopError](err)
-			if stops || errors.Is(err, ErrNoJudge) || err != nil && ctx.Err() != nil {
+			if _, stops := errors.AsType[*StopError](err); stops || err != nil && ctx.Err() != nil {
 				return all, err
 			}
 			if err != nil {
-				score.Failed = strings.Join(strings.Fields(err.Error()), " ")
+				score.Failed = brief.OneLine(err.Error())
 				score.Detail = score.Failed
 			}
 			all.Each = append(all.Each, score)
 		}
 	}
+	var values []float64
 	for i := range tasks {
 		score := all.mean(i, len(tasks))
 		if score.Value == nil {
@@ -238,10 +223,10 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task,
 }
 
 // mean returns the mean score of the i-th of n tasks over its repeats, as far as there are any.
+// Its parts are those of the first.
 func (s *Scores) mean(i, n int) Score {
 	mean := s.Each[i]
 	var values []float64
-	parts := map[string][]float64{}
 	for ; i < len(s.Each); i += n {
 		one := s.Each[i]
 		mean.Missing, mean.Uncounted = mean.Missing || one.Missing, mean.Uncounted || one.Uncounted
@@ -250,38 +235,25 @@ func (s *Scores) mean(i, n int) Score {
 		if one.Value != nil {
 			values = append(values, *one.Value)
 		}
-		for name, value := range one.Parts {
-			parts[name] = append(parts[name], value)
-		}
 	}
 	if values != nil {
-		mean.Value, mean.Parts = &Mean(values).Value, map[string]float64{}
-	}
-	for name, all := range parts {
-		mean.Parts[name] = Mean(all).Value
+		mean.Value = &Mean(values).Value
 	}
 	return mean
 }
 
-// match returns the answers by task id, and notes those that belong to no task.
-func (s *Scores) match(suite *Suite, answers []Answer) (map[string]*Answer, error) {
-	tasks, byID := suite.ByID(), map[string]*Answer{}
-	var twice []string
-	for i := range answers {
-		a := &answers[i]
-		switch _, known := tasks[a.ID]; {
-		case a.ID == "":
-			s.Nameless++
-		case !known && !slices.Contains(s.Unknown, a.ID):
-			s.Unknown = append(s.Unknown, a.ID)
-		case known && byID[a.ID] != nil:
-			twice = append(twice, a.ID)
-		case known:
+// match returns the answers by task id, and the ids that belong to no task.
+func (s *Suite) match(answers []Answer) (byID map[string]Answer, unknown []string, err error) {
+	tasks, byID := s.ByID(), map[string]Answer{}
+	for _, a := range answers {
+		if _, known := tasks[a.ID]; !known {
+			unknown = append(unknown, cmp.Or(a.ID, "(no id)"))
+		} else if _, twice := byID[a.ID]; twice {
+			err = &AnswersError{"more than one answer to: " + a.ID}
+		} else {
 			byID[a.ID] = a
 		}
 	}
-	if twice != nil {
-		return nil, &AnswersError{"more than one answer to: " + Some(slices.Compact(twice), 5)}
-	}
-	return byID, nil
+	slices.Sort(unknown)
+	return byID, slices.Compact(unknown), err
 }

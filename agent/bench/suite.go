@@ -97,7 +97,6 @@ type Benchmark struct {
 	scorer  script // none: each task names other rules
 	sums    sums
 	submits bool // it has a leaderboard that takes a file of answers
-	size    int  // number of tasks that a submission must contain; 0: all tasks of the copy
 }
 
 // Benchmarks returns the table of benchmarks. A new benchmark is a row.
@@ -107,11 +106,11 @@ func Benchmarks() []*Benchmark {
 		Name: "dabstep", Title: "DABStep", // huggingface.co/datasets/adyen/DABstep
 		Layout: "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
 		roots:  []string{"data", ""},
-		tasks:  []string{"tasks/SPLIT.jsonl"}, secret: "tasks/dev.jsonl", data: "context",
+		tasks:  []string{"tasks/SPLIT.jsonl"}, data: "context",
 		needs: []string{"acquirer_countries.csv", "fees.json", "manual.md", "merchant_category_codes.csv",
 			"merchant_data.json", "payments-readme.md", "payments.csv"},
 		scorer: script{"dabstep", text}, sums: sums{total: "accuracy", groups: []group{byLevel}},
-		submits: true, size: 450,
+		submits: true,
 	}, {
 		Name: "kramabench", Title: "KramaBench",
 		Layout: "a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
@@ -177,9 +176,6 @@ func (s *Suite) UseData(folder string) error {
 	return err
 }
 
-// Size returns the number of tasks that leaderboards want together.
-func (s *Suite) Size() int { return max(len(s.Tasks), s.Benchmark.size) }
-
 // Submission returns the answers in the form that the leaderboard accepts: every task, only
 // strings, no other columns. The error is an *AnswersError if a task has no answer.
 func (s *Suite) Submission(answers []Answer) ([]byte, error) {
@@ -187,28 +183,21 @@ func (s *Suite) Submission(answers []Answer) ([]byte, error) {
 		return nil, fmt.Errorf("%s has no leaderboard that takes a file: dsstar bench score scores "+
 			"the run", s.Benchmark.Title)
 	}
-	byID, err := (&Scores{}).match(s, answers)
-	var lacking []string
+	byID, _, err := s.match(answers)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	for _, t := range s.Tasks {
-		if a := byID[t.ID]; a == nil {
-			lacking = append(lacking, t.ID)
-		} else {
-			err = cmp.Or(err, enc.Encode(struct {
-				ID     string `json:"task_id"`
-				Answer string `json:"agent_answer"`
-			}{a.ID, a.Text()}))
+		a, answered := byID[t.ID]
+		if !answered {
+			err = cmp.Or[error](err, &AnswersError{"no answer to: " + t.ID})
 		}
+		err = cmp.Or(err, enc.Encode(struct {
+			ID     string `json:"task_id"`
+			Answer string `json:"agent_answer"`
+		}{a.ID, a.Text()}))
 	}
-	if err == nil && lacking != nil {
-		err = &AnswersError{"no answer to: " + Some(lacking, 5)}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return out.Bytes(), err
 }
 
 // A Filter chooses among the tasks of a suite. Its zero value takes all of them.
@@ -225,13 +214,21 @@ var ErrNoTasks = errors.New("no task is left")
 
 // Choose returns the tasks that pass the filter, in the order in which they run. The error says
 // which id is unknown, or is ErrNoTasks.
-func (s *Suite) Choose(f Filter) ([]Task, error) {
+func (s *Suite) Choose(f Filter) (tasks []Task, _ error) {
+	known := s.ByID()
 	for _, id := range f.IDs {
-		if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.ID == id }) {
+		if _, is := known[id]; !is {
 			return nil, fmt.Errorf("there is no task %q", id)
 		}
 	}
-	tasks := slices.DeleteFunc(slices.Clone(s.Tasks), func(t Task) bool { return !f.takes(t) })
+	for _, t := range s.Tasks {
+		inDomain := func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), t.Domain) }
+		if (f.Level == "" || strings.EqualFold(t.Level, f.Level)) &&
+			(f.Domains == nil || slices.ContainsFunc(f.Domains, inDomain)) &&
+			(f.IDs == nil || slices.Contains(f.IDs, t.ID)) {
+			tasks = append(tasks, t)
+		}
+	}
 	if f.Seed != 0 {
 		rand.New(rand.NewPCG(f.Seed, 0)).Shuffle(len(tasks), func(i, j int) {
 			tasks[i], tasks[j] = tasks[j], tasks[i]
@@ -244,13 +241,6 @@ func (s *Suite) Choose(f Filter) ([]Task, error) {
 		return nil, ErrNoTasks
 	}
 	return tasks, nil
-}
-
-func (f Filter) takes(t Task) bool {
-	inDomain := func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), t.Domain) }
-	return (f.Level == "" || strings.EqualFold(t.Level, f.Level)) &&
-		(f.Domains == nil || slices.ContainsFunc(f.Domains, inDomain)) &&
-		(f.IDs == nil || slices.Contains(f.IDs, t.ID))
 }
 
 // Exposed returns an error if any task's data contains a file with right answers to any task,

@@ -129,7 +129,7 @@ func (r *run) score(ctx context.Context, record Record, t bench.Task, judge ask.
 	answer := answerOf(record, t, r.Folder.Path)
 	scorer := r.Scorer
 	scorer.Judge, scorer.Charts = Judge(judge), true
-	score, err := scorer.Score(ctx, t, &answer)
+	score, err := scorer.Score(ctx, t, answer)
 	if err != nil {
 		score.Detail = brief.Clip(brief.OneLine(err.Error()), 300)
 	}

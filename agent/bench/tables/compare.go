@@ -19,27 +19,17 @@ func Compare(a, b runner.Result) (string, error) {
 	if a.Bench != b.Bench {
 		return "", fmt.Errorf("%s is a run of %s, and %s of %s", a.Path, a.Bench, b.Path, b.Bench)
 	}
-	ofA, onlyA := common(a, b)
-	ofB, onlyB := common(b, a)
-	var text strings.Builder
-	fmt.Fprintf(&text, "A: %s (%s)\nB: %s (%s)\n\n", named(a), a.Path, named(b), b.Path)
-	text.WriteString(scoresOf(ofA, ofB))
-	for i, only := range []int{onlyA, onlyB} {
-		if only > 0 {
-			fmt.Fprintf(&text, "%d tasks have a result in %c alone and are left out\n", only, "AB"[i])
-		}
-	}
+	text := fmt.Sprintf("A: %s (%s)\nB: %s (%s)\n\n", named(a), a.Path, named(b), b.Path) +
+		scoresOf(common(a, b), common(b, a))
 	for _, d := range a.Differs(b.About) {
-		fmt.Fprintf(&text, "- %s: %s in A, %s in B\n", d.Name, cmp.Or(d.Was, "the default"),
+		text += fmt.Sprintf("- %s: %s in A, %s in B\n", d.Name, cmp.Or(d.Was, "the default"),
 			cmp.Or(d.Is, "the default"))
 	}
-	text.WriteString(used(ofA) + used(ofB))
-	return text.String(), nil
+	return text, nil
 }
 
-// common returns what a run has of the tasks of which another one has a result too, by their ids,
-// and how many more it has.
-func common(r, other runner.Result) (_ runner.Result, only int) {
+// common returns what a run has of the tasks of which both have a result, by their ids.
+func common(r, other runner.Result) runner.Result {
 	has := map[string]bool{}
 	for _, one := range other.Records {
 		has[one.Task] = true
@@ -47,16 +37,12 @@ func common(r, other runner.Result) (_ runner.Result, only int) {
 	all := byTask(r, nil)
 	r.Items, r.Records = nil, nil
 	for _, t := range all {
-		switch {
-		case t.records == nil:
-		case has[t.ID]:
+		if t.records != nil && has[t.ID] {
 			r.Items, r.Records = append(r.Items, t.Item), append(r.Records, t.records...)
-		default:
-			only++
 		}
 	}
 	slices.SortFunc(r.Items, func(a, b runner.Item) int { return strings.Compare(a.ID, b.ID) })
-	return r, only
+	return r
 }
 
 // scoresOf compares the scores of runs of the same tasks and what they cost: the means, whether the
@@ -87,7 +73,7 @@ func scoresOf(a, b runner.Result) string {
 		decimals      int
 	}{{"cost", "US dollars a task", 4}, {"calls", "Model calls a task", 1},
 		{"tokens", "Tokens a task", 0}, {"seconds", "Seconds a task", 1}} {
-		rows = append(rows, line(f.name, f.decimals, known(a, f.measure, nil), known(b, f.measure, nil)))
+		rows = append(rows, line(f.name, f.decimals, measured(a, f.measure, nil), measured(b, f.measure, nil)))
 	}
 	better, worse := len(changed[0]), len(changed[1])
 	text := grid([]string{fmt.Sprintf("Over %d tasks", len(x)), "A", "B", "B - A"}, rows) +
@@ -120,9 +106,6 @@ func line(name string, decimals int, a, b *bench.Value) []string {
 }
 
 func said(score float64, r runner.Record) string {
-	words := fmt.Sprintf("%.4g: %s", score, brief.Clip(brief.OneLine(r.Answer), 60))
-	if r.Cause != "" && r.Cause != runner.Wrong {
-		words += " (" + string(r.Cause) + ")"
-	}
-	return words
+	return fmt.Sprintf("%.4g: %s (%s)", score, brief.Clip(brief.OneLine(r.Answer), 60),
+		cmp.Or(r.Cause, "right"))
 }

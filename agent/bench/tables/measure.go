@@ -4,6 +4,7 @@
 package tables
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,19 +18,18 @@ type choice func(runner.Item) bool
 // figures returns the figures of a record, which columns of published.csv name: money in US
 // dollars. It leaves out what the record does not have.
 func figures(r runner.Record) map[string]float64 {
-	all := map[string]float64{
+	all := map[string]float64{}
+	maps.Copy(all, r.Scores) // CS and CR are among them, if anything computes them
+	maps.Copy(all, map[string]float64{
 		"completion": share(r.Finished), "one round": share(r.Rounds == 1),
 		"more rounds": share(r.Rounds > 1), "rounds": float64(r.Rounds),
 		"repairs": float64(r.DebugTries), "calls": float64(r.Usage.Calls),
 		"input tokens": float64(r.Usage.InputTokens), "output tokens": float64(r.Usage.OutputTokens),
 		"tokens":  float64(r.Usage.InputTokens + r.Usage.OutputTokens),
 		"seconds": r.Seconds.Total, "executions": float64(r.Executions), "failed": float64(r.Failed),
-	}
-	for _, name := range []string{"CS", "CR"} {
-		if v, ok := r.Scores[name]; ok {
-			all[name] = v
-		}
-	}
+	})
+	delete(all, "cost")
+	delete(all, "score")
 	if r.Cost != nil {
 		all["cost"] = *r.Cost
 	}
@@ -55,11 +55,12 @@ func Score(r runner.Result) *bench.Value { return measured(r, "score", nil) }
 // record have no score and are not complete; for other figures they do not count.
 func measured(r runner.Result, name string, chosen choice) *bench.Value {
 	switch name {
-	case "total cost": // of running all tasks once
-		if v := known(r, "cost", chosen); v != nil {
-			return &bench.Value{Value: v.Value * float64(v.N), N: v.N}
+	case "total cost": // of running all tasks once, if that of each is known
+		v := measured(r, "cost", chosen)
+		if v == nil || v.N < len(byTask(r, chosen)) {
+			return nil
 		}
-		return nil
+		return &bench.Value{Value: v.Value * float64(v.N), N: v.N}
 	case "executable": // the share of executions without an error
 		all, failed := measured(r, "executions", chosen), measured(r, "failed", chosen)
 		if all == nil || all.Value == 0 {
@@ -85,15 +86,6 @@ func measured(r runner.Result, name string, chosen choice) *bench.Value {
 		return bench.Share(values)
 	}
 	return bench.Mean(values)
-}
-
-// known is measured, but nil if any task lacks the figure, such as for want of a price.
-func known(r runner.Result, name string, chosen choice) *bench.Value {
-	v := measured(r, name, chosen)
-	if v != nil && v.N < len(byTask(r, chosen)) {
-		return nil
-	}
-	return v
 }
 
 // A taskRecords holds the records of one task, one for each repeat that has a result.

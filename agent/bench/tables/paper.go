@@ -10,21 +10,20 @@ import (
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
-	"dsstar/agent/record"
 )
 
 // Markdown returns the table, with the figures of runs beside the published ones. Runs that belong
 // beside no row follow below.
 func (t Table) Markdown(runs []runner.Result) string {
 	var ours []runner.Result
-	var notes, usage, missing []string
+	var notes []string
 	for _, r := range runs {
 		if r.Bench != t.bench {
 			notes = append(notes, fmt.Sprintf("%s of %s is not in this table, which is about %s",
 				named(r), r.Bench, t.bench))
 			continue
 		}
-		ours, usage = append(ours, r), append(usage, used(r))
+		ours = append(ours, r)
 		for _, note := range append(t.apart(r), about(r)...) {
 			notes = append(notes, named(r)+": "+note)
 		}
@@ -43,12 +42,8 @@ func (t Table) Markdown(runs []runner.Result) string {
 			}
 			return is
 		})
-		if before > len(ours) {
-			continue
-		}
-		rows = append(rows, t.line(row, runner.Result{}))
-		if row.run != "" && t.columns[0].measure != "CS" { // which nothing here computes
-			missing = append(missing, t.command(row))
+		if before == len(ours) {
+			rows = append(rows, t.line(row, runner.Result{}))
 		}
 	}
 	for _, r := range ours {
@@ -58,10 +53,6 @@ func (t Table) Markdown(runs []runner.Result) string {
 		"for shares and scores). Published: %s.\n", t.Name, t.title, grid(head, rows), t.source)
 	for _, note := range slices.Concat(t.notes, notes) {
 		text += "- " + note + "\n"
-	}
-	text += strings.Join(usage, "")
-	if missing != nil {
-		text += "\nWhat is missing would need\n\n```sh\n" + strings.Join(missing, "\n") + "\n```\n"
 	}
 	return text
 }
@@ -101,67 +92,23 @@ func (t Table) apart(r runner.Result) []string {
 
 // about lists what a reader of a run's figures should know.
 func about(r runner.Result) (notes []string) {
-	hidden, failed, open := 0, 0, 0
+	if n := r.Missing(); n > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d tasks have no result yet, and count as wrong", n,
+			len(r.Items)*max(1, r.Repeat)))
+	}
+	open := 0
 	for _, record := range r.Records {
 		open += int(share(strings.HasPrefix(record.Sandbox, "none")))
-		hidden += int(share(record.Score == nil && record.Unscored == ""))
-		failed += int(share(record.Score == nil && record.Unscored != ""))
 	}
-	for _, of := range []struct {
-		n    int
-		text string
-	}{
-		{r.Missing(), "have no result yet, and count as wrong"},
-		{hidden, "have right answers that are not public, and are left out: dsstar bench submit writes " +
-			"the submission"},
-		{failed, "could not be scored, and are left out; dsstar bench score --save tries again"},
-		{open, "ran outside the sandbox, with the rights and the network of their server"},
-	} {
-		if of.n > 0 {
-			notes = append(notes, fmt.Sprintf("%d of %d tasks %s", of.n, len(r.Items)*max(1, r.Repeat), of.text))
-		}
+	if open > 0 {
+		notes = append(notes, fmt.Sprintf("%d of %d tasks ran outside the sandbox, with the rights and the "+
+			"network of their server", open, len(r.Records)))
 	}
 	if r.Repeat > 1 {
 		notes = append(notes, fmt.Sprintf("a task's score is the mean of its %d runs, and n counts tasks",
 			r.Repeat))
 	}
 	return notes
-}
-
-// used says what the tasks of a run used by role, with those first that were called most, and how
-// often what was derived beside the answers changed anything; "" if no role is known.
-func used(r runner.Result) string {
-	of := map[string]record.Usage{}
-	var derived record.Counts
-	for _, one := range r.Records {
-		for role, usage := range one.ByRole {
-			sum := of[role]
-			sum.Calls += usage.Calls
-			sum.Add(usage.Usage)
-			of[role] = sum
-		}
-		derived = derived.Add(one.Derivations)
-	}
-	roles := slices.SortedFunc(maps.Keys(of), func(a, b string) int {
-		return cmp.Or(cmp.Compare(of[b].Calls, of[a].Calls), strings.Compare(a, b))
-	})
-	if roles == nil {
-		return ""
-	}
-	var rows [][]string
-	for _, role := range roles {
-		line, sum := []string{role}, of[role]
-		for _, n := range []int{sum.Calls, sum.InputTokens, sum.CachedTokens, sum.OutputTokens} {
-			line = append(line, fmt.Sprintf("%.1f", float64(n)/float64(len(r.Records))))
-		}
-		rows = append(rows, line)
-	}
-	text := "\n" + named(r) + ", a task:\n\n" +
-		grid([]string{"Role", "Calls", "Input tokens", "Cached", "Output tokens"}, rows)
-	for _, line := range derived.Lines() {
-		text += "- " + line + "\n"
-	}
-	return text
 }
 
 const absent = "–"

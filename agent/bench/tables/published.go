@@ -3,7 +3,6 @@ package tables
 import (
 	_ "embed"
 	"encoding/csv"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,10 +124,3 @@ func named(r runner.Result) string { return flagged(r) + " with " + r.Model }
 
 // modelName returns the name of a model without provider, case and hyphens.
 func modelName(name string) string { return plain(name[strings.LastIndexByte(name, '/')+1:]) }
-
-// command returns the command of the run that would fill in a row.
-func (t Table) command(r row) string {
-	return fmt.Sprintf("dsstar bench run --bench %s --tasks TASKS --agent %s --model PROVIDER/%s --out OUT"+
-		"   # %s, %s", t.bench, r.run, strings.ToLower(strings.ReplaceAll(r.model, " ", "-")),
-		r.framework, r.model)
-}

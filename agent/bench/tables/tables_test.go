@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"dsstar/agent/bench/runner"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
 
@@ -109,8 +108,7 @@ func TestTables(t *testing.T) {
 	served.Records[0].Sandbox, served.Records[1].Sandbox = "full", "none (of a server)"
 	other := sample("react", "m", nil)
 	other.Bench = "dacode"
-	const one, missing = "ds-star:1", "dsstar bench run --bench dabstep --tasks TASKS --agent react --model " +
-		"PROVIDER/gemini-2.5-pro --out OUT # ReAct, Gemini-2.5-Pro"
+	const one = "ds-star:1"
 	for _, c := range []struct {
 		what, paper string
 		runs        []runner.Result
@@ -124,8 +122,6 @@ func TestTables(t *testing.T) {
 		{"its own row", one, []runner.Result{sample("dsstar", "ollama/some",
 			map[string]string{"method.readings": "false"}, 1, 1)}, "| dsstar --no-readings | ollama/some |"},
 		{"another benchmark", one, []runner.Result{other}, "react with m of dacode is not in this table"},
-		{"none", one, nil, missing},
-		{"there", one, []runner.Result{usual}, "!" + missing},
 		{"few tasks", one, []runner.Result{few}, "- react with x/gemini-2.5-pro: ours: 2 tasks, and the " +
 			"published figures are of 450, compat fixed, temperature 0.3\n"},
 		{"as published", one, []runner.Result{usual}, "!ours:"},
@@ -134,8 +130,6 @@ func TestTables(t *testing.T) {
 		{"not its split", "ds-star:6", []runner.Result{usual}, "| react | x/gemini-2.5-pro | – |"},
 		{"one setting of its own", "ds-star:6", []runner.Result{warm},
 			"ours: 2 tasks, and the published figures are of 10, temperature 0.7\n"},
-		{"without", "dabstep:1", []runner.Result{few},
-			"--agent react --reasoning --model PROVIDER/gemini-2.5-pro --out OUT"},
 		{"the baseline's figures", one, []runner.Result{sample("react", gemini,
 			map[string]string{"reasoning": "true"}, 1, 0)}, "| Model-only | Gemini-2.5-Pro | 66.67 | 100.00 "},
 		{"the model alone", one, []runner.Result{sample("model-only", gemini, nil, 1, 1)},
@@ -143,7 +137,6 @@ func TestTables(t *testing.T) {
 		{"a score that is not CS", "data-interpreter:1", []runner.Result{machine},
 			"| Data Interpreter | GPT-4-Turbo | 0.98 | – |"},
 		{"one that is", "data-interpreter:1", []runner.Result{scored}, " 0.95 | 0.90 (n 1) |"},
-		{"no run gives CS", "data-interpreter:1", nil, "!bench run"},
 		{"no sandbox", one, []runner.Result{served}, "1 of 2 tasks ran outside the sandbox"},
 	} {
 		want, lacks := strings.CutPrefix(c.want, "!")
@@ -188,35 +181,12 @@ func TestCompare(t *testing.T) {
 	text, err := Compare(a, b)
 	for _, want := range []string{"Over 5 tasks", "| Score % ", "40.00", "80.00", "+40.00",
 		"3 better in B, 1 worse: p = 0.6250 (McNemar test", "max_rounds: the default in A, 5 in B",
-		"0: answer 1", "1 tasks have a result in B alone"} {
+		"0: answer 1 (wrong answer)"} {
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("the comparison lacks %q: %v\n%s", want, err, text)
 		}
 	}
 	if _, err := Compare(a, runner.Result{About: runner.About{Bench: "dacode"}}); err == nil {
 		t.Error("runs of two benchmarks are compared")
-	}
-}
-
-// TestUsed: tables and comparisons say what each role used, and how often readings and second
-// derivations changed anything.
-func TestUsed(t *testing.T) {
-	ours, other := sample("dsstar", "x/m", nil, 1, 0), sample("react", "x/m", nil, 1, 1)
-	for i := range ours.Records {
-		ours.Records[i].ByRole = map[string]record.Usage{
-			"solver": {Calls: 1 + i, Usage: llm.Usage{InputTokens: 100, CachedTokens: 40, OutputTokens: 9}},
-			"judge":  {Calls: 1, Usage: llm.Usage{InputTokens: 50, OutputTokens: 3}},
-		}
-		ours.Records[i].Derivations = record.Counts{"readings": 2, "open": 1, "changed": i, "second_derivations": 1}
-	}
-	compared, err := Compare(ours, other)
-	const want = "\ndsstar with x/m, a task:\n\n| Role | Calls | Input tokens | Cached | Output tokens |\n" +
-		"| --- | --- | --- | --- | --- |\n| solver | 1.5 | 100.0 | 40.0 | 9.0 |\n| judge | 1.0 | 50.0 | 0.0 | 3.0 |\n" +
-		"- readings 4, open 2, changed 1\n- second derivations 2\n"
-	for _, text := range []string{with("ds-star:1", ours, other),
-		regexp.MustCompile(" +").ReplaceAllString(compared, " ")} {
-		if err != nil || !strings.Contains(text, want) || strings.Contains(text, "react with x/m, a task") {
-			t.Errorf("%v:\n%s", err, text)
-		}
 	}
 }

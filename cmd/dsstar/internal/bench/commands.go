@@ -105,8 +105,8 @@ func (a *App) tableCommand() *cobra.Command {
 		Use:   "table --paper NAME [OUT…]",
 		Short: "Print a paper's table, with ours beside the published figures",
 		Long: `Print a table of a paper: the published figures, ours beside them with the number
-of tasks and the 95 % interval, and the commands of missing runs. A run is in the row
-of its agent, switches and model; other runs follow below.
+of tasks and the 95 % interval. A run is in the row of its agent, switches and model;
+other runs follow below.
 
 Tables: ` + strings.Join(paperNames(), ", "),
 		Example: "  dsstar bench table --paper ds-star:1 first second\n  dsstar bench table --paper " +
@@ -219,7 +219,7 @@ func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, erro
 		return nil, usage.New("--format: "+err.Error(),
 			usage.Shell("dsstar bench submit --format "+r.Bench+" %s", r.Path))
 	}
-	if n, size := len(r.Items), suite.Size(); n < size {
+	if n, size := len(r.Items), len(suite.Tasks); n < size {
 		return nil, usage.New(fmt.Sprintf("%s: %d tasks were run, and all %d are submitted together", r.Path,
 			n, size),
 			usage.Shell("dsstar bench run --bench "+r.Bench+" --tasks TASKS --agent "+r.Agent+

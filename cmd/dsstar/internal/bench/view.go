@@ -143,9 +143,6 @@ func scoreWarnings(b bench.Scores) []string {
 	if len(b.Unknown) > 0 {
 		all = append(all, "ignored answers to unknown tasks: "+bench.Some(b.Unknown, 5))
 	}
-	if b.Nameless > 0 {
-		all = append(all, fmt.Sprintf("answers without a task_id are left out: %d", b.Nameless))
-	}
 	var each []string
 	for _, t := range b.Tasks {
 		if t.Failed != "" {
