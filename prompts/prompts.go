@@ -216,6 +216,17 @@ type (
 	}
 	// Reask asks once more after a reply that could not be used.
 	Reask struct{ Problem, Rule string }
+
+	// The forms of replies in text. Point and Option are those of the first branch whose cell is
+	// asked for; 0: none is.
+	SolutionForm  struct{ Readings bool } // it names readings
+	JudgementForm struct {
+		Readings, Points bool // it names readings, or speaks of those of the request
+		Corrects         bool // there are earlier questions
+		Point, Option    int
+	}
+	BranchesForm struct{ Point, Option int }
+	RulingForm   struct{}
 )
 
 var templates = sync.OnceValue(func() *template.Template {

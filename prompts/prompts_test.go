@@ -24,7 +24,8 @@ var parts = []Part{
 	DebuggerScript{}, Debugger{}, Reask{}, Workplace{}, ModelOnly{}, React{}, DAAgent{}, AutoGen{},
 	Observation{}, Answer{}, InterpreterPlan{}, InterpreterCode{}, InterpreterVerify{},
 	InterpreterAnswer{}, Grader{}, PaperSystem{}, PaperScript{}, PaperPlanner{}, PaperCoder{},
-	PaperVerifier{}, PaperRouter{}, PaperFinalizer{}, PaperDebugger{},
+	PaperVerifier{}, PaperRouter{}, PaperFinalizer{}, PaperDebugger{}, SolutionForm{}, JudgementForm{},
+	BranchesForm{}, RulingForm{},
 }
 
 // filled returns a part with slices of two elements. It calls set for every leaf, with the names of

@@ -2,8 +2,8 @@ package ask
 
 import (
 	"cmp"
-	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -15,15 +15,14 @@ import (
 
 	"dsstar/agent/llm"
 	"dsstar/notebook/lazy"
+	"dsstar/prompts"
 )
 
-// The form of a reply is a struct. Its tags json and jsonschema name and describe what the reply
-// has; a field with omitempty may be null. The JSON schema that endpoints are given and the labels
-// of replies in text come from it. A field whose elements are structs has the parts of the reply;
-// the first field of one begins it.
+// The form of a reply is a struct. Its tags name and describe the fields; one with omitempty may be
+// null. The JSON schema for endpoints and the labels of replies in text come from it. A field whose
+// elements are structs has the parts of the reply, each of which begins with its first field.
 
-// labels are regular expressions for the names of fields as models write them, where that is not
-// the name alone.
+// labels match the names of fields as models write them, where that is not the name alone.
 var labels = map[string]string{
 	"code":       `(?:(?:last|corrected|python)\s+)?(?:code|cell|python)`,
 	"keeps":      `keeps?|kept|steps`,
@@ -38,14 +37,15 @@ var labels = map[string]string{
 	"wrong_step": `(?:wrong|incorrect|faulty|mistaken)\s+step|wrong`,
 }
 
-// What may stand in a line before a choice, and behind it.
+// marks may surround a label: Markdown, quotes, a number, emoji. The others stand around a choice.
 const (
-	before = `(?im)^` + marks + `(?:(?:so|thus|overall),?\s+)?(?:(?:it|(?:the|this)\s+plan)\s+is\s+)?(?:the\s+)?`
+	marks  = "(?:[\\s#>*_`\"'({|•✔✗✘\\p{So}\\x{FE0F}\\x{200D}]|[-–—]+\\s|\\d{1,2}[.)]\\s)*"
+	before = `(?im)^` + marks +
+		`(?:(?:so|thus|overall),?\s+)?(?:(?:it|(?:the|this)\s+plan)\s+is\s+)?(?:the\s+)?`
 	behind = "[*_\"'`|)}]*(?:\\s*$|\\s*[.,:;!(]|\\s+[-–—]|\\s+(?:because|since|as|to)\\b)"
 )
 
-// choices match the values of fields that have no others, as models write them. The names of the
-// groups are the values.
+// choices match the values of fields that have no others. Their groups have the names of the values.
 var choices = map[string]func() *regexp.Regexp{
 	"verdict": lazy.Regexp(before + `(?:(?<sufficient>sufficient|yes)|(?<unfinished>unfinished)|` +
 		`(?<insufficient>insufficient|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient|no)|` +
@@ -61,7 +61,8 @@ func chosenIn(name, text string) (value, rest string, err error) {
 		n := slices.IndexFunc(m[2:], func(at int) bool { return at >= 0 })/2 + 1
 		switch choice := choices[name]().SubexpNames()[n]; {
 		case err != nil:
-			value, rest, err = choice, strings.TrimLeft(text[m[2*n+1]:], " .,:;!-–—*_`\"')}\n"), nil
+			value, err = choice, nil
+			rest = strings.TrimLeft(text[m[2*n+1]:], " .,:;!-–—*_`\"')}\n")
 		case value != choice:
 			return "", "", fmt.Errorf("it gives two %ss", name)
 		}
@@ -72,89 +73,72 @@ func chosenIn(name, text string) (value, rest string, err error) {
 // A form is what a struct says to endpoints and to the reader of replies.
 type form struct {
 	schema  json.RawMessage
-	own     []string // the names of fields
-	partsOf string   // of the field that has the parts; "": there are none
-	inPart  []string // of the fields of a part
-	kinds   map[string]reflect.Kind
-	label   func() *regexp.Regexp // a group for each name, then the number and the end
+	own     []string          // the names of fields
+	partsOf string            // of the field that has the parts; "": there are none
+	inPart  []string          // of the fields of a part
+	types   map[string]string // of the fields, as the schema names them
+	label   *regexp.Regexp    // a group for each name, then the number and the end
 }
 
 var known sync.Map // the forms so far
 
 // formOf returns the form of a struct without some of its fields.
 func formOf[W any](without []string) *form {
-	key := [2]any{reflect.TypeFor[W](), fmt.Sprint(without)}
+	key := fmt.Sprint(reflect.TypeFor[W](), without)
 	if f, ok := known.Load(key); ok {
 		return f.(*form)
 	}
-	fields := slices.Collect(reflect.TypeFor[W]().Fields())
-	of := reflect.StructOf(slices.DeleteFunc(fields, func(f reflect.StructField) bool {
-		return slices.Contains(without, nameOf(f))
-	}))
-	f := &form{kinds: map[string]reflect.Kind{}}
-	f.own = f.names(of)
-	schema, err := jsonschema.ForType(of, nil)
-	if err == nil {
-		makeStrict(schema)
-		f.schema, err = json.Marshal(schema)
+	schema, err := jsonschema.For[W](nil)
+	for _, name := range without {
+		delete(schema.Properties, name)
 	}
-	if err != nil {
+	f := &form{types: map[string]string{}}
+	f.own = f.strict(schema)
+	data, failed := json.Marshal(schema)
+	if err := errors.Join(err, failed); err != nil {
 		panic(err) // the form is one of this package
 	}
-	f.label = lazy.Regexp(f.expression())
+	f.schema = data
+	var names []string
+	for _, name := range slices.Concat(f.own, f.inPart) {
+		label := cmp.Or(labels[name], strings.ReplaceAll(name, "_", `\s+`))
+		names = append(names, "("+label+")")
+	}
+	f.label = regexp.MustCompile(`(?i)^` + marks +
+		`(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` + strings.Join(names, "|") +
+		`)(?:[\s_#(*-]*(\d{1,2}(?:\.\d{1,2})?)\b)?[*_"'|)\]` + "`" +
+		`]*(\s*[:=|]+|\s+[-–—]+\s+|\s+is\b|[ \t.]*$)`)
 	known.Store(key, f)
 	return f
 }
 
-// names returns the names of a struct's fields, and notes those of its parts.
-func (f *form) names(of reflect.Type) (names []string) {
-	for field := range of.Fields() {
-		name, kind := nameOf(field), field.Type.Kind()
-		if kind == reflect.Slice && field.Type.Elem().Kind() == reflect.Struct {
-			f.partsOf, f.inPart = name, f.names(field.Type.Elem())
-			continue
-		}
-		names, f.kinds[name] = append(names, name), kind
-	}
-	return names
-}
-
-func nameOf(f reflect.StructField) string {
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	return name
-}
-
-// makeStrict makes a schema one that strict endpoints take: every property is required, and there
-// are no others. Models write the properties in their order.
-func makeStrict(s *jsonschema.Schema) {
-	for name, property := range s.Properties {
+// strict makes a schema one that strict endpoints take, where every property is required, and there
+// are no others. It returns the names of its fields, and notes their types and those of the parts.
+func (f *form) strict(s *jsonschema.Schema) (names []string) {
+	s.PropertyOrder = slices.DeleteFunc(s.PropertyOrder, func(name string) bool {
+		return s.Properties[name] == nil
+	})
+	for _, name := range s.PropertyOrder {
+		p := s.Properties[name]
 		if choices[name] != nil {
 			for _, value := range choices[name]().SubexpNames()[1:] {
-				property.Enum = append(property.Enum, value)
+				p.Enum = append(p.Enum, value)
 			}
 		}
-		if property.Items != nil {
-			property.Type, property.Types = "array", nil // not null
-			makeStrict(property.Items)
+		if p.Items != nil {
+			p.Type, p.Types = "array", nil // not null
+		}
+		if p.Items != nil && p.Items.Type == "object" {
+			f.partsOf, f.inPart = name, f.strict(p.Items)
+		} else {
+			names, f.types[name] = append(names, name), p.Type
 		}
 		if !slices.Contains(s.Required, name) {
-			property.Type, property.Types = "", []string{property.Type, "null"}
+			p.Type, p.Types = "", []string{p.Type, "null"}
 		}
 	}
-	s.Required = s.PropertyOrder
-}
-
-// marks may surround a label: Markdown, quotes, a number, emoji.
-const marks = "(?:[\\s#>*_`\"'({|•✔✗✘\\p{So}\\x{FE0F}\\x{200D}]|[-–—]+\\s|\\d{1,2}[.)]\\s)*"
-
-func (f *form) expression() string {
-	var all []string
-	for _, name := range slices.Concat(f.own, f.inPart) {
-		all = append(all, "("+cmp.Or(labels[name], strings.ReplaceAll(name, "_", `\s+`))+")")
-	}
-	return `(?i)^` + marks + `(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` +
-		strings.Join(all, "|") + `)(?:[\s_#(*-]*(\d{1,2}(?:\.\d{1,2})?)\b)?[*_"'|)\]` + "`" +
-		`]*(\s*[:=|]+|\s+[-–—]+\s+|\s+is\b|[ \t.]*$)`
+	s.Required = s.PropertyOrder // models write them in this order
+	return names
 }
 
 // reads returns what reads replies in the form W: take makes the value of the form.
@@ -168,21 +152,9 @@ func reads[W, T any](take func(form W) (T, error), without ...string) func(strin
 	}
 }
 
-// formatOf returns the format of replies in the form W, whose words are in the file forms/key.txt.
-func formatOf[W, T any](key, rule string, take func(W) (T, error), without ...string) Format[T] {
-	return Format[T]{Rule: rule, Parse: reads(take, without...), Form: words(key),
-		Schema: &llm.Schema{Name: key, JSON: formOf[W](without).schema}}
-}
-
-// forms has the forms of replies in words.
-//
-//go:embed forms
-var forms embed.FS
-
-func words(key string) string {
-	text, err := forms.ReadFile("forms/" + key + ".txt")
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return strings.TrimSuffix(string(text), "\n")
+// formatOf returns the format of replies in the form W, in words for endpoints without schemas.
+func formatOf[W, T any](name, rule string, words prompts.Part, take func(W) (T, error),
+	without ...string) Format[T] {
+	return Format[T]{Rule: rule, Parse: reads(take, without...), Form: prompts.Text(words),
+		Schema: &llm.Schema{Name: name, JSON: formOf[W](without).schema}}
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
+	"dsstar/prompts"
 )
 
 // A Judgement is a verdict with what follows from it.
@@ -47,27 +47,24 @@ var errTwo = errors.New("it gives two verdicts")
 // are points; cells that cannot be read are left out. If readings is set, the judgement names the
 // readings itself. earlier is the number of questions before this one.
 func Judgements(steps, points int, asked []Branch, readings bool, earlier int) Format[Judgement] {
-	key, rule, without := "judgement_points", judgementRule, []string{"readings"}
-	switch {
-	case readings:
-		key, rule, without = "judgement_readings", judgementRule+readingRule, onPoints
-	case points == 0:
-		key, without = "judgement", append(without, onPoints...)
+	rule, without := judgementRule, []string{"readings"}
+	words := prompts.JudgementForm{Readings: readings, Points: points > 0 && !readings,
+		Corrects: earlier > 0}
+	if len(asked) > 0 {
+		words.Point, words.Option = asked[0].Point, asked[0].Option
 	}
-	if earlier == 0 {
-		without = append(slices.Clip(without), "corrects")
+	if readings {
+		rule, without = judgementRule+readingRule, nil
 	}
-	f := formatOf(key, rule, func(form judgement) (Judgement, error) {
+	if !words.Points {
+		without = append(without, onPoints...)
+	}
+	if !words.Corrects {
+		without = append(without, "corrects")
+	}
+	return formatOf("judgement", rule, words, func(form judgement) (Judgement, error) {
 		return form.read(steps, earlier, asked)
 	}, without...)
-	if earlier > 0 {
-		const before = "Wrong step: its number\n"
-		f.Form = strings.Replace(f.Form, before, before+words("corrects")+"\n", 1)
-	}
-	if points > 0 && len(asked) > 0 {
-		f.Form += "\n\n" + words("branching") + "\n\n" + branchForm(asked)
-	}
-	return f
 }
 
 func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err error) {
@@ -143,18 +140,10 @@ type branches struct {
 func Branches(asked []Branch, steps int) Format[[]Branch] {
 	rule := "Reply in the form asked for: for each branch its number, how many steps it keeps (0 to " +
 		strconv.Itoa(steps) + "), and its cell."
-	f := formatOf("branches", rule, func(form branches) ([]Branch, error) {
+	words := prompts.BranchesForm{Point: asked[0].Point, Option: asked[0].Option}
+	return formatOf("branches", rule, words, func(form branches) ([]Branch, error) {
 		return branchesOf(form.Branches, asked, steps)
 	})
-	f.Form += "\n\n" + branchForm(asked)
-	return f
-}
-
-// branchForm returns the form of a branch's cell, with the number of the first one that is asked
-// for.
-func branchForm(asked []Branch) string {
-	number := fmt.Sprintf("%d.%d", asked[0].Point, asked[0].Option)
-	return strings.Replace(words("branch"), "NUMBER", number, 1)
 }
 
 // branchesOf returns the branches that were asked for.

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"dsstar/agent/record"
+	"dsstar/prompts"
 )
 
 // A Ruling says why two derivations differ.
@@ -20,7 +21,7 @@ type Ruling struct {
 func Rulings(steps int) Format[Ruling] {
 	const rule = "Reply in the form asked for: one ruling, which is same, first, second, reading or " +
 		"undecided, and the reason; with reading what is left open and the two options."
-	return formatOf("ruling", rule, func(r Ruling) (Ruling, error) {
+	return formatOf("ruling", rule, prompts.RulingForm{}, func(r Ruling) (Ruling, error) {
 		ruling, rest, err := chosenIn("ruling", r.Ruling)
 		r.Ruling, r.Reason = ruling, cmp.Or(r.Reason, rest)
 		switch {

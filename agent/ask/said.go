@@ -3,11 +3,12 @@ package ask
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"dsstar/agent/brief"
 	"dsstar/notebook/lazy"
@@ -20,17 +21,16 @@ type said map[string][]string
 // read reads a reply into a struct, given its address: a JSON object, or else labelled lines and
 // code.
 func (f *form) read(text string, to any) error {
-	object, err := objectIn(text, append(f.own, f.partsOf))
+	object, err := f.objectIn(text)
 	if err != nil {
 		return err
 	}
 	own, parts := f.lines(text)
-	if code := own["code"]; object != nil {
+	if object.Exists() {
+		code := own["code"]
 		own, parts = saidBy(object), nil
-		list, _ := object[f.partsOf].([]any)
-		for _, part := range list {
-			fields, _ := part.(map[string]any)
-			parts = append(parts, saidBy(fields))
+		for _, part := range object.Get(f.partsOf).Array() {
+			parts = append(parts, saidBy(part))
 		}
 		if nothing().MatchString(strings.Join(own["code"], "\n")) {
 			own["code"] = code
@@ -41,17 +41,11 @@ func (f *form) read(text string, to any) error {
 }
 
 // saidBy returns what a JSON object says.
-func saidBy(object map[string]any) said {
+func saidBy(object gjson.Result) said {
 	all := said{}
-	for name, value := range object {
-		list, isList := value.([]any)
-		if !isList {
-			list = []any{value}
-		}
-		for _, one := range list {
-			if one != nil {
-				all[name] = append(all[name], fmt.Sprint(one))
-			}
+	for name, value := range object.Map() {
+		for _, one := range value.Array() {
+			all[name] = append(all[name], one.String())
 		}
 	}
 	return all
@@ -62,13 +56,16 @@ var (
 	item      = lazy.Regexp(`^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+`)
 )
 
+// longestField is how much of a field is kept. The rest is talk, or a copying error.
+const longestField = 4000
+
 // lines reads labelled lines and code: what they say in no part, and what in each. The first field
 // of a part begins one, and a field of no part ends it. What stands before all code without a label
 // is the form's first text.
 func (f *form) lines(text string) (own said, parts []said) {
-	const lead, behind = "", "behind code" // no names of fields
+	const before, behind = "", "behind code" // no names of fields
 	own = said{}
-	to, inside, last, rest := own, false, lead, lead // last: what a line goes on from
+	to, inside, last, rest := own, false, before, before // last: what a line goes on from
 	add := func(name, value string) {
 		if f.opens(name) && (!inside || strings.Join(to[name], "") != "") {
 			to, inside = said{}, true
@@ -86,39 +83,34 @@ func (f *form) lines(text string) (own said, parts []said) {
 		}
 		for line := range strings.Lines(p.text) {
 			line = strings.TrimRight(line, "\n")
-			name, value, second := f.labelled(line)
-			isField := f.kinds[last] != reflect.Invalid
-			switch {
+			of, blank := f.types[last], strings.Trim(line, "|:- \t") == "" // as below the head of a table
+			switch name, value, second := f.labelled(line); {
 			case name == "code": // it is in blocks
 				last = behind
 			case name != "":
-				if add(name, value); second != "" {
+				if add(name, value); f.opens(name) && second != "" {
 					add(f.inPart[1], second)
 				}
-			case f.kinds[last] == reflect.Slice && item().MatchString(line):
+			case of == "array" && item().MatchString(line):
 				add(last, line)
-			case strings.Trim(line, "|:- \t") == "": // also below the head of a table
-				if isField && to[last][len(to[last])-1] != "" {
-					last = rest
-				}
-			case !isField:
+			case of == "" && !blank:
 				own[last] = append(own[last], line)
-			default:
-				if text := &to[last][len(to[last])-1]; len(*text) < longestField {
-					*text = strings.TrimLeft(*text+"\n"+line, "\n")
+			case of != "":
+				field := &to[last][len(to[last])-1]
+				if blank && *field != "" {
+					last = rest
+				} else if !blank && len(*field) < longestField {
+					*field = strings.TrimLeft(*field+"\n"+line, "\n")
 				}
 			}
 		}
 	}
 	if len(f.own) > 0 && own[f.own[0]] == nil {
-		first := strings.TrimSpace(strings.Join(own[lead], "\n"))
+		first := strings.TrimSpace(strings.Join(own[before], "\n"))
 		own[f.own[0]] = []string{introLine().ReplaceAllString(first, "")}
 	}
 	return own, parts
 }
-
-// longestField is how much of a field is kept. The rest is talk, or a copying error.
-const longestField = 4000
 
 // opens reports whether a field begins a part.
 func (f *form) opens(name string) bool { return len(f.inPart) > 0 && name == f.inPart[0] }
@@ -126,7 +118,7 @@ func (f *form) opens(name string) bool { return len(f.inPart) > 0 && name == f.i
 // labelled returns the name and the value of the field that a line begins with; "" if there is none.
 // A number such as that of Branch 1.2 is two fields: then second is the value of the other one.
 func (f *form) labelled(line string) (name, value, second string) {
-	m := f.label().FindStringSubmatch(line)
+	m := f.label.FindStringSubmatch(line)
 	if m == nil {
 		return "", "", ""
 	}
@@ -134,14 +126,11 @@ func (f *form) labelled(line string) (name, value, second string) {
 	name = slices.Concat(f.own, f.inPart)[n]
 	number, second, _ := strings.Cut(m[len(m)-2], ".")
 	value = strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "| ")
-	if strings.HasSuffix(value, "**") && strings.Count(value, "**")%2 == 1 {
+	if strings.Count(value, "**")%2 == 1 {
 		value = strings.TrimSuffix(value, "**") // the label has the other half
 	}
-	if f.kinds[name] == reflect.Int {
+	if f.types[name] == "integer" {
 		value = strings.TrimSpace(number + " " + value)
-	}
-	if !f.opens(name) {
-		second = ""
 	}
 	return name, value, second
 }
@@ -150,7 +139,7 @@ func (f *form) labelled(line string) (name, value, second string) {
 // they are said.
 func (f *form) set(form reflect.Value, own said, parts []said) {
 	for of, value := range form.Fields() {
-		name := nameOf(of)
+		name, _, _ := strings.Cut(of.Tag.Get("json"), ",")
 		text := strings.Join(own[name], "\n")
 		switch to := value.Addr().Interface().(type) {
 		case *string:
@@ -222,11 +211,12 @@ var (
 	objectStart = lazy.Regexp(`(?m)^[ \t>]*(\{)`) // in its line
 	jsonToken   = lazy.Regexp(`(?s)"(?:[^"\\]|\\.|"\s*[^,:}\]\s"\\])*"|,\s*[}\]]`)
 	jsonEscape  = lazy.Regexp(`(?s)\\.|"`)
+	lastText    = lazy.Regexp(`(?s)^(?:.*:\s*"((?:[^"\\]|\\.)*))?`)
 )
 
-// objectIn returns the first JSON object of a text, outside of other code; nil if there is none. One
-// in the midst of other text has one of some names.
-func objectIn(text string, names []string) (object map[string]any, err error) {
+// objectIn returns the first JSON object of a text, outside of other code, if there is one. One in
+// the midst of other text has a field of the form.
+func (f *form) objectIn(text string) (object gjson.Result, err error) {
 	at, begin := -1, 0
 	for _, p := range pieces(text) {
 		m := objectStart().FindStringSubmatchIndex(p.text)
@@ -237,20 +227,23 @@ func objectIn(text string, names []string) (object map[string]any, err error) {
 		begin += len(p.text)
 	}
 	if at < 0 {
-		return nil, nil
+		return object, nil
 	}
+	var raw json.RawMessage
 	whole := repaired(text[at:])
 	decoder := json.NewDecoder(strings.NewReader(whole))
-	decoder.UseNumber()
-	err = decoder.Decode(&object)
-	isNamed := slices.ContainsFunc(names, func(name string) bool { return object[name] != nil })
+	err = decoder.Decode(&raw)
+	object = gjson.ParseBytes(raw)
+	isNamed := slices.ContainsFunc(slices.Concat(f.own, []string{f.partsOf}), func(name string) bool {
+		return object.Get(name).Type != gjson.Null
+	})
 	switch {
 	case !isNamed && strings.Trim(text[:at], "`~json \t\n") != "":
-		return nil, nil
+		return gjson.Result{}, nil
 	case err != nil:
-		return nil, errors.New("its JSON cannot be read")
+		return object, errors.New("its JSON cannot be read")
 	case objectStart().MatchString(Prose(whole[decoder.InputOffset():])):
-		return nil, errors.New("it has two JSON objects")
+		return object, errors.New("it has two JSON objects")
 	}
 	return object, nil
 }
@@ -273,17 +266,11 @@ func repaired(text string) string {
 	})
 }
 
-var lastText = lazy.Regexp(`(?s)^.*:\s*"((?:[^"\\]|\\.)*)`)
-
 // SoFar returns what is worth showing of a reply that is still coming: of a JSON object the text
 // that came last, of any other all of it.
 func SoFar(text string) string {
 	if !strings.HasPrefix(strings.TrimLeft(text, "`json \t\n"), "{") {
 		return text
 	}
-	m, shown := lastText().FindStringSubmatch(text), ""
-	if m != nil && json.Unmarshal([]byte(`"`+m[1]+`"`), &shown) != nil {
-		return m[1]
-	}
-	return shown
+	return gjson.Parse(repaired(`"` + lastText().FindStringSubmatch(text)[1] + `"`)).Str
 }

@@ -6,6 +6,7 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
+	"dsstar/prompts"
 )
 
 // A Solution is the next step and its cell; that of a first step has readings, too.
@@ -37,10 +38,11 @@ const (
 // Solutions reads a step and its cell, and the readings if they are asked for. Some replies name
 // readings all the same.
 func Solutions(readings bool) Format[Solution] {
+	words := prompts.SolutionForm{Readings: readings}
 	if readings {
-		return formatOf("readings", solutionRule+readingRule, solution.read)
+		return formatOf("readings", solutionRule+readingRule, words, solution.read)
 	}
-	f := formatOf("solution", solutionRule, solution.read, "readings")
+	f := formatOf("solution", solutionRule, words, solution.read, "readings")
 	f.Parse = reads(solution.read)
 	return f
 }
