@@ -110,7 +110,9 @@ var lookedAt = []string{"sight", "files", "trace", "apart"}
 // whole does the work of a run within its time and ends its record.
 func (r *run) whole(ctx context.Context,
 	work func(context.Context) error) (*record.Trajectory, error) {
-	err := r.asker.Within(ctx, work)
+	limited, cancel := r.asker.WithTime(ctx)
+	defer cancel()
+	err := ask.Overdue(limited, work(limited))
 	switch {
 	case errors.Is(err, context.Canceled):
 		r.t.Failure = "interrupted"

@@ -71,11 +71,11 @@ func (r *run) observe(e Event) error {
 	if last := r.t.Last(); last != nil && e.Kind != Finalized && e.Kind != Proved {
 		e.Round, e.Step = r.number(), cmp.Or(e.Step, last.Place)
 	}
-	spent := r.asker.Spent()
-	r.t.Usage, r.t.ByRole, r.t.Cost, r.t.Models = spent.Usage, spent.ByRole, spent.Cost, spent.Models
+	spent, model := r.asker.Spent()
+	r.t.Spent = spent
 	r.t.Seconds = record.Seconds{
 		Total: r.before.Total + time.Since(r.began).Seconds(),
-		Model: r.before.Model + spent.Model, Kernel: r.before.Kernel + r.kernel.Seconds(),
+		Model: r.before.Model + model, Kernel: r.before.Kernel + r.kernel.Seconds(),
 	}
 	return r.cfg.Observe(e, r.t)
 }

@@ -30,7 +30,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	r := newRun(cfg, t)
 	r.resumed, r.before = t.Described, t.Seconds
 	r.asker.ShowAs(t.Sizes)
-	r.asker.Continue(ask.Spent{Usage: t.Usage, ByRole: t.ByRole, Cost: t.Cost, Models: t.Models})
+	r.asker.Continue(t.Spent)
 	t.Ended, t.Failure = false, ""
 	if !t.Described {
 		if t.RoundsTaken() == 0 {

@@ -1,3 +1,12 @@
+// Package ask asks a language model within limits, and reads its replies. It counts calls, tokens
+// and cost, sends a reply that cannot be read back once with the rule, and shows less of earlier
+// questions, files and outputs when a request is longer than the model's context.
+//
+// An [Asker] makes the requests of a run's roles, with [Role]. A [Budget] holds calls to [Limits].
+//
+// A [Format] reads replies, also as weak models write them: it reads what is clear, and makes an
+// error of the rest. A new kind of reply is a struct, such as [Ruling]: its tags make the JSON
+// schema for endpoints that take one, and the labels that are read in replies in text.
 package ask
 
 import (
@@ -10,6 +19,7 @@ import (
 	"dsstar/agent/journal"
 	"dsstar/agent/llm"
 	"dsstar/agent/mask"
+	"dsstar/agent/record"
 	"dsstar/prompts"
 )
 
@@ -22,13 +32,13 @@ type Request struct {
 	Words func() []prompts.Part
 	// Talk is what was said after the words, by the model and to it in turn.
 	Talk []llm.Message
-	// Images, if set, returns the pictures that go with the request, if the model takes any and
-	// they fit into its context. It is called only if the model is asked.
+	// Images, if set, returns the pictures that go with the request as far as there is room for
+	// them. It is called only if the model is asked.
 	Images func() []llm.Image
 }
 
-// An Asker makes model calls within the limits, and counts them: the requests of a run's roles, each
-// once. It keeps them within the model's context. It may be used by several goroutines at once.
+// An Asker makes model calls within the limits and the model's context, and counts them: the
+// requests of a run's roles, each once. It may be used by several goroutines at once.
 type Asker struct {
 	Settings
 	*Budget
@@ -40,9 +50,24 @@ type Asker struct {
 	sizes Sizes
 	most  Sizes          // for what the model is still to be asked
 	times map[string]int // requests since the beginning, by their grounds
-	spent Spent
+	spent record.Spent
 	busy  Stopwatch
 	about int // the question, from 1; 0: none yet
+}
+
+// NewAsker returns an asker. Every request begins with system, if that is set; warn is told when
+// less is shown from then on.
+func NewAsker(s Settings, system func() prompts.Part, warn func(text string) error) *Asker {
+	if s.Mask == nil {
+		s.Mask = mask.New(nil)
+	}
+	sizes := firstSizes(s)
+	a := &Asker{Settings: s, Budget: &Budget{Limits: s.Limits, Of: s.Of}, system: system,
+		Journal: &journal.Journal{}, warn: warn, sizes: sizes, most: sizes, times: map[string]int{}}
+	if s.Price != nil {
+		a.spent.Cost = new(float64)
+	}
+	return a
 }
 
 // Begin has what a run asks about a question, by its number from 1, counted from the beginning: a
@@ -70,24 +95,9 @@ func (a *Asker) count(ground string) int {
 	return a.times[ground]
 }
 
-// NewAsker returns an asker. Every request begins with system, if that is set; warn is told when
-// less is shown from then on.
-func NewAsker(s Settings, system func() prompts.Part, warn func(text string) error) *Asker {
-	if s.Mask == nil {
-		s.Mask = mask.New(nil)
-	}
-	sizes := firstSizes(s)
-	a := &Asker{Settings: s, Budget: &Budget{Limits: s.Limits, Price: s.Price, Of: s.Of}, system: system,
-		Journal: &journal.Journal{}, warn: warn, sizes: sizes, most: sizes, times: map[string]int{}}
-	if s.Price != nil {
-		a.spent.Cost = new(float64)
-	}
-	return a
-}
-
 // Role returns the reply to a request, which rests on its role and parts. A reply that cannot be
-// read is sent back once with the rule; then the error is a *[Error]. While the request is
-// longer than the model's context, all that the run shows is made shorter, for good.
+// read is sent back once with the rule; then the error is a *[Error]. While the request is longer
+// than the model's context, all that the run shows is made shorter, for good.
 func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (value T, err error) {
 	for {
 		sizes, parts := a.Sizes(), r.Words()
@@ -110,7 +120,7 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 			a.show(sizes, *reply.Less)
 			continue
 		case reply.Fault != "":
-			return value, &Error{Role: r.Role, Subject: r.Subject, Problem: reply.Fault, Reply: reply.Text}
+			return value, &Error{r.Role, r.Subject, reply.Fault, reply.Text, on}
 		}
 		value, err = format.Read(llm.Reply{Text: reply.Text, Finish: reply.Finish})
 		if isPart(err) {
@@ -122,26 +132,23 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 
 // request puts a request of some parts into words.
 func (a *Asker) request(r Request, parts []prompts.Part) llm.Request {
-	request := llm.Request{Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: []any{parts},
+	said := llm.Request{Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: []any{parts},
 		MaxTokens: a.MaxTokens, Messages: []llm.Message{{Role: "user", Text: prompts.Text(parts...)}}}
 	if r.Talk != nil {
-		request.RestsOn, request.Messages = append(request.RestsOn, r.Talk), append(request.Messages, r.Talk...)
+		said.RestsOn, said.Messages = append(said.RestsOn, r.Talk), append(said.Messages, r.Talk...)
 	}
 	if a.system != nil {
 		system := llm.Message{Role: "system", Text: prompts.Text(a.system())}
-		request.Messages = slices.Insert(request.Messages, 0, system)
+		said.Messages = slices.Insert(said.Messages, 0, system)
 	}
 	if r.Images != nil {
-		request.Images = r.Images()
+		said.Images = r.Images()
 	}
-	return request
+	return said
 }
 
 // ForgetUnread has the request made again whose reply could not be read.
-func (a *Asker) ForgetUnread(e *Error) {
-	is := func(k kept) bool { return k.Fault == e.Problem && k.Text == e.Reply }
-	journal.Drop(a.Journal, "reply", is)
-}
+func (a *Asker) ForgetUnread(e *Error) { a.Journal.Forget("reply", e.on) }
 
 // Forget has requests made again whose replies are recorded.
 func (a *Asker) Forget(all []Request) {
@@ -153,12 +160,12 @@ func (a *Asker) Forget(all []Request) {
 	}
 }
 
-// ReportChars is the length up to which an error report, already without the
-// insides of libraries, is short enough for a debugger.
+// ReportChars is the length up to which an error report, already without the insides of libraries,
+// is short enough for a debugger.
 const ReportChars = 4000
 
-// Summarize shortens a long error report by the model (DS-STAR section 3.3);
-// one that no reply shortens is cut instead.
+// Summarize shortens a long error report by the model (DS-STAR section 3.3); one that no reply
+// shortens is cut instead.
 func (a *Asker) Summarize(ctx context.Context, subject, report, where string) (string, error) {
 	if len(report) <= ReportChars {
 		return report, nil

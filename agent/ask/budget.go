@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"dsstar/agent/llm"
 	"dsstar/notebook/human"
 )
 
@@ -25,14 +24,12 @@ type BudgetError struct {
 
 func (e *BudgetError) Error() string { return "the budget is spent: " + e.Most }
 
-// A Budget holds model calls to limits. Calls under way count. What a call costs is
-// known only afterwards, so that the last one can exceed the limit. Its methods may be
-// called concurrently.
+// A Budget holds model calls, which may be concurrent, to limits. Calls under way count. What one
+// costs is known only afterwards, so that the last one can exceed the limit.
 type Budget struct {
 	Limits   Limits
-	Price    func(role string) (llm.Price, bool) // nil: no price is known
-	AllTasks bool                                // the limits are those of all tasks of a benchmark
-	Of       *Budget                             // counts the same calls, too; nil: none does
+	AllTasks bool    // the limits are those of all tasks of a benchmark
+	Of       *Budget // counts the same calls, too; nil: none does
 
 	mu    sync.Mutex
 	calls int
@@ -46,14 +43,6 @@ func (b *Budget) refuse(what, most string) *BudgetError {
 		return &BudgetError{"total-" + what, most + " for all tasks"}
 	}
 	return &BudgetError{"max-" + what, most}
-}
-
-// Within does work in the time that the limits allow. The error is a *[BudgetError]
-// when that has ended the work.
-func (b *Budget) Within(ctx context.Context, work func(context.Context) error) error {
-	ctx, cancel := b.WithTime(ctx)
-	defer cancel()
-	return Overdue(ctx, work(ctx))
 }
 
 // WithTime returns a context that ends with the time, for a *[BudgetError].
@@ -73,8 +62,8 @@ func Overdue(ctx context.Context, err error) error {
 	return err
 }
 
-// Reserve takes a call from the budget before it is made, or returns a *[BudgetError].
-func (b *Budget) Reserve() error {
+// reserve takes a call from the budget before it is made, or returns a *[BudgetError].
+func (b *Budget) reserve() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch calls, cost := b.Limits.Calls, b.Limits.Cost; {
@@ -86,7 +75,7 @@ func (b *Budget) Reserve() error {
 		return b.spent
 	}
 	if b.Of != nil {
-		if err := b.Of.Reserve(); err != nil {
+		if err := b.Of.reserve(); err != nil {
 			return err
 		}
 	}
@@ -94,46 +83,20 @@ func (b *Budget) Reserve() error {
 	return nil
 }
 
-// Pay adds the cost of reserved calls, and returns it; known is whether there is a price.
-func (b *Budget) Pay(role string, u llm.Usage) (cost float64, known bool) {
-	price, known := b.PriceOf(role)
-	if known {
-		cost = price.Cost(u)
-	}
-	b.Add(0, cost)
-	return cost, known
-}
-
-// Add adds calls that were not reserved, and a cost. A call that was reserved but not
-// made is -1.
+// Add adds calls that were not reserved, and a cost.
 func (b *Budget) Add(calls int, paid float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.calls += calls
-	b.paid += paid
+	b.calls, b.paid = b.calls+calls, b.paid+paid
 	if b.Of != nil {
 		b.Of.Add(calls, paid)
 	}
 }
 
-// PriceOf returns the price of a role's calls.
-func (b *Budget) PriceOf(role string) (llm.Price, bool) {
-	if b.Price == nil {
-		return llm.Price{}, false
-	}
-	return b.Price(role)
-}
-
-// Spent returns a *[BudgetError] once a call was refused.
-func (b *Budget) Spent() error {
+// Used returns the calls so far, their cost in US dollars as far as prices are known, and a
+// *[BudgetError] once a call was refused.
+func (b *Budget) Used() (calls int, paid float64, refused error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.spent
-}
-
-// Used returns the calls so far and their cost in US dollars, as far as prices are known.
-func (b *Budget) Used() (calls int, paid float64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.calls, b.paid
+	return b.calls, b.paid, b.spent
 }

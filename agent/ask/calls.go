@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"dsstar/agent/llm"
 	"dsstar/agent/mask"
@@ -30,47 +32,31 @@ type Settings struct {
 
 	Mask *mask.Masker // of what goes to the model; nil: masks credentials
 
-	// Stream, if set, is told of a request when it is sent, with nil, and of the reply as
-	// it comes: soFar returns all of it up to then, and may be called later. The reply
-	// begins again when a call is repeated. Stream must not block. Calls for different
-	// subjects may be concurrent.
+	// Stream, if set, is told of a request when it is sent, with nil, and of the reply as it comes,
+	// from the beginning when a call is repeated: soFar returns all of it up to then, and may be
+	// called later. Stream must not block. Calls for different subjects may be concurrent.
 	Stream func(role, subject string, soFar func() string)
 }
 
-// Spent is what calls have used.
-type Spent struct {
-	Usage  record.Usage            `json:"usage"`
-	ByRole map[string]record.Usage `json:"by_role,omitempty"`
-	Cost   *float64                `json:"cost_usd"` // nil: a price is not known
-	Models []string                `json:"models,omitempty"`
-	Model  float64                 `json:"seconds"` // during which a call was under way
-}
-
-// Spent returns what the calls so far have used.
-func (a *Asker) Spent() Spent {
+// Spent returns what the calls so far have used, and the seconds during which one was under way.
+func (a *Asker) Spent() (spent record.Spent, seconds float64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s := a.spent
-	s.ByRole, s.Model = maps.Clone(s.ByRole), a.busy.Seconds()
-	return s
+	return a.spent, a.busy.Seconds()
 }
 
 // Continue counts on from what was used before. The limits begin anew.
-func (a *Asker) Continue(before Spent) {
+func (a *Asker) Continue(before record.Spent) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.spent = before
 }
 
-// Call makes one model call and counts it. What is to be masked leaves as stand-ins, and they are
-// turned back in the reply: nothing else asks a model. Errors are a *[BudgetError], those of the
+// Call makes a request of a model and counts it. What is to be masked leaves as stand-ins, and they
+// are turned back in the reply: nothing else asks a model. Errors are a *[BudgetError], those of the
 // model, and ctx's.
-func (a *Asker) Call(ctx context.Context, request llm.Request) (llm.Reply, error) {
-	return a.call(ctx, a.Model, request)
-}
-
-func (a *Asker) call(ctx context.Context, model llm.Model, request llm.Request) (llm.Reply, error) {
-	if err := a.Reserve(); err != nil {
+func (a *Asker) Call(ctx context.Context, model llm.Model, request llm.Request) (llm.Reply, error) {
+	if err := a.reserve(); err != nil {
 		return llm.Reply{}, err
 	}
 	if a.Stream != nil {
@@ -95,11 +81,11 @@ func (a *Asker) call(ctx context.Context, model llm.Model, request llm.Request) 
 
 // mask puts stand-ins into a request, whose system message says what they are.
 func (a *Asker) mask(request *llm.Request) {
-	texts := slices.Clone(request.Texts)
+	texts, n := slices.Clone(request.Texts), len(request.Texts)
 	for _, m := range request.Messages {
 		texts = append(texts, m.Text)
 	}
-	texts, n := a.Mask.MaskAll(texts), len(request.Texts)
+	texts = a.Mask.MaskAll(texts)
 	request.Texts, request.Messages = texts[:n], slices.Clone(request.Messages)
 	for i := range request.Messages {
 		request.Messages[i].Text = texts[n+i]
@@ -110,12 +96,42 @@ func (a *Asker) mask(request *llm.Request) {
 	request.Ground = llm.GroundOf(a.Mask.MaskAll, request.RestsOn...)
 }
 
+// pay counts the calls of a request and their cost. A sum that lacks a part is none.
+func (a *Asker) pay(request llm.Request, reply llm.Reply) {
+	calls, cost, known := max(1, reply.Calls), 0.0, false // the first one is reserved
+	if a.Price != nil {
+		var price llm.Price
+		if price, known = a.Price(request.Role); known {
+			cost = price.Cost(reply.Usage)
+		}
+	}
+	a.Add(calls-1, cost)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := &a.spent
+	if s.Cost != nil && known {
+		s.Cost = new(*s.Cost + cost)
+	} else {
+		s.Cost = nil
+	}
+	own := s.ByRole[request.Role]
+	for _, sum := range []*record.Usage{&own, &s.Usage} {
+		sum.Calls += calls
+		sum.Add(reply.Usage)
+	}
+	s.ByRole = maps.Collect(maps.All(s.ByRole)) // another one has been returned
+	s.ByRole[request.Role] = own
+	if len(request.Texts) == 0 && reply.Model != "" && !slices.Contains(s.Models, reply.Model) {
+		s.Models = append(s.Models, reply.Model)
+	}
+}
+
 // Rank scores texts by the embedding model, and counts the calls.
 func (a *Asker) Rank(ctx context.Context, embedder llm.Model, question string,
 	texts []string) (scores []float64, err error) {
 	request := llm.ToRank(question, texts)
 	request.RestsOn = []any{question, texts}
-	reply, err := a.call(ctx, embedder, request)
+	reply, err := a.Call(ctx, embedder, request)
 	if err != nil {
 		return nil, err
 	}
@@ -123,32 +139,6 @@ func (a *Asker) Rank(ctx context.Context, embedder llm.Model, question string,
 		return nil, fmt.Errorf("the embedding model's reply is not a list of scores: %w", err)
 	}
 	return scores, nil
-}
-
-// pay counts the calls of a request and their cost.
-func (a *Asker) pay(request llm.Request, reply llm.Reply) {
-	cost, known := a.Pay(request.Role, reply.Usage)
-	calls := max(1, reply.Calls) // the first of which is reserved
-	a.Add(calls-1, 0)
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	own := a.spent.ByRole[request.Role]
-	for _, sum := range []*record.Usage{&own, &a.spent.Usage} {
-		sum.Calls += calls
-		sum.Add(reply.Usage)
-	}
-	if a.spent.ByRole == nil {
-		a.spent.ByRole = map[string]record.Usage{}
-	}
-	a.spent.ByRole[request.Role] = own
-	if !known {
-		a.spent.Cost = nil // a sum that lacks a part is none
-	} else if a.spent.Cost != nil {
-		a.spent.Cost = new(*a.spent.Cost + cost)
-	}
-	if len(request.Texts) == 0 && reply.Model != "" && !slices.Contains(a.spent.Models, reply.Model) {
-		a.spent.Models = append(a.spent.Models, reply.Model)
-	}
 }
 
 // A kept reply is what is recorded of it.
@@ -160,16 +150,16 @@ type kept struct {
 	Less   *Sizes `json:"less,omitempty"`    // it was too long: what is shown instead
 }
 
-// askTwice makes a request, and makes it again with the rule if the reply cannot be read. It
-// returns the reply that counts. One of which only a part cannot be read serves if none can be read
-// whole. Pictures go with the request if there is room for them.
+// askTwice makes a request, without its pictures if there is no room for them, and makes it again
+// with the rule if the reply cannot be read. It returns the reply that counts: one of which only a
+// part cannot be read serves if none can be read whole.
 func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
 	format Format[T]) (kept, error) {
 	request.Schema, request.Form = format.Schema, format.Form
-	reply, err := a.Call(ctx, request)
+	reply, err := a.Call(ctx, a.Model, request)
 	if errors.Is(err, llm.ErrContextLength) && len(request.Images) > 0 {
 		request.Images = nil
-		reply, err = a.Call(ctx, request)
+		reply, err = a.Call(ctx, a.Model, request)
 	}
 	if err != nil {
 		return kept{}, err
@@ -183,7 +173,7 @@ func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
 		request.Subject += ", asked again"
 		request.Messages = append(slices.Clip(request.Messages),
 			llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
-		second, err := a.Call(ctx, request)
+		second, err := a.Call(ctx, a.Model, request)
 		_, still := format.Read(second)
 		switch {
 		case errors.Is(err, llm.ErrContextLength): // there is no room to ask again
@@ -198,4 +188,33 @@ func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
 		k.Fault = problem.Error()
 	}
 	return k, nil
+}
+
+// A Stopwatch measures the wall time during which at least one operation was under way.
+type Stopwatch struct {
+	mu     sync.Mutex
+	active int
+	since  time.Time // until then total is counted
+	total  time.Duration
+}
+
+// Start begins an operation; the function that it returns ends it.
+func (w *Stopwatch) Start() (stop func()) {
+	w.count(1)
+	return func() { w.count(-1) }
+}
+
+// Seconds returns the time so far.
+func (w *Stopwatch) Seconds() float64 { return w.count(0).Seconds() }
+
+// count counts the time so far, and operations that begin or end.
+func (w *Stopwatch) count(operations int) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Now()
+	if w.active > 0 {
+		w.total += now.Sub(w.since)
+	}
+	w.active, w.since = w.active+operations, now
+	return w.total
 }

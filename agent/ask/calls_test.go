@@ -1,4 +1,4 @@
-package ask_test
+package ask
 
 import (
 	"context"
@@ -6,8 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 )
 
@@ -23,18 +24,17 @@ func (m *counting) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: "yes", Model: "m1", Usage: llm.Usage{InputTokens: 10}}, nil
 }
 
-// TestCalls: calls at the same time do not go beyond the limit together, and are
-// counted by role.
+// TestCalls: calls at the same time do not go beyond the limit together, and are counted by role.
 func TestCalls(t *testing.T) {
 	m := &counting{}
-	c := ask.NewAsker(ask.Settings{Model: m, Limits: ask.Limits{Calls: 7},
+	a := NewAsker(Settings{Model: m, Limits: Limits{Calls: 7},
 		Price: func(string) (llm.Price, bool) { return llm.Price{Input: 1e6, Output: 0}, true }}, nil, nil)
 	var refused atomic.Int64
 	var all sync.WaitGroup
 	for n := range 20 {
 		all.Go(func() {
-			_, err := c.Call(t.Context(), llm.Request{Role: []string{"a", "b"}[n%2]})
-			if spent := (*ask.BudgetError)(nil); errors.As(err, &spent) {
+			_, err := a.Call(t.Context(), m, llm.Request{Role: []string{"a", "b"}[n%2]})
+			if _, spent := errors.AsType[*BudgetError](err); spent {
 				refused.Add(1)
 			} else if err != nil {
 				t.Error(err)
@@ -42,7 +42,7 @@ func TestCalls(t *testing.T) {
 		})
 	}
 	all.Wait()
-	s := c.Spent()
+	s, _ := a.Spent()
 	if m.calls.Load() != 7 || refused.Load() != 13 || s.Usage.Calls != 7 || *s.Cost != 70 ||
 		s.ByRole["a"].Calls+s.ByRole["b"].Calls != 7 {
 		t.Errorf("%d calls, %d refused, %+v, %v", m.calls.Load(), refused.Load(), s, *s.Cost)
@@ -52,14 +52,35 @@ func TestCalls(t *testing.T) {
 // TestGroundIsMasked: nobody can try values of what is masked on the ground of a request.
 func TestGroundIsMasked(t *testing.T) {
 	m := &counting{}
-	c := ask.NewAsker(ask.Settings{Model: m}, nil, nil)
-	const secret = "AKIAIOSFODNN7EXAMPLE"
-	text := "key " + secret + " \"quoted\""
-	if _, err := c.Call(t.Context(), llm.Request{RestsOn: []any{text}, Messages: []llm.Message{{Text: text}}}); err != nil {
+	a := NewAsker(Settings{Model: m}, nil, nil)
+	const text = "key AKIAIOSFODNN7EXAMPLE \"quoted\""
+	request := llm.Request{RestsOn: []any{text}, Messages: []llm.Message{{Text: text}}}
+	if _, err := a.Call(t.Context(), m, request); err != nil {
 		t.Fatal(err)
 	}
-	masked := c.Mask.Mask(text)
+	masked := a.Mask.Mask(text)
 	if m.last.Ground == llm.GroundOf(nil, text) || m.last.Ground != llm.GroundOf(nil, masked) {
 		t.Errorf("the ground is that of other words: %q", masked)
 	}
+}
+
+// TestStopwatch: time counts once, however many operations are under way.
+func TestStopwatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var w Stopwatch
+		var stops []func()
+		for i, act := range "  ++-- +- " {
+			switch act {
+			case '+':
+				stops = append(stops, w.Start())
+			case '-':
+				stops[0]()
+				stops = stops[1:]
+			}
+			time.Sleep(time.Second) // of the test's own clock
+			if want := []float64{0, 0, 1, 2, 3, 3, 3, 4, 4, 4}[i]; w.Seconds() != want {
+				t.Errorf("%v seconds, want %v", w.Seconds(), want)
+			}
+		}
+	})
 }

@@ -11,7 +11,10 @@ import (
 
 // An Error says that a model's reply could not be read even after the rule was quoted to it.
 // The role decides what follows.
-type Error struct{ Role, Subject, Problem, Reply string }
+type Error struct {
+	Role, Subject, Problem, Reply string
+	on                            []any // what the reply rests on
+}
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("the %s's reply for %s could not be used: %s", e.Role, e.Subject, e.Problem)

@@ -63,9 +63,8 @@ const longestField = 4000
 // of a part begins one, and a field of no part ends it. What stands before all code without a label
 // is the form's first text.
 func (f *form) lines(text string) (own said, parts []said) {
-	const before, behind = "", "behind code" // no names of fields
 	own = said{}
-	to, inside, last, rest := own, false, before, before // last: what a line goes on from
+	to, inside, coded, last := own, false, false, "" // last: the field that a line goes on
 	add := func(name, value string) {
 		if f.opens(name) && (!inside || strings.Join(to[name], "") != "") {
 			to, inside = said{}, true
@@ -78,7 +77,7 @@ func (f *form) lines(text string) (own said, parts []said) {
 	for _, p := range pieces(text) {
 		if p.isCode {
 			add("code", p.text)
-			last, rest = behind, behind
+			last, coded = "", true
 			continue
 		}
 		for line := range strings.Lines(p.text) {
@@ -86,19 +85,19 @@ func (f *form) lines(text string) (own said, parts []said) {
 			of, blank := f.types[last], strings.Trim(line, "|:- \t") == "" // as below the head of a table
 			switch name, value, second := f.labelled(line); {
 			case name == "code": // it is in blocks
-				last = behind
+				last, coded = "", true
 			case name != "":
 				if add(name, value); f.opens(name) && second != "" {
 					add(f.inPart[1], second)
 				}
 			case of == "array" && item().MatchString(line):
 				add(last, line)
-			case of == "" && !blank:
-				own[last] = append(own[last], line)
+			case of == "" && !blank && !coded:
+				own[""] = append(own[""], line)
 			case of != "":
 				field := &to[last][len(to[last])-1]
 				if blank && *field != "" {
-					last = rest
+					last = ""
 				} else if !blank && len(*field) < longestField {
 					*field = strings.TrimLeft(*field+"\n"+line, "\n")
 				}
@@ -106,7 +105,7 @@ func (f *form) lines(text string) (own said, parts []said) {
 		}
 	}
 	if len(f.own) > 0 && own[f.own[0]] == nil {
-		first := strings.TrimSpace(strings.Join(own[before], "\n"))
+		first := strings.TrimSpace(strings.Join(own[""], "\n"))
 		own[f.own[0]] = []string{introLine().ReplaceAllString(first, "")}
 	}
 	return own, parts

@@ -85,9 +85,9 @@ func (t *Trajectory) Disown() {
 
 // Unprove leaves a trajectory that is to be proved in a run of its own, which begins now.
 func (t *Trajectory) Unprove() {
-	t.Proof, t.Learned, t.Warnings, t.Models = nil, nil, nil, nil
+	t.Proof, t.Learned, t.Warnings = nil, nil, nil
 	t.Journal = t.Journal.Only("reply", Decided) // nothing has run yet
-	t.Usage, t.ByRole, t.Cost, t.Seconds = Usage{}, nil, new(float64), Seconds{}
+	t.Spent, t.Seconds = Spent{Cost: new(float64)}, Seconds{}
 	t.Started = time.Now()
 }
 

@@ -40,7 +40,6 @@ type Trajectory struct {
 	Left         []Left        `json:"left,omitempty"`    // those of them that a person has left in the notebook
 	Remarks      []Remark      `json:"-"`                 // the notebook has them where they belong
 	Scripts      []string      `json:"scripts,omitempty"` // digests of the last two solution.py
-	Models       []string      `json:"models,omitempty"`  // that answered
 	Choice       Choice        `json:"choice,omitzero"`   // of the models, by the user
 	Warnings     []string      `json:"warnings,omitempty"`
 	Ended        bool          `json:"ended"`
@@ -52,11 +51,9 @@ type Trajectory struct {
 	// Adopted: another dsstar began the run, so that cells of a stranger may be among its cells.
 	Adopted bool `json:"adopted,omitempty"`
 
-	Started time.Time        `json:"started"`
-	Usage   Usage            `json:"usage"`
-	ByRole  map[string]Usage `json:"by_role,omitempty"`
-	Cost    *float64         `json:"cost_usd,omitempty"` // nil: a price is not known
-	Seconds Seconds          `json:"seconds"`
+	Started time.Time `json:"started"`
+	Spent
+	Seconds Seconds `json:"seconds"`
 
 	Seal Seal `json:"-"` // of the notebook that it was read from
 }
@@ -221,7 +218,15 @@ type Sizes struct {
 	Earlier     int `json:"earlier,omitempty"` // of all earlier questions together; 0: no limit
 }
 
-// Usage is what the model calls of a run have used.
+// Spent is what the model calls of a run have used.
+type Spent struct {
+	Usage  Usage            `json:"usage"`
+	ByRole map[string]Usage `json:"by_role,omitempty"`
+	Cost   *float64         `json:"cost_usd,omitempty"` // nil: a price is not known
+	Models []string         `json:"models,omitempty"`   // that answered
+}
+
+// Usage is what some of them have used.
 type Usage struct {
 	Calls int `json:"calls"`
 	llm.Usage

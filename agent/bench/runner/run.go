@@ -113,13 +113,13 @@ func (r *run) do(ctx context.Context, job Record) error {
 	r.tell(Event{Key: key}, 1)
 	used := &ask.Budget{Of: r.Budget}
 	result, err := r.solve(ctx, job, dir, used)
-	if spent := r.Budget.Spent(); ctx.Err() != nil { // the record may be incomplete
+	if _, _, spent := r.Budget.Used(); ctx.Err() != nil { // the record may be incomplete
 		err = context.Cause(ctx)
 	} else if spent != nil {
 		err = spent
 	}
 	job.Spent = &Spent{}
-	job.Spent.Calls, job.Spent.Cost = used.Used()
+	job.Spent.Calls, job.Spent.Cost, _ = used.Used()
 	switch {
 	case errors.Is(err, errLacking):
 		r.tell(Event{Key: key, Err: err}, -1)
@@ -167,7 +167,7 @@ func (r *run) tell(e Event, running int) (inARow int) {
 		}
 	}
 	if r.Observe != nil {
-		_, r.totals.Cost = r.Budget.Used()
+		_, r.totals.Cost, _ = r.Budget.Used()
 		e.Totals = r.totals
 		r.Observe(e)
 	}

@@ -192,7 +192,7 @@ func TestBudget(t *testing.T) {
 			}
 			asker := ask.NewAsker(cfg.Settings, nil, nil)
 			for range 2 {
-				if _, err := asker.Call(ctx, llm.Request{Role: "coder"}); err != nil {
+				if _, err := asker.Call(ctx, cfg.Model, llm.Request{Role: "coder"}); err != nil {
 					return Record{Cause: ModelError}, nil // must not be recorded
 				}
 			}
@@ -205,7 +205,7 @@ func TestBudget(t *testing.T) {
 		if err != nil || spent == nil {
 			t.Fatalf("%v, %v", spent, err)
 		}
-		_, paid = run.Budget.Used()
+		_, paid, _ = run.Budget.Used()
 		return spent.Flag, paid, len(result.Records)
 	}
 	for _, c := range []struct {

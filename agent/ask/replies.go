@@ -1,0 +1,279 @@
+package ask
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsstar/agent/record"
+	"dsstar/notebook/lazy"
+	"dsstar/prompts"
+)
+
+// A Solution is the next step and its cell; that of a first step has readings, too.
+type Solution struct {
+	Step, Code string
+	Readings   []record.Reading
+}
+
+type solution struct {
+	Readings []reading `json:"readings" jsonschema:"what question and files leave open; may be empty"`
+	Step     string    `json:"step" jsonschema:"the next step, in a few sentences"`
+	Code     string    `json:"code" jsonschema:"the Python cell of the step"`
+}
+
+type reading struct {
+	Point    string   `json:"point" jsonschema:"what is left open, in one sentence"`
+	Options  []string `json:"options" jsonschema:"two or more ways to take it"`
+	Taken    int      `json:"taken" jsonschema:"the number of the option that the code takes, from 1"`
+	Evidence string   `json:"evidence,omitempty" jsonschema:"the sentence that decides, with its source; null: none"`
+	Settled  bool     `json:"settled" jsonschema:"whether that sentence decides"`
+}
+
+const (
+	solutionRule = "Reply in the form asked for: the step in words, and its cell as one block of Python."
+	readingRule  = " Of each reading it says what is left open, two different options or more, and the " +
+		"number of the one that the cells take."
+	judgementRule = "Reply in the form asked for: one verdict, which is sufficient, unfinished, " +
+		"insufficient or inconclusive, and the reason; with sufficient or inconclusive the last " +
+		"cell; else the number of the wrong step, if one is."
+	rulingRule = "Reply in the form asked for: one ruling, which is same, first, second, reading or " +
+		"undecided, and the reason; with reading what is left open and the two options."
+)
+
+// Solutions reads a step and its cell, and the readings if they are asked for. Some replies name
+// readings all the same.
+func Solutions(readings bool) Format[Solution] {
+	words := prompts.SolutionForm{Readings: readings}
+	if readings {
+		return formatOf("readings", solutionRule+readingRule, words, solution.read)
+	}
+	f := formatOf("solution", solutionRule, words, solution.read, "readings")
+	f.Parse = reads(solution.read)
+	return f
+}
+
+func (form solution) read() (s Solution, err error) {
+	s.Step = form.Step
+	if s.Code, err = codeOf(form.Code); err == nil {
+		err = isSaid(form.Step)
+	}
+	if err == nil {
+		s.Readings, err = readingsOf(form.Readings)
+	}
+	return s, err
+}
+
+// noReading matches what stands for a reading where there is none.
+var noReading = lazy.Regexp(`(?i)^(?:$|(?:there\s+(?:is|are)\s+)?(?:no|none|nothing)\b)`)
+
+// readingsOf returns readings. One that cannot be read has a problem and no options; then the error
+// is an errPart.
+func readingsOf(said []reading) (all []record.Reading, err error) {
+	for _, one := range said {
+		if len(one.Options) == 0 && noReading().MatchString(one.Point) {
+			continue
+		}
+		r := record.Reading{Point: one.Point, Chosen: one.Taken - 1, Evidence: one.Evidence,
+			Settled: one.Settled && one.Evidence != ""}
+		for _, text := range one.Options {
+			r.Options = append(r.Options, record.Option{Text: text})
+		}
+		problem := ""
+		switch {
+		case one.Point == "":
+			r.Point, problem = strings.Join(one.Options, " / "), "it is not said what is left open"
+		case len(one.Options) < 2:
+			problem = "there are no two different options"
+		case r.Chosen < 0 || r.Chosen >= len(one.Options):
+			problem = "it is not said which option is taken"
+		}
+		if problem != "" {
+			r = record.Reading{Point: r.Point, Problem: problem}
+			err = fmt.Errorf("%w: of the reading %q, %s", errPart, r.Point, problem)
+		}
+		all = append(all, r)
+	}
+	return all, err
+}
+
+// A Judgement is a verdict with what follows from it.
+type Judgement struct {
+	record.Verdict
+	Wrong    int // number of the step that is wrong; 0: none
+	Readings []record.Reading
+	Takes    []int  // of each point of the request the option that the cells take, from 1; nil: not said
+	Decided  []int  // points of the request that the words quoted for them decide; nil: not said
+	Corrects []int  `json:",omitempty"` // numbers of earlier questions whose answers this one corrects
+	Code     string // the last cell, if the verdict is sufficient or inconclusive
+	Branches []Branch
+}
+
+type judgement struct {
+	Readings []reading `json:"readings" jsonschema:"what question and files leave open; may be empty"`
+	Verdict  string    `json:"verdict"`
+	Reason   string    `json:"reason" jsonschema:"one or two sentences"`
+	Wrong    int       `json:"wrong_step,omitempty" jsonschema:"the number of the wrong step; null: none is wrong"`
+	Corrects string    `json:"corrects" jsonschema:"the numbers of the earlier questions whose answers the user corrects with this one, or none"`
+	Code     string    `json:"code,omitempty" jsonschema:"the last Python cell, if sufficient or inconclusive"`
+	Takes    string    `json:"takes" jsonschema:"of each reading in order the number of the option that the cells take, such as 1, 2"`
+	Decided  string    `json:"decided" jsonschema:"the numbers of the readings that the words quoted for them decide, such as 1, 3, or none"`
+	Branches []Branch  `json:"branches" jsonschema:"if sufficient or inconclusive, one for each branch asked for; else empty"`
+}
+
+// onPoints are the fields of a judgement that speak of the readings that there are.
+var onPoints = []string{"takes", "decided", "branches"}
+
+// Judgements reads the judgement of a plan of some steps, which takes some readings, or names them
+// itself if readings is set. asked are the branches whose cells come with it; those that cannot be
+// read are left out. earlier is the number of questions before this one.
+func Judgements(steps, points int, asked []Branch, readings bool, earlier int) Format[Judgement] {
+	rule, without := judgementRule, []string{"readings"}
+	words := prompts.JudgementForm{Readings: readings, Points: points > 0 && !readings,
+		Corrects: earlier > 0}
+	if readings {
+		rule, without = judgementRule+readingRule, nil
+	}
+	if !words.Points {
+		without = append(without, onPoints...)
+	}
+	if !words.Corrects {
+		without = append(without, "corrects")
+	}
+	if len(asked) > 0 {
+		words.Point, words.Option = asked[0].Point, asked[0].Option
+	}
+	return formatOf("judgement", rule, words, func(form judgement) (Judgement, error) {
+		return form.read(steps, earlier, asked)
+	}, without...)
+}
+
+var errTwo = errors.New("it gives two verdicts")
+
+func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err error) {
+	j.Verdict, err = form.verdict()
+	switch j.Wrong = form.Wrong; {
+	case err != nil:
+	case j.Wrong > steps:
+		err = noSuchStep(j.Wrong, steps)
+	case j.Sufficient && j.Wrong > 0:
+		err = errTwo
+	case j.Sufficient:
+		j.Code, err = codeOf(form.Code)
+		j.Corrects = slices.DeleteFunc(numbersIn(form.Corrects), func(n int) bool {
+			return n < 1 || n > earlier
+		})
+		j.Branches, _ = branchesOf(form.Branches, asked, steps)
+		if form.Takes+form.Decided != "" {
+			j.Takes, j.Decided = numbersIn(form.Takes), numbersIn(form.Decided)
+		}
+	case j.Wrong > 0:
+		j.Unfinished = false
+	}
+	if err == nil {
+		j.Readings, err = readingsOf(form.Readings)
+	}
+	return j, err
+}
+
+var (
+	against = lazy.Regexp(`(?i)^(?:no|false)\b|` +
+		`\b(?:insufficient|unfinished|inconclusive|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient)\b`)
+	doubts = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming|` +
+		`lacks?|needs?\s+to|must|should|incomplete|missing)\b`)
+)
+
+// verdict returns the verdict. Words that point both ways are an error: a verdict is never guessed.
+func (form judgement) verdict() (v record.Verdict, err error) {
+	value, rest, err := chosenIn("verdict", form.Verdict)
+	v = record.Verdict{Reason: cmp.Or(form.Reason, rest), Unfinished: value == "unfinished",
+		Inconclusive: value == "inconclusive"}
+	v.Sufficient = v.Inconclusive || value == "sufficient"
+	switch {
+	case err != nil:
+	case value == "sufficient" && (against().MatchString(rest) || against().MatchString(form.Reason)):
+		err = errTwo
+	case value == "sufficient" && doubts().MatchString(rest):
+		err = errors.New("it makes a condition")
+	case v.Inconclusive && v.Reason == "":
+		err = errors.New("a reason is needed with `Verdict: inconclusive`")
+	}
+	return v, err
+}
+
+func noSuchStep(step any, steps int) error {
+	return fmt.Errorf("it names step %v, and the plan has %d", step, steps)
+}
+
+// A Branch is the cell that takes another option of a reading, both by their numbers in the request,
+// from 1.
+type Branch struct {
+	Point  int    `json:"reading" jsonschema:"the first number of the branch"`
+	Option int    `json:"option" jsonschema:"the second number of the branch"`
+	Steps  int    `json:"keeps" jsonschema:"the number of accepted steps that it begins with"`
+	Code   string `json:"code" jsonschema:"the Python cell that goes on from there"`
+}
+
+type branches struct {
+	Branches []Branch `json:"branches" jsonschema:"one for each branch asked for"`
+}
+
+// Branches reads the cells of the branches that are asked for. Cells that cannot be read are left
+// out, unless none can.
+func Branches(asked []Branch, steps int) Format[[]Branch] {
+	rule := "Reply in the form asked for: for each branch its number, how many steps it keeps (0 to " +
+		strconv.Itoa(steps) + "), and its cell."
+	words := prompts.BranchesForm{Point: asked[0].Point, Option: asked[0].Option}
+	return formatOf("branches", rule, words, func(form branches) ([]Branch, error) {
+		return branchesOf(form.Branches, asked, steps)
+	})
+}
+
+// branchesOf returns the branches that were asked for.
+func branchesOf(said, asked []Branch, steps int) (all []Branch, err error) {
+	for _, b := range said {
+		b.Code, _ = codeOf(b.Code) // it is left out
+		same := func(other Branch) bool { return b.Point == other.Point && b.Option == other.Option }
+		switch {
+		case b.Code == "" || b.Steps > steps || !slices.ContainsFunc(asked, same):
+		case slices.ContainsFunc(all, same):
+			return nil, errors.New("it gives two cells for one branch")
+		default:
+			all = append(all, b)
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("it has no branch that was asked for, with its code")
+	}
+	return all, nil
+}
+
+// A Ruling says why two derivations differ.
+type Ruling struct {
+	Ruling  string   `json:"ruling"` // see [record.RuledSame] and the others
+	Reason  string   `json:"reason" jsonschema:"one or two sentences"`
+	Wrong   int      `json:"wrong_step,omitempty" jsonschema:"of first: the number of the wrong step"` // 0: not said
+	Point   string   `json:"reading,omitempty" jsonschema:"of reading: what the derivations take differently"`
+	Options []string `json:"options" jsonschema:"of reading: how the first takes it, how the second does; else empty"`
+}
+
+// Rulings reads a ruling on two derivations. steps is the number of steps of the first.
+func Rulings(steps int) Format[Ruling] {
+	return formatOf("ruling", rulingRule, prompts.RulingForm{}, func(r Ruling) (Ruling, error) {
+		ruling, rest, err := chosenIn("ruling", r.Ruling)
+		r.Ruling, r.Reason = ruling, cmp.Or(r.Reason, rest)
+		switch {
+		case err != nil:
+		case r.Wrong > steps:
+			err = noSuchStep(r.Wrong, steps)
+		case ruling == record.RuledSecond && r.Reason == "":
+			err = errors.New("it does not say what the mistake is")
+		case ruling == record.RuledReading && (r.Point == "" || len(r.Options) != 2):
+			err = errors.New("it does not say what is left open, with two different options")
+		}
+		return r, err
+	})
+}
