@@ -2,7 +2,6 @@ package ask
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	"dsstar/notebook/lazy"
@@ -38,15 +37,13 @@ var (
 	pythonTag = lazy.Regexp(`(?i)^(?:\{code-cell\}\s*)?[{.\s]*(?:i?python|py)(?:[23](?:\.\d+)?)?(?:$|[\s{}:,;])`)
 )
 
-// A piece of a text is a code block, or what stands between blocks.
+// A piece of a text is a code block, of which the last one may not be closed, or what stands between.
 type piece struct {
 	Block
-	text   string // with the lines of its fences
-	isCode bool
-	closed bool
+	text           string // with the lines of its fences
+	isCode, closed bool
 }
 
-// pieces returns the pieces of a text; of the blocks the last one may not be closed.
 func pieces(text string) (all []piece) {
 	begin, open := 0, []string(nil) // line, what stands before the marks, these, language of a fence
 	for _, at := range fenceLine().FindAllStringSubmatchIndex(text, -1) {
@@ -95,25 +92,23 @@ func codeOf(text string) (string, error) {
 	if len(blocks) == 1 && !blocks[0].isCode && !nothing().MatchString(text) {
 		return trimmed(text), nil
 	}
-	in := map[string][]string{} // by language
-	for _, p := range blocks {
-		if p.isCode && p.Code != "" {
-			in[p.Language] = append(in[p.Language], p.Code)
+	for _, language := range []string{"python", ""} {
+		whole, all, goesOn := "", 0, false
+		for _, p := range blocks {
+			if !p.isCode || p.Language != language {
+				continue
+			}
+			if all += len(p.Code); len(p.Code) > len(whole) {
+				whole, goesOn = p.Code, false
+			}
+			goesOn = goesOn || !strings.Contains(whole, p.Code)
+		}
+		switch {
+		case goesOn || all > 0 && 2*len(whole) <= all:
+			return "", errors.New("it has several code blocks, and none is the whole")
+		case all > 0:
+			return whole, nil
 		}
 	}
-	all := in["python"]
-	if all == nil {
-		all = in[""]
-	}
-	if all == nil {
-		return "", errNoCode
-	}
-	whole := slices.MaxFunc(all, func(a, b string) int { return len(a) - len(b) })
-	goesOn := slices.ContainsFunc(all[slices.Index(all, whole):], func(code string) bool {
-		return !strings.Contains(whole, code)
-	})
-	if goesOn || 2*len(whole) <= len(strings.Join(all, "")) {
-		return "", errors.New("it has several code blocks, and none is the whole")
-	}
-	return whole, nil
+	return "", errNoCode
 }

@@ -9,8 +9,8 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// An Error says that a model's reply could not be read even after the rule was quoted to it.
-// The role decides what follows.
+// An Error says that a model's reply could not be read even after the rule was quoted to it. The
+// role decides what follows.
 type Error struct {
 	Role, Subject, Problem, Reply string
 	on                            []any // what the reply rests on
@@ -26,23 +26,17 @@ var (
 	errCut     = errors.New("it was cut off by the limit on its length")
 	errRefusal = errors.New("it is a refusal")
 	errLong    = errors.New("it is far too long")
-
-	// errPart is in the error of a reply of which only a part cannot be read. The value has the
-	// others, and says of that part that it could not be read.
-	errPart = errors.New("a part is unclear")
+	errPart    = errors.New("a part is unclear") // the value says of which, and has the others
 )
 
 func isPart(err error) bool { return errors.Is(err, errPart) }
 
 // A Format reads the replies of one kind.
 type Format[T any] struct {
-	Rule  string                       // quoted to the model when its reply cannot be read
-	Parse func(text string) (T, error) // reads a reply without its thoughts
-
-	// Form asks for the form in text, where the endpoint takes no schema. Only requests whose words
-	// do not say so themselves need it.
-	Form   string
-	Schema *llm.Schema // nil: the reply is text
+	Rule   string                       // quoted to the model when its reply cannot be read
+	Parse  func(text string) (T, error) // reads a reply without its thoughts
+	Schema *llm.Schema                  // nil: the reply is text
+	Form   string                       // the same in words, where the endpoint takes no schema
 }
 
 // Read reads a reply. One that was cut off is not read, however well its beginning reads.
@@ -73,8 +67,8 @@ var anyText = Format[string]{Rule: "Reply with the shortened report alone.",
 // longestReply is the length, in bytes, beyond which nothing is read.
 const longestReply = 1 << 20
 
-// Visible returns a reply without the thoughts that some models send in tags before it. The
-// result is never empty; an empty fence counts as empty.
+// Visible returns a reply without the thoughts that some models send in tags before it. The result
+// is never empty; an empty fence counts as empty.
 func Visible(reply string) (string, error) {
 	if len(reply) > longestReply {
 		return "", errLong
@@ -87,23 +81,22 @@ func Visible(reply string) (string, error) {
 	return strings.Trim(strings.TrimRight(text, " \t\n"), "\n"), nil
 }
 
-var thinks = lazy.Regexp(`(?i)<(/?)(?:think|thinking|thoughts?|reasoning)>|\[(/?)THINK\]`)
+var thinks = lazy.Regexp(`(?i)</?(?:think|thinking|thoughts?|reasoning)>|\[/?THINK\]`)
 
 // withoutThoughts removes thoughts at the beginning, also those whose opening tag was not sent.
 // Tags after the first words of the reply belong to it.
 func withoutThoughts(text string) string {
 	open := false
 	for range 20 { // more would take too long
-		m := thinks().FindStringSubmatch(text)
-		if m == nil {
+		at := thinks().FindStringIndex(text)
+		if at == nil {
 			break
 		}
-		before, after, _ := strings.Cut(text, m[0])
-		closes := m[1]+m[2] != ""
-		if !closes && !open && strings.TrimSpace(before) != "" {
+		closes := text[at[0]+1] == '/'
+		if !closes && !open && strings.TrimSpace(text[:at[0]]) != "" {
 			return text
 		}
-		text, open = after, !closes
+		text, open = text[at[1]:], !closes
 	}
 	if open {
 		return "" // nothing but thoughts
