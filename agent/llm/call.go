@@ -25,15 +25,12 @@ const maxBody = 32_000_000
 // maxWait is the longest wait between two tries, also if the endpoint asks for more.
 const maxWait = 120 // seconds
 
-// call sends the params of a request, if there are any, through the library and reads the response
-// with read, at each try anew. The library waits and repeats the call. A try is a middleware of it
-// that reads the whole response, so that it also repeats after a reply that breaks off.
+// call sends the params of a request through the library and reads the response with read, at each
+// try anew. The library waits and repeats the call. A try is a middleware of it that reads the whole
+// response, so that it also repeats after a reply that breaks off.
 func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io.Reader) error) (
 	retries int, err error) {
-	tries, method := 0, http.MethodPost
-	if params == nil {
-		method = http.MethodGet
-	}
+	tries := 0
 	attempt := func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 		tries++
 		err := m.try(req, next, read)
@@ -51,7 +48,7 @@ func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io
 		return &http.Response{Header: again}, err
 	}
 	var done *http.Response
-	err = m.client.Execute(ctx, method, m.path, params, &done, option.WithMiddleware(attempt))
+	err = m.client.Post(ctx, m.path, params, &done, option.WithMiddleware(attempt))
 	switch {
 	case ctx.Err() != nil:
 		return 0, ctx.Err()

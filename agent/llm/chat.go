@@ -13,13 +13,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Open checks e and returns its model, without connecting. The error is a [*CredentialError]
-// if a required key is missing or malformed.
+// Open checks e and returns its model, without connecting. The error is a [*CredentialError] if a
+// required key is missing or malformed.
 //
-// Errors of the model's Ask: [*CredentialError], [*StatusError] (which may be
-// [ErrContextLength]), [*ConnectionError], [ErrEmpty], [ErrIdle], [ErrTimeout], [ErrCut], or
-// ctx.Err(). Transient errors are returned after the retries, or at once if the endpoint asks for a
-// wait that is too long.
+// Ask returns a [*CredentialError], a [*StatusError], which may be [ErrContextLength], a
+// [*ConnectionError], [ErrEmpty], [ErrIdle], [ErrTimeout], [ErrCut] or ctx.Err(): what may pass after
+// the retries, or at once if the endpoint asks for a wait that is too long.
 func (e Endpoint) Open() (Model, error) {
 	m, err := e.open("chat/completions", "a chat completion")
 	if err != nil {
@@ -28,23 +27,20 @@ func (e Endpoint) Open() (Model, error) {
 	c := &chat{endpoint: m}
 	c.noImages.Store(e.Images != nil && !*e.Images)
 	c.noSchemas.Store(e.Schema != nil && !*e.Schema)
-	c.knowsSchemas.Store(e.Schema != nil)
 	return c, nil
 }
 
 type chat struct {
 	*endpoint
-	noImages     atomic.Bool // it has refused images: no more are sent
-	noSchemas    atomic.Bool // it has refused or ignored a schema: no more are sent
-	knowsSchemas atomic.Bool // it has replied to a schema with an object
+	noImages, noSchemas atomic.Bool // no more are sent
 }
 
 // Ask sends the request's images and schema as long as the endpoint takes them. One that refuses
-// them, or ignores a schema, is asked again at once without, and from then on.
+// them, or ignores a schema, is asked again at once without, and from then on. One that is said to
+// take schemas ignores none: a reply in text is the model's fault.
 func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
 	start, retries := time.Now(), 0
-	var reply Reply
-	var paid Usage // for a reply that ignored the schema
+	var paid Usage // also for a reply that ignored the schema
 	for {
 		if m.noImages.Load() {
 			r.Images = nil
@@ -52,18 +48,19 @@ func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
 		if r.Schema == nil || m.noSchemas.Load() {
 			r = r.InText()
 		}
+		var reply Reply
 		again, err := m.call(ctx, r, m.params(r), func(body io.Reader) (err error) {
 			reply, err = m.read(body, r)
 			return err
 		})
 		retries += again
-		if err == nil {
-			paid.Add(reply.Usage)
-		}
+		paid.Add(reply.Usage)
+		ignored := err == nil && m.Schema == nil && reply.Finish == "stop" &&
+			!strings.HasPrefix(strings.TrimLeft(reply.Text, "`json \t\n"), "{")
 		switch {
 		case len(r.Images) > 0 && refuses(err, imageWords):
 			m.noImages.Store(true)
-		case r.Schema != nil && (refuses(err, schemaWords) || err == nil && m.ignoresSchema(reply)):
+		case r.Schema != nil && (refuses(err, schemaWords) || ignored):
 			m.noSchemas.Store(true)
 		case err != nil:
 			return Reply{}, err
@@ -74,15 +71,6 @@ func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
 		}
 		retries++
 	}
-}
-
-// ignoresSchema reports whether a reply shows that the endpoint ignores schemas. Once it has
-// followed one, a reply without an object is the model's fault.
-func (m *chat) ignoresSchema(reply Reply) bool {
-	if strings.HasPrefix(strings.TrimLeft(reply.Text, "`json \t\n"), "{") {
-		m.knowsSchemas.Store(true)
-	}
-	return !m.knowsSchemas.Load() && reply.Finish == "stop"
 }
 
 // object is a JSON object of a request.

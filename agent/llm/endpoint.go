@@ -2,11 +2,9 @@ package llm
 
 import (
 	"cmp"
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -15,37 +13,30 @@ import (
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
-	"github.com/tidwall/gjson"
 )
 
-// An Endpoint says where and how to ask one model over the OpenAI protocol.
-// Provider, BaseURL and Model are required.
+// An Endpoint says where and how to ask one model over the OpenAI protocol. Provider, BaseURL and
+// Model are required.
 type Endpoint struct {
 	Provider string
-	BaseURL  string // with the version: "https://api.openai.com/v1"
-	Key      string // "": no Authorization header is sent
-	// environment variable that Key came from, for messages; if set, Key is required
-	KeyEnv string
-	// extra headers, such as OpenAI-Organization; none come from the environment
-	Header map[string]string
-	Model  string
+	BaseURL  string            // with the version: "https://api.openai.com/v1"
+	Key      string            // "": no Authorization header is sent
+	KeyEnv   string            // the variable that Key came from; if set, Key is required
+	Header   map[string]string // extra headers, such as OpenAI-Organization
+	Model    string
 
 	Temperature *float64      // nil: not sent; several models refuse it
 	CallTimeout time.Duration // of each try, without waits; 0: none
-	// longest time without a byte, also before the first; 0: none
-	IdleTimeout time.Duration
+	IdleTimeout time.Duration // longest time without a byte, also before the first; 0: none
 
-	// Schema is whether the endpoint takes JSON schemas; nil: the first request with one shows it
-	Schema *bool
-	// Images is whether the endpoint and its model take images; nil: the first request shows it
-	Images *bool
+	Schema *bool // whether it takes JSON schemas; nil: the first request with one shows it
+	Images *bool // whether it and its model take images; nil: the first request shows it
 
 	// Retries is the maximum number of retries after 408, 409, 429, 5xx, a connection error, an
 	// idle time-out or a reply that is empty or truncated. The wait before one doubles from half a
 	// second on, unless the endpoint asks for another.
 	Retries int
-	// OnRetry, if set, is called before each wait, and concurrently by concurrent calls.
-	OnRetry func(Retry)
+	OnRetry func(Retry) // if set, is called before each wait, also concurrently
 
 	HTTP *http.Client // nil: http.DefaultClient
 }
@@ -64,8 +55,7 @@ type endpoint struct {
 	path   string // of the calls, below the base URL
 	answer string // expected response, for messages: "a chat completion"
 
-	// redacts the Endpoint's secrets in a text from the server
-	hide func(string) string
+	hide func(string) string // redacts the Endpoint's secrets in a text from the server
 }
 
 // open checks e. Calls go to path; answer describes the expected response.
@@ -123,9 +113,8 @@ func publicURL(whole *url.URL) string {
 	return u.String()
 }
 
-// leastSecret is the minimum length of a secret to redact. Shorter ones are mostly
-// placeholders such as "EMPTY", "not-needed" or "password", or versions, which may occur in
-// ordinary replies.
+// leastSecret is the minimum length of a secret to redact. Shorter ones are mostly placeholders
+// such as "EMPTY" or "not-needed", or versions, which may occur in ordinary replies.
 const leastSecret = 16
 
 // hider returns a function that replaces the key, and what may be secret in the base URL, with
@@ -146,29 +135,4 @@ func hider(key string, base *url.URL) func(string) string {
 		}
 	}
 	return strings.NewReplacer(replace...).Replace
-}
-
-// Models returns the names of the models that the endpoint lists. It fails as Ask does, also for an
-// answer that is no list.
-func (e Endpoint) Models(ctx context.Context) (names []string, err error) {
-	m, err := e.open("models", "a list of models")
-	if err != nil {
-		return nil, err
-	}
-	_, err = m.call(ctx, Request{}, nil, func(body io.Reader) error {
-		return m.values(body, func(value gjson.Result) error {
-			list := value
-			if !list.IsArray() {
-				list = value.Get("data")
-			}
-			for _, id := range list.Get("#.id").Array() {
-				names = append(names, id.Str)
-			}
-			if !list.IsArray() {
-				return m.misfit(value.Raw)
-			}
-			return nil
-		})
-	})
-	return names, err
 }

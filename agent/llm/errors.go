@@ -17,8 +17,7 @@ import (
 
 // Kinds of failure, for errors.Is.
 var (
-	// matches a *StatusError
-	ErrContextLength = errors.New("the request exceeds the model's context length")
+	ErrContextLength = errors.New("the request exceeds the model's context length") // a *StatusError
 	ErrIdle          = errors.New("the endpoint stopped responding")
 	ErrCut           = errors.New("the reply was truncated")
 	ErrEmpty         = errors.New("the reply has no content")
@@ -101,17 +100,17 @@ type CredentialError struct {
 }
 
 func (e *CredentialError) Error() string {
-	where := ""
+	text := "provider " + e.Provider + ": the key"
 	if e.KeyEnv != "" {
-		where = " in " + e.KeyEnv
+		text += " in " + e.KeyEnv
 	}
 	switch {
 	case e.Unsent:
 		return fmt.Sprintf("provider %s: no key was sent: %v", e.Provider, e.Err)
 	case e.Err == nil:
-		return fmt.Sprintf("provider %s: there is no key%s", e.Provider, where)
+		return text + " is missing"
 	}
-	return fmt.Sprintf("provider %s: the key%s does not work: %v", e.Provider, where, e.Err)
+	return fmt.Sprintf("%s does not work: %v", text, e.Err)
 }
 
 func (e *CredentialError) Unwrap() error { return e.Err }
@@ -169,13 +168,18 @@ var retryDelay = regexp.MustCompile(`"retryDelay":\s*"(\d+)[\d.]*s"`)
 // whose body is not what was asked for. That may be an error object, with a status of its own or
 // else a failure of the server.
 func (m *endpoint) refusal(status int, h http.Header, body string) error {
-	e := &StatusError{Status: status, after: m.line(h.Get("Retry-After"))}
-	message, own := e.read(body)
-	if status == http.StatusOK {
-		e.Status = own
-	}
-	if e.Status == http.StatusOK {
+	all, message := errorIn(body)
+	failed := all.Get("error")
+	e := &StatusError{Status: status, after: m.line(h.Get("Retry-After")),
+		code: cmp.Or(failed.Get("code").Str, failed.Get("type").Str)}
+	switch own := int(failed.Get("code").Int()); {
+	case status != http.StatusOK:
+	case failed.Type == gjson.Null:
 		message = "not " + m.answer + ": " + message
+	case own < 400 || own > 599:
+		e.Status = http.StatusInternalServerError
+	default:
+		e.Status = own
 	}
 	if found := retryDelay.FindStringSubmatch(body); found != nil {
 		e.after = found[1]
@@ -187,33 +191,22 @@ func (m *endpoint) refusal(status int, h http.Header, body string) error {
 // misfit returns the error that a response of status 200 is, or that for what is wrong with it.
 func (m *endpoint) misfit(body string) error { return m.refusal(http.StatusOK, nil, body) }
 
-// read reads an error body: {"error":{"message","code","type"}} or an array of it (Gemini),
-// {"error":"..."} (Ollama), {"message"}, {"detail"}; any other body is the message itself.
-// OpenRouter puts the upstream provider's error in "metadata". The status is that of the error, or
-// else 500; 200 if it is none.
-func (e *StatusError) read(body string) (message string, status int) {
-	all := gjson.Parse(body)
-	if all.IsArray() {
+// errorIn reads an error body: {"error":{"message","code","type"}} or an array of it (Gemini),
+// {"error":"..."} (Ollama), {"message"}, {"detail"}; any other body is the message itself. In
+// "metadata" OpenRouter has the error of the provider behind it.
+func errorIn(body string) (all gjson.Result, message string) {
+	if all = gjson.Parse(body); all.IsArray() {
 		all = all.Get("0")
 	}
-	message = body
 	for _, name := range []string{"error.message", "error", "message", "detail"} {
-		if text := all.Get(name); text.Type == gjson.String && text.Str != "" {
-			message = text.Str
-			break
+		if text := all.Get(name); text.Type == gjson.String {
+			message = cmp.Or(message, text.Str)
 		}
 	}
-	if raw := all.Get("error.metadata.raw"); raw.Type == gjson.String {
-		behind, _ := new(StatusError).read(raw.Str)
+	message = cmp.Or(message, body)
+	if raw := all.Get("error.metadata.raw").Str; raw != "" {
+		_, behind := errorIn(raw)
 		message += ": " + behind
 	}
-	failed := all.Get("error")
-	e.code = cmp.Or(failed.Get("code").Str, failed.Get("type").Str)
-	switch status = int(failed.Get("code").Int()); {
-	case failed.Type == gjson.Null:
-		status = http.StatusOK
-	case status < 400 || status > 599:
-		status = http.StatusInternalServerError
-	}
-	return message, status
+	return all, message
 }

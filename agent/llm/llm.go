@@ -1,18 +1,12 @@
 // Package llm asks a language model one question at a time.
 //
-// [Endpoint.Open] gives a [Model] for any endpoint that speaks the OpenAI protocol. Models
-// compose: [ByRole] sends each role to its own model, [Traced] records every exchange, and
-// [Replay] answers from such a record, so that the agent runs again without a model:
+// [Endpoint.Open] gives a [Model] for any endpoint that speaks the OpenAI protocol, and
+// [Endpoint.OpenEmbedder] one that scores the similarity of texts to a question. Models compose:
+// [ByRole] sends each role to its own model, [Traced] records every exchange, and [Replay] answers
+// from such a record, so that the agent runs again without a model. [Price] computes what they cost.
 //
-//	m, err := llm.Endpoint{Provider: "ollama", BaseURL: "http://127.0.0.1:11434/v1", Model: "qwen3"}.Open()
-//	trace, err := llm.OpenTrace("trace.jsonl")
-//	reply, err := llm.Traced(m, trace).Ask(ctx, request)
-//
-// [Endpoint.OpenEmbedder] gives a model that scores the similarity of texts to a question by
-// embeddings, and is recorded and replayed like any other. [Price] computes what exchanges cost.
-//
-// The package reads no environment variable and prints nothing. Keys never appear in an error,
-// a reply or a trace, even if the endpoint echoes them.
+// The package reads no environment variable and prints nothing. Keys never appear in an error, a
+// reply or a trace, even if the endpoint echoes them.
 package llm
 
 import (
@@ -22,8 +16,7 @@ import (
 	"strings"
 )
 
-// A Model answers requests. The Models of this package are safe for concurrent use. Ask
-// returns ctx.Err() soon after ctx is done.
+// A Model answers requests, also concurrent ones. Ask returns ctx.Err() soon after ctx is done.
 type Model interface {
 	Ask(ctx context.Context, r Request) (Reply, error)
 }
@@ -36,16 +29,14 @@ type Message struct {
 
 // A Request is one question to a model.
 type Request struct {
-	// dsstar's role, such as "planner": selects the model and labels the trace
-	Role      string
+	Role      string // dsstar's, such as "planner": selects the model and labels the trace
 	Subject   string // distinguishes requests of a role: "orders.csv", "round 3, try 2"
 	Question  int    // number of the conversation's question, from 1, for the trace; 0: none
 	Messages  []Message
-	RestsOn   []any  // plain data, of which whoever sends it makes the ground: see [GroundOf]
-	Ground    Ground // of what it rests on: a recorded reply is for the same one
-	MaxTokens int    // of the reply; 0: the endpoint's default
-	// Images go with the first user message, to endpoints that take them
-	Images []Image
+	RestsOn   []any   // plain data, of which whoever sends it makes the ground: see [GroundOf]
+	Ground    Ground  // of what it rests on: a recorded reply is for the same one
+	MaxTokens int     // of the reply; 0: the endpoint's default
+	Images    []Image // go with the first user message, to endpoints that take them
 
 	// Schema asks for a JSON object. Where the endpoint takes no schema, Form is added to the last
 	// message instead: the same form in words. See [Request.InText].
@@ -53,9 +44,8 @@ type Request struct {
 	Form   string
 
 	// OnText, if set, is called from one goroutine as the reply comes, and Ask waits for it. soFar
-	// returns all of its text up to now; it takes time in proportion to the text, and may be called
-	// later, too. The text starts over when the call is retried. A reply that is not streamed causes
-	// one call. OnText is not recorded.
+	// returns all of its text up to now, in proportionate time, and may be called later, too. The
+	// text starts over when the call is retried. A reply that is not streamed causes one call.
 	OnText func(soFar func() string)
 
 	Texts []string // to rank: see [ToRank]
@@ -92,21 +82,18 @@ type Reply struct {
 	Usage   Usage
 	Seconds float64 // including retries and waits
 	Retries int
-	Calls   int // of an embedding model: HTTP requests, without retries
-
-	Schema bool // it was asked for by the request's schema, not in text
-	Images bool // the request's images were sent
+	Calls   int  // of an embedding model: HTTP requests, without retries
+	Schema  bool // it was asked for by the request's schema, not in text
+	Images  bool // the request's images were sent
 }
 
-// Usage counts tokens. CachedTokens are part of InputTokens, ReasoningTokens of
-// OutputTokens.
+// Usage counts tokens. If the endpoint sends no counts, or impossible ones, they are estimated.
 type Usage struct {
-	InputTokens     int `json:"input_tokens"`
-	CachedTokens    int `json:"cached_tokens"`
-	OutputTokens    int `json:"output_tokens"`
-	ReasoningTokens int `json:"reasoning_tokens"`
-	// the endpoint sent no counts, or impossible ones: assumes four bytes per token
-	Estimated bool `json:"estimated,omitempty"`
+	InputTokens     int  `json:"input_tokens"`
+	CachedTokens    int  `json:"cached_tokens"` // of InputTokens
+	OutputTokens    int  `json:"output_tokens"`
+	ReasoningTokens int  `json:"reasoning_tokens"` // of OutputTokens
+	Estimated       bool `json:"estimated,omitempty"`
 }
 
 // Add adds v to u. The sum is Estimated if either is.
@@ -118,8 +105,7 @@ func (u *Usage) Add(v Usage) {
 	u.Estimated = u.Estimated || v.Estimated
 }
 
-// estimate returns a usage for an endpoint that sent none that can be true, by the bytes of what was
-// sent and came.
+// estimate returns a usage by the bytes of what was sent and came, four for a token.
 func estimate(sent, came int) Usage {
 	return Usage{InputTokens: (sent + 3) / 4, OutputTokens: (came + 3) / 4, Estimated: true}
 }
@@ -139,8 +125,7 @@ func (p Price) Cost(u Usage) float64 {
 	return dollars / 1e6
 }
 
-// ByRole sends each request to the model of its role, or to def if the role has none. The
-// caller must not change roles afterwards.
+// ByRole sends each request to the model of its role, or to def if the role has none.
 func ByRole(def Model, roles map[string]Model) Model {
 	return asking(func(ctx context.Context, r Request) (Reply, error) {
 		if own, ok := roles[r.Role]; ok {

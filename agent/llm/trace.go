@@ -29,10 +29,9 @@ type Exchange struct {
 	Cost     *float64  `json:"cost_usd,omitempty"` // nil: the price was not known
 	Seconds  float64   `json:"seconds"`
 	Retries  int       `json:"retries,omitempty"`
-	Calls    int       `json:"calls,omitempty"` // of an embedding model: HTTP requests
-	Error    string    `json:"error,omitempty"` // if set, the call failed
-	// the call failed because the run was ended
-	Stopped bool `json:"stopped,omitempty"`
+	Calls    int       `json:"calls,omitempty"`   // of an embedding model: HTTP requests
+	Error    string    `json:"error,omitempty"`   // if set, the call failed
+	Stopped  bool      `json:"stopped,omitempty"` // it failed because the run was ended
 }
 
 // A Trace is an open trace.jsonl. Its methods may be called concurrently.

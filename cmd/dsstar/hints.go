@@ -149,10 +149,7 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 			hints = []usage.Hint{usage.Again("--context",
 				"TOKENS").Note("the size of the model's context; shows the model less")}
 		case s.Status == http.StatusNotFound || s.Status/100 == 3:
-			hints = []usage.Hint{
-				usage.Shell("dsstar config   # shows the model and the base URL"),
-				usage.Shell("dsstar doctor   # asks the endpoint which models it has"),
-			}
+			hints = []usage.Hint{usage.Shell("dsstar config   # shows the model and the base URL")}
 		case s.Status == http.StatusTooManyRequests:
 			hints = []usage.Hint{usage.Again("--model",
 				"PROVIDER/MODEL").Note("another model, or wait a while")}
