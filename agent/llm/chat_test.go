@@ -83,16 +83,15 @@ func TestTakes(t *testing.T) {
 		schema, images *bool
 		sent           string // with each call: a schema, images
 	}{
-		"takes it":              {object, nil, nil, "schema+image schema+image"},
-		"takes none":            {text, &not, &not, "text text"},
-		"refuses it":            {llmtest.RefuseSchemas(text), nil, nil, "schema+image text+image text+image"},
-		"cannot process it":     {refusing(422, "body.response_format: extra fields"), nil, nil, "schema+image text+image text+image"},
-		"has no grammar for it": {refusing(400, "failed to parse grammar"), nil, nil, "schema+image text+image text+image"},
-		"ignores it":            {text, nil, nil, "schema+image text+image text+image"},
-		"replied in text once":  {text, &taking, nil, "schema+image schema+image"}, // the model's fault
-		"refuses images":        {blind, nil, nil, "schema+image schema schema"},
-		"another error":         {refusing(400, "no such model"), nil, nil, "schema+image schema+image"},
-		"a bad key":             {refusing(401, "no schema"), nil, nil, "schema+image schema+image"},
+		"takes it":             {object, nil, nil, "schema+image schema+image"},
+		"takes none":           {text, &not, &not, "text text"},
+		"refuses it":           {llmtest.RefuseSchemas(text), nil, nil, "schema+image text+image text+image"},
+		"cannot process it":    {refusing(422, "failed to parse grammar"), nil, nil, "schema+image text+image text+image"},
+		"ignores it":           {text, nil, nil, "schema+image text+image text+image"},
+		"replied in text once": {text, &taking, nil, "schema+image schema+image"}, // the model's fault
+		"refuses images":       {blind, nil, nil, "schema+image schema schema"},
+		"another error":        {refusing(400, "no such model"), nil, nil, "schema+image schema+image"},
+		"a bad key":            {refusing(401, "no schema"), nil, nil, "schema+image schema+image"},
 	} {
 		s, path := llmtest.New(t, c.reply), filepath.Join(t.TempDir(), "trace.jsonl")
 		e := endpoint(s)

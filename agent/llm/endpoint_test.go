@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -54,40 +55,43 @@ func served(t *testing.T, change func(*llm.Endpoint), all ...llmtest.Response) (
 
 func unchanged(*llm.Endpoint) {}
 
+// TestStreamedReply: what is sent, with the limit of tokens as the provider names it, and what comes. Of
+// OpenAI's variables nothing is sent, and nothing about the machine.
 func TestStreamedReply(t *testing.T) {
-	counts := llm.Usage{InputTokens: 30, CachedTokens: 10, OutputTokens: 20, ReasoningTokens: 5}
-	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "Grüße: there are 42 & more <of> them",
-		Usage: counts}))
-	e := endpoint(s)
-	e.Temperature, e.Header = new(0.25), map[string]string{"OpenAI-Organization": "mine"}
-	r := question
-	r.MaxTokens = 77
-	for _, e.Provider = range []string{"acme", "openai"} {
+	for name, value := range map[string]string{"API_KEY": "env-key", "ADMIN_KEY": "env-admin", "ORG_ID": "env-org",
+		"PROJECT_ID": "env-project", "BASE_URL": "http://127.0.0.1:1/v1", "CUSTOM_HEADERS": "X-Env: env-header"} {
+		t.Setenv("OPENAI_"+name, value)
+	}
+	want := llm.Reply{Text: "Grüße: there are 42 & more <of> them", Model: "m1", Finish: "stop",
+		Usage: llm.Usage{InputTokens: 30, CachedTokens: 10, OutputTokens: 20, ReasoningTokens: 5}}
+	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: want.Text, Usage: want.Usage}))
+	e, r := endpoint(s), question
+	e.Temperature, e.Header, r.MaxTokens = new(0.25), map[string]string{"OpenAI-Beta": "mine"}, 77
+	for provider, limit := range map[string]string{"acme": `"max_tokens":77`, "openai": `"max_completion_tokens":77`} {
+		e.Provider = provider
 		got, err := open(t, e).Ask(t.Context(), r)
-		got.Seconds = 0
-		if err != nil || got != (llm.Reply{Text: "Grüße: there are 42 & more <of> them", Model: "m1",
-			Finish: "stop", Usage: counts}) {
+		if got.Seconds = 0; err != nil || got != want {
 			t.Fatalf("got %+v, %v", got, err)
 		}
-	}
-	asked, body := s.Requests()[0], s.Requests()[1].Body
-	if !asked.Stream || len(asked.Messages) != 3 || asked.Messages[1] != question.Messages[1] ||
-		asked.Last() != "2" {
-		t.Errorf("sent %+v", asked)
-	}
-	for _, part := range []string{`"max_tokens":77`, `"temperature":0.25`, `"include_usage":true`} {
-		if !strings.Contains(asked.Body, part) {
-			t.Errorf("no %s in %s", part, asked.Body)
+		all := s.Requests()
+		asked := all[len(all)-1]
+		if !asked.Stream || !slices.Equal(asked.Messages, question.Messages) {
+			t.Errorf("sent %+v", asked)
+		}
+		headers := fmt.Sprint(asked.Header)
+		for _, part := range []string{limit, `"temperature":0.25`, `"include_usage":true`, "Authorization:[Bearer " + secret + "]",
+			"User-Agent:[dsstar]", "Openai-Beta:[mine]"} {
+			if !strings.Contains(asked.Body+headers, part) {
+				t.Errorf("no %s in %s, %s", part, asked.Body, headers)
+			}
+		}
+		if strings.Contains(headers, "env-") || strings.Contains(headers, "X-Stainless") {
+			t.Error(headers)
 		}
 	}
-	if !strings.Contains(body, `"max_completion_tokens":77`) || strings.Contains(body, `"max_tokens"`) {
-		t.Error(body)
-	}
-	for name, value := range map[string]string{"Authorization": "Bearer " + secret, "User-Agent": "dsstar",
-		"OpenAI-Organization": "mine"} {
-		if asked.Header.Get(name) != value {
-			t.Errorf("headers %v", asked.Header)
-		}
+	e.Key, e.KeyEnv = "", ""
+	if _, err := open(t, e).Ask(t.Context(), r); err != nil || s.Requests()[2].Header.Get("Authorization") != "" {
+		t.Errorf("%v, sent %s", err, s.Requests()[2].Header)
 	}
 }
 
@@ -195,24 +199,6 @@ func TestOpenChecks(t *testing.T) {
 			isCredential(err) != strings.Contains(name, "key") {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-// TestEnvironmentIsNotRead: OpenAI's variables are ignored.
-func TestEnvironmentIsNotRead(t *testing.T) {
-	for name, value := range map[string]string{"API_KEY": "env-key", "ADMIN_KEY": "env-admin",
-		"ORG_ID": "env-org", "PROJECT_ID": "env-project", "BASE_URL": "http://127.0.0.1:1/v1",
-		"CUSTOM_HEADERS": "X-Env: env-header"} {
-		t.Setenv("OPENAI_"+name, value)
-	}
-	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "a"}))
-	e := llm.Endpoint{Provider: "acme", BaseURL: s.URL, Model: "m1"}
-	if _, err := open(t, e).Ask(t.Context(), question); err != nil {
-		t.Fatal(err)
-	}
-	header := s.Requests()[0].Header
-	if strings.Contains(fmt.Sprint(header), "env-") || strings.Contains(fmt.Sprint(header), "X-Stainless") || header.Get("Authorization") != "" {
-		t.Errorf("sent %s", header)
 	}
 }
 

@@ -59,32 +59,28 @@ func TestTraceStopped(t *testing.T) {
 	}
 }
 
+// TestTraceRoundTrip: exchanges are recorded as they were sent and came, failed ones too, without the key;
+// one that cannot be recorded has failed.
 func TestTraceRoundTrip(t *testing.T) {
 	counts := llm.Usage{InputTokens: 3, OutputTokens: 2}
-	s := llmtest.New(t, llmtest.Each(
-		llmtest.Response{Text: "<a> & b", Usage: counts}, llmtest.Refuse(401, "", "no: "+secret)))
+	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "<a> & b", Usage: counts}, llmtest.Refuse(401, "", "no: "+secret)))
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	trace := openTrace(t, path)
 	m, r := llm.Traced(open(t, endpoint(s)), trace), question
 	r.Ground = llm.GroundOf(nil, "1. look")
 	_, err := m.Ask(t.Context(), r)
-	if _, refused := m.Ask(t.Context(), r); err != nil || !isCredential(refused) {
-		t.Fatal(err, refused)
-	}
+	_, refused := m.Ask(t.Context(), r)
 	raw, _ := os.ReadFile(path)
-	if strings.Count(string(raw), "\n") != 2 || strings.Contains(string(raw), secret) ||
-		!strings.Contains(string(raw), "<a> & b") {
-		t.Errorf("trace:\n%s", raw)
+	if err != nil || !isCredential(refused) || strings.Count(string(raw), "\n") != 2 ||
+		strings.Contains(string(raw), secret) || !strings.Contains(string(raw), "<a> & b") {
+		t.Fatalf("%v, %v, trace:\n%s", err, refused, raw)
 	}
 	got := readTrace(t, path)
 	want := llm.Exchange{Time: got[0].Time, Role: "planner", Subject: "round 1", Model: "m1",
 		Messages: question.Messages, Ground: r.Ground, Reply: "<a> & b", Finish: "stop", Usage: counts,
 		Seconds: got[0].Seconds}
-	if d := cmp.Diff(want, got[0]); d != "" || got[0].Time.IsZero() {
-		t.Error(d)
-	}
-	if got[1].Error == "" || got[1].Reply != "" {
-		t.Errorf("failed exchange %+v", got[1])
+	if d := cmp.Diff(want, got[0]); d != "" || got[0].Time.IsZero() || got[1].Error == "" || got[1].Reply != "" {
+		t.Errorf("%s, failed exchange %+v", d, got[1])
 	}
 	if err := errors.Join(trace.Close(), trace.Close()); err != nil {
 		t.Fatal(err)
@@ -108,72 +104,51 @@ func TestPrice(t *testing.T) {
 	}
 }
 
-// recorded returns exchanges that a trace has of requests.
-func recorded(requests ...llm.Request) (all []llm.Exchange) {
-	for i, r := range requests {
-		all = append(all, llm.Exchange{Role: r.Role, Subject: r.Subject, Ground: r.Ground,
-			Reply: fmt.Sprint("reply ", i+1), Finish: "stop", Model: "m1", Usage: llm.Usage{InputTokens: 1}})
-	}
-	return all
+// request returns one of a role in a round, which rests on code and its output: four words.
+func request(words string) llm.Request {
+	of := strings.Fields(words)
+	return llm.Request{Role: of[0], Subject: "round " + of[1], Ground: llm.GroundOf(nil, struct{ Code, Output string }{of[2], of[3]})}
 }
 
-// request returns one that rests on code and its output.
-func request(role, subject, code, output string) llm.Request {
-	return llm.Request{Role: role, Subject: subject, Ground: llm.GroundOf(nil, struct{ Code, Output string }{code, output})}
-}
-
+// TestReplay: a request takes the first exchange that fits, each once.
 func TestReplay(t *testing.T) {
-	trace := recorded(
-		request("planner", "round 1", "", ""),
-		request("coder", "round 1", "c1", "o"),
-		request("coder", "round 1", "c2", "o"),
-		request("judge", "round 1", "c1", "o1"),
-		request("judge", "round 2", "c2", "o2"),
-	)
-	trace[0].Error = "cut" // as if that call had failed
-	type step struct {
-		r    llm.Request
-		want string // the reply; "": there is none
+	var trace []llm.Exchange
+	for i, words := range []string{"planner 1 - -", "coder 1 c1 o", "coder 1 c2 o", "judge 1 c1 o1", "judge 2 c2 o2"} {
+		r := request(words)
+		trace = append(trace, llm.Exchange{Role: r.Role, Subject: r.Subject, Ground: r.Ground, Reply: fmt.Sprint(i + 1),
+			Finish: "stop", Model: "m1", Usage: llm.Usage{InputTokens: 1}})
 	}
-	coder := func(code, output string) llm.Request { return request("coder", "round 1", code, output) }
-	judge := func(output string) llm.Request { return request("judge", "round 2", "c2", output) }
-	fourth := request("judge", "round 1", "c1", "o1")
+	trace[0].Error = "cut" // as if that call had failed
+	again := trace[1]
+	again.Ground, again.Reply = request("coder 1 c1 p").Ground, "6"
 	for name, c := range map[string]struct {
 		model llm.Model
-		steps []step
+		steps []string // requests, and the reply; "none"
 	}{
-		"in order": {llm.Replay(trace, false), []step{
-			{judge("o2"), "reply 5"}, {coder("c2", "o"), "reply 3"}, {coder("c1", "o"), "reply 2"},
-		}},
-		"misfit": {llm.Replay(trace, false), []step{{judge("other"), ""}, {coder("c3", "o"), ""}}},
-		"elsewhere": {llm.Replay(trace, true), []step{
-			{judge("other"), "reply 5"}, {request("judge", "round 1", "c3", "o1"), ""},
-		}},
-		"elsewhere, the same first": {llm.Replay(append(trace, recorded(coder("c1", "p"))...), true), []step{
-			{coder("c1", "p"), "reply 1"}, {coder("c1", "p"), "reply 2"},
-		}},
-		"exhausted": {llm.Replay(trace, false), []step{
-			{fourth, "reply 4"}, {fourth, ""}, {request("router", "round 1", "", ""), ""},
-			{request("planner", "round 1", "", ""), ""},
-		}},
+		"in order":                  {llm.Replay(trace, false), []string{"judge 2 c2 o2 5", "coder 1 c2 o 3", "coder 1 c1 o 2"}},
+		"misfit":                    {llm.Replay(trace, false), []string{"judge 2 c2 other none", "coder 1 c3 o none"}},
+		"elsewhere":                 {llm.Replay(trace, true), []string{"judge 2 c2 other 5", "judge 1 c3 o1 none"}},
+		"elsewhere, the same first": {llm.Replay(append(trace, again), true), []string{"coder 1 c1 p 6", "coder 1 c1 p 2"}},
+		"exhausted":                 {llm.Replay(trace, false), []string{"judge 1 c1 o1 4", "judge 1 c1 o1 none", "router 1 - - none", "planner 1 - - none"}},
 	} {
-		for _, s := range c.steps {
-			got, err := c.model.Ask(t.Context(), s.r)
+		for _, step := range c.steps {
+			got, err := c.model.Ask(t.Context(), request(step))
 			_, lacks := errors.AsType[*llm.ReplayError](err)
-			if got.Text != s.want || lacks != (s.want == "") || !lacks && (err != nil || got.Seconds != 0 ||
-				got.Usage.InputTokens != 1 || got.Model != "m1" || got.Finish != "stop") {
-				t.Errorf("%s: got %+v, %v, want %s", name, got, err, s.want)
+			want := llm.Reply{Text: strings.Fields(step)[4], Finish: "stop", Model: "m1", Usage: llm.Usage{InputTokens: 1}}
+			if lacks != (want.Text == "none") || !lacks && (err != nil || got != want) {
+				t.Errorf("%s: %s: got %+v, %v", name, step, got, err)
 			}
 		}
 	}
 }
 
+// TestReplayIgnoresVolatileText: addresses, temporary files and folders of packages are in no ground.
 func TestReplayIgnoresVolatileText(t *testing.T) {
 	was := "<object at 0x7f3a12bc44d0> \nFile \"/tmp/ipykernel_123/456.py\", line " +
 		"3\n/home/a/.venv/lib/python3.10/site-packages/pandas/core.py:5\n"
 	is := "<object at 0x10a2b3c40>\nFile \"/var/folders/x/T/ipykernel_9/8.py\", line " +
 		"3\r\n/usr/lib/python3/dist-packages/pandas/core.py:5"
-	ground := func(output string) llm.Ground { return request("", "", "", output).Ground }
+	ground := func(output string) llm.Ground { return llm.GroundOf(nil, struct{ Output string }{output}) }
 	if ground(was) != ground(is) || ground(was) == ground(strings.Replace(is, "line 3", "line 4", 1)) {
 		t.Error("the same output does not fit, or another does")
 	}
