@@ -33,20 +33,16 @@ func FuzzReplies(f *testing.F) {
 		}
 
 		v, err := readText(verdict, reply)
+		yes, err2 := readText(YesNo, reply)
 		check(!v.Inconclusive || v.Sufficient && v.Reason != "", "verdict", v)
 		check(!v.Sufficient || v.Inconclusive || isJSON || strings.Contains(lower, "sufficient") ||
 			strings.Contains(lower, "yes"), "verdict", v)
-		yes, err2 := readText(YesNo, reply)
 		check(!yes.Inconclusive && (err2 != nil || err == nil && yes == v), "yes or no", yes)
-
 		route, err := readText(Route(3), reply)
 		check(route.Back >= 0 && route.Back <= 3 && (err == nil || route.Back == 0), "route", route)
 		check(err != nil || route.Back > 0 || isJSON || strings.Contains(lower, "add"), "route", route)
 		step, err := readText(Step, reply)
 		check((err == nil) == (step != "") && !strings.ContainsAny(step, "\n") && len(step) <= 2000, "step", step)
-		text, err := readText(anyText, reply)
-		check((err == nil) == (strings.TrimSpace(text) != ""), "text", text)
-
 		s, err := readText(Solutions(true), reply)
 		check((err == nil || isPart(err)) == (s.Step != "" && s.Code != ""), "solution", s)
 		for _, r := range s.Readings {
