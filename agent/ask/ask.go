@@ -170,10 +170,9 @@ func (a *Asker) Summarize(ctx context.Context, subject, report, where string) (s
 	if len(report) <= ReportChars {
 		return report, nil
 	}
-	words := func() []prompts.Part {
+	short, err := Role(ctx, a, Request{Role: "summarizer", Subject: subject, Words: func() []prompts.Part {
 		return []prompts.Part{prompts.Summarizer{Error: brief.Clip(report, a.Sizes().Result), Where: where}}
-	}
-	short, err := Role(ctx, a, Request{Role: "summarizer", Subject: subject, Words: words}, anyText)
+	}}, anyText)
 	if _, unread := errors.AsType[*Error](err); unread {
 		return brief.Clip(report, ReportChars), nil
 	}

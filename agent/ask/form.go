@@ -3,7 +3,6 @@ package ask
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -88,21 +87,21 @@ func formOf[W any](without []string) *form {
 	if f, ok := known.Load(key); ok {
 		return f.(*form)
 	}
-	schema, err := jsonschema.For[W](nil)
-	for _, name := range without {
-		delete(schema.Properties, name)
-	}
 	f := &form{types: map[string]string{}}
-	f.own = f.strict(schema)
-	data, failed := json.Marshal(schema)
-	if err := errors.Join(err, failed); err != nil {
+	schema, err := jsonschema.For[W](nil)
+	if err == nil {
+		for _, name := range without {
+			delete(schema.Properties, name)
+		}
+		f.own = f.strict(schema)
+		f.schema, err = json.Marshal(schema)
+	}
+	if err != nil {
 		panic(err) // the form is one of this package
 	}
-	f.schema = data
 	var names []string
 	for _, name := range slices.Concat(f.own, f.inPart) {
-		label := cmp.Or(labels[name], strings.ReplaceAll(name, "_", `\s+`))
-		names = append(names, "("+label+")")
+		names = append(names, "("+cmp.Or(labels[name], strings.ReplaceAll(name, "_", `\s+`))+")")
 	}
 	f.label = regexp.MustCompile(`(?i)^` + marks +
 		`(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` + strings.Join(names, "|") +

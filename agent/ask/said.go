@@ -165,13 +165,13 @@ func (f *form) set(form reflect.Value, own said, parts []said) {
 // different returns the texts that are not empty; nil if two are the same but for case.
 func different(texts []string) (all []string) {
 	for _, text := range texts {
-		text = paragraph(text)
+		if text = paragraph(text); text == "" {
+			continue
+		}
 		if slices.ContainsFunc(all, func(one string) bool { return strings.EqualFold(one, text) }) {
 			return nil
 		}
-		if text != "" {
-			all = append(all, text)
-		}
+		all = append(all, text)
 	}
 	return all
 }
