@@ -29,7 +29,7 @@ type Endpoint struct {
 	CallTimeout time.Duration // of each try, without waits; 0: none
 	IdleTimeout time.Duration // longest time without a byte, also before the first; 0: none
 
-	Schema *bool // whether it takes JSON schemas; nil: the first request with one shows it
+	Schema *bool // whether it takes JSON schemas; nil: its replies show it
 	Images *bool // whether it and its model take images; nil: the first request shows it
 
 	// Retries is the maximum number of retries after 408, 409, 429, 5xx, a connection error, an

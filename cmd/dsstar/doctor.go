@@ -263,12 +263,16 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 	if err != nil {
 		return failedBy("model", err)
 	}
-	e.CallTimeout = time.Minute // it may have to be loaded
+	e.CallTimeout = 2 * time.Minute // it may have to be loaded
 	m, err := e.Open()
+	answers := false
 	if err == nil {
-		_, err = m.Ask(ctx, llm.Request{Messages: []llm.Message{{Role: "user", Text: "Reply with: yes"}}})
+		ctx, stop := context.WithCancel(ctx)
+		_, err = m.Ask(ctx, llm.Request{Messages: []llm.Message{{Role: "user", Text: "Reply with: yes"}},
+			OnText: func(func() string) { answers = true; stop() }}) // its first word is enough
+		stop()
 	}
-	if err != nil {
+	if err != nil && !answers {
 		return failedBy("model", err)
 	}
 	return finding{Check: "model", Status: "ok", Detail: fmt.Sprintf("%s answers with %s", e.Provider, e.Model)}
