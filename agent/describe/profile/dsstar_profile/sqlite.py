@@ -153,7 +153,7 @@ def _foreign(con: Any, name: str, names: list[str]) -> list[str]:
     """What columns of a table refer to. SQLite accepts keys of columns that no table has."""
     keys = []
     for _, at, of, own, to, *_ in con.execute(f"PRAGMA foreign_key_list({named(name)})").fetchall():
-        there = con.execute(f"PRAGMA table_info({named(of)})").fetchall()
+        there = con.execute(f"PRAGMA table_xinfo({named(of)})").fetchall()
         if to is None:  # its primary key
             to = next((c[1] for c in there if c[5] == at + 1), "")
         if own in names and to.lower() in (c[1].lower() for c in there):
