@@ -25,5 +25,5 @@ func TestReturns(t *testing.T) {
 			told = append(told, e.Text)
 		}
 	}
-	equal(t, "told", told, []string{"by checkpoint", "by replay (process <sleep>)", "by checkpoint"})
+	equal(t, "told", told, []string{"by checkpoint", "by replay: process <sleep>", "by checkpoint"})
 }

@@ -255,7 +255,7 @@ func (w *workspace) wentBack(back notebook.Restoration) error {
 	case w.purpose != Work || w.run.t.Method.Script:
 		return nil
 	case back.Way != notebook.NotAtAll:
-		return w.run.observe(Event{Kind: WentBack, Text: record.HowRestored(back)})
+		return w.run.observe(Event{Kind: WentBack, Text: "by " + string(back.Way) + record.After(": ", back.Why)})
 	case !slices.Contains(w.run.t.Warnings, stayed):
 		return w.run.Warn(stayed)
 	}

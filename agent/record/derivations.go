@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -13,7 +14,6 @@ type Counts map[string]int
 var countLines = []string{
 	"readings open computed changed",
 	"second_derivations agreed ruled_same ruled_first ruled_second ruled_reading ruled_undecided",
-	"facts functions examples reused calls_saved tokens_saved", // of the memory
 }
 
 // Derivations counts those of all questions; nil for the paper's method, which has none.
@@ -22,13 +22,6 @@ func (t *Trajectory) Derivations() Counts {
 		return nil
 	}
 	c := Counts{"readings": 0, "open": 0, "computed": 0, "changed": 0, "second_derivations": 0, "agreed": 0}
-	if r := t.Recalled; r != nil {
-		c["facts"], c["functions"] = len(r.Facts), len(t.UsedTools())
-		c.count("examples", r.Example != nil)
-		if t.Reused() {
-			c["reused"], c["calls_saved"], c["tokens_saved"] = 1, r.Spent.Calls, r.Spent.InputTokens
-		}
-	}
 	for _, q := range t.Questions {
 		for _, r := range q.Readings {
 			computed, changed := false, false
@@ -47,7 +40,7 @@ func (t *Trajectory) Derivations() Counts {
 			for _, r := range s.Rejected { // which have those that changed a derivation
 				c.count("ruled_"+r.Ruling, true)
 			}
-			c.count("ruled_"+s.Ruling, s.Ruling != "" && s.Ruling != RuledFirst && s.Ruling != RuledSecond)
+			c.count("ruled_"+s.Ruling, !slices.Contains([]string{"", RuledFirst, RuledSecond}, s.Ruling))
 		}
 	}
 	return c

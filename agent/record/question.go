@@ -2,10 +2,8 @@ package record
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
-	"dsstar/agent/brief"
 	"dsstar/notebook"
 )
 
@@ -355,12 +353,4 @@ func (t *Trajectory) Tried() (all []Attempt) {
 		all = append(all, q.final().Attempts...)
 	}
 	return all
-}
-
-// HowRestored says how a session went back.
-func HowRestored(b notebook.Restoration) string {
-	if b.Why != "" {
-		return fmt.Sprintf("by %s (%s)", b.Way, brief.OneLine(b.Why))
-	}
-	return "by " + string(b.Way)
 }

@@ -134,13 +134,10 @@ func (s Second) Mistakes() (all []string) {
 // Settled reports whether the second derivation needs nothing more: it agrees, there is none, or a
 // ruling leaves both as they are.
 func (s Second) Settled() bool {
-	if s.Agrees {
-		return true
-	}
-	if s.Answer == "" {
+	if s.Answer == "" && !s.Agrees {
 		return s.Reason != "" && !s.Unable
 	}
-	return s.Ruling != "" && s.Ruling != RuledFirst && s.Ruling != RuledSecond
+	return s.Agrees || !slices.Contains([]string{"", RuledFirst, RuledSecond}, s.Ruling)
 }
 
 // Unsettle withdraws what was derived beside the accepted cells, which have changed: the proof, the

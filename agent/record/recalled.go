@@ -13,9 +13,7 @@ type Recalled struct {
 	Tools   []lesson.Tool `json:"tools,omitempty"`
 	Example *Example      `json:"example,omitempty"` // nil: no verified question is near
 
-	// of the run whose notebook was run again in place of asking the model; zero: none was
-	Asked time.Time `json:"asked,omitzero"`
-	Spent Usage     `json:"spent,omitzero"` // what that run had used
+	Asked time.Time `json:"asked,omitzero"` // of the run whose notebook was run again; zero: none was
 }
 
 // An Example is a verified question about the same data, whose cells the first request is shown.

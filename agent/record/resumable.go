@@ -69,16 +69,14 @@ func (t *Trajectory) Disown() {
 		t.Remarks[i].Cell.Metadata = map[string]any{} // which had the tag of a note
 	}
 	for _, q := range slices.Concat(t.Questions, t.Later) {
-		if s := q.Start; s != nil {
-			s.ByHand = false
-			for i := range s.Given {
-				s.Given[i].ByHand, s.Given[i].Was = false, ""
-			}
-			for i := range s.Readings {
-				s.Readings[i].Settled, s.Readings[i].ByUser = false, false
-			}
+		s := cmp.Or(q.Start, &Start{})
+		for i := range s.Given {
+			s.Given[i].ByHand, s.Given[i].Was = false, ""
 		}
-		q.Limits = Limits{}
+		for i := range s.Readings {
+			s.Readings[i].Settled, s.Readings[i].ByUser = false, false
+		}
+		s.ByHand, q.Limits = false, Limits{}
 		q.Rewind()
 	}
 }

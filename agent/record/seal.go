@@ -35,10 +35,6 @@ func (k Key) of(digest string) string {
 // Holds reports whether the holder of the key has made a seal, for what it stands on.
 func (k Key) Holds(s Seal) bool { return len(k) > 0 && hmac.Equal([]byte(s.Text), []byte(k.of(s.Sum))) }
 
-// Wrote reports whether the record that a trajectory was read from is as the holder of the key has
-// sealed it.
-func (k Key) Wrote(t *Trajectory) bool { return k.Holds(t.Seal) }
-
 // Claimed follows what only the record of another user's dsstar says.
 const Claimed = ", says its notebook"
 

@@ -20,11 +20,7 @@ func (t *Trajectory) Proved() bool {
 }
 
 // The standings of an answer.
-const (
-	verified    = "verified"
-	depends     = "depends on a reading"
-	notVerified = "not verified"
-)
+const verified, depends, notVerified = "verified", "depends on a reading", "not verified"
 
 // Standing says in words what the answer is worth. It is verified if it is proved, a second derivation
 // agrees, no open reading of the question changes it, and so are the answers on which it builds. It
@@ -130,9 +126,6 @@ func After(mark, text string) string {
 	return mark + text
 }
 
-// clippedChars limits an answer within a sentence or a table.
-const clippedChars = 200
-
 // InWords returns the answer in one line. If it has files, how it differs is said, too: the words can be
 // the same.
 func (d Derived) InWords() string {
@@ -143,8 +136,8 @@ func (d Derived) InWords() string {
 	return answer
 }
 
-// Clipped returns an answer in one line.
-func Clipped(answer string) string { return brief.OneLine(brief.Clip(answer, clippedChars)) }
+// Clipped returns an answer in one line, as a sentence or a table has it.
+func Clipped(answer string) string { return brief.OneLine(brief.Clip(answer, 200)) }
 
 // ModelsWords stands before a summary that a model has written.
 const ModelsWords = "In the model's words, of which only the figures of the answer were checked"

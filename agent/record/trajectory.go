@@ -96,10 +96,9 @@ func (t Task) In(data string) []files.Source {
 	if len(t.Sources) == 0 {
 		return []files.Source{{Path: data}}
 	}
-	all := make([]files.Source, len(t.Sources))
+	all := slices.Clone(t.Sources)
 	for i, s := range t.Sources {
-		all[i] = files.Source{Name: s.Name, Path: filepath.Join(data, s.Name),
-			Database: s.Database}
+		all[i] = files.Source{Name: s.Name, Path: filepath.Join(data, s.Name), Database: s.Database}
 	}
 	return all
 }

@@ -177,7 +177,7 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question) {
 		return nil, q
 	}
 	t, problem := agent.RunOf(j.memory, q)
-	if t != nil && !j.confined() && !a.key().Wrote(t) {
+	if t != nil && !j.confined() && !a.key().Holds(t.Seal) {
 		t, problem = nil, "its notebook is somebody else's, and no sandbox would confine it"
 	}
 	if t == nil {
@@ -193,7 +193,7 @@ func day(t time.Time) string { return t.Local().Format(time.DateOnly) }
 // this user's dsstar did it.
 func (a *app) anew(t *record.Trajectory, task record.Task) *record.Trajectory {
 	again := *t
-	if again.Unprove(); !a.key().Wrote(t) {
+	if again.Unprove(); !a.key().Holds(t.Seal) {
 		again.Disown()
 	}
 	task.Question, task.Guidelines = t.Task.Question, t.Task.Guidelines // what was judged is in these words
@@ -202,7 +202,7 @@ func (a *app) anew(t *record.Trajectory, task record.Task) *record.Trajectory {
 		again.Recalled = &record.Recalled{}
 	}
 	recalled := *again.Recalled
-	recalled.Asked, recalled.Spent = t.Started, t.Usage
+	recalled.Asked = t.Started
 	again.Recalled = &recalled
 	return &again
 }

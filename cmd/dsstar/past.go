@@ -259,7 +259,7 @@ func (r *pastRun) read(key record.Key) error {
 			usage.Shell("dsstar resume --help   # what can be changed in a notebook"),
 			usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))
 	}
-	if r.theirs = !key.Wrote(r.t); r.theirs {
+	if r.theirs = !key.Holds(r.t.Seal); r.theirs {
 		r.claimed = r.t.Answer()
 		r.t.Disown()
 	}

@@ -147,7 +147,7 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 			going = cmp.Or(going, isEdited)
 		}
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
-			Questions: len(t.Questions), Standing: t.Standing(), Label: t.Label(), Claimed: !key.Wrote(t),
+			Questions: len(t.Questions), Standing: t.Standing(), Label: t.Label(), Claimed: !key.Holds(t.Seal),
 			Cost: t.Cost, Started: t.Started, GoesOn: going, Pickles: map[string]string{}, t: t}
 		if r.Claimed {
 			r.Standing, r.Label = r.Standing+record.Claimed, r.Label+record.Claimed

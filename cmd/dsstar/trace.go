@@ -37,9 +37,8 @@ for all. A trace is a file, or a run folder with a trace.jsonl.
 
 If several questions were asked in the run, a table by question follows. If the run's
 notebook is beside the trace, lines follow: how many readings of the question were named,
-left open by the evidence, computed, and changed the answer; how many second derivations
-were run and agreed, with the arbiter's rulings; and what the run was given of the memory
-of its data, and what that saved.
+left open by the evidence, computed, and changed the answer; and how many second derivations
+were run and agreed, with the arbiter's rulings.
 
 --json prints one object instead:
   traces  list of trace (path), roles, questions, total and derivations
@@ -48,8 +47,7 @@ of its data, and what that saved.
   total   calls, asked_again, failed, input_tokens, cached_tokens,
           output_tokens, cost_usd (null: not known), estimated (some tokens are), seconds
   derivations  of all traces: readings, open, computed, changed; second_derivations, agreed,
-          ruled_same and other rulings; with a memory facts, functions, examples, reused,
-          calls_saved, tokens_saved; null: no notebook, or another method
+          ruled_same and other rulings; null: no notebook, or another method
   claimed  only a notebook says so, because another dsstar made it`
 
 const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-most
@@ -138,7 +136,7 @@ func derivationsBeside(trace string, key record.Key) (c record.Counts, claimed b
 	if err != nil {
 		return nil, false
 	}
-	return t.Derivations(), !key.Wrote(t)
+	return t.Derivations(), !key.Holds(t.Seal)
 }
 
 // A spending is the object that trace --json prints. Its fields are a contract:
