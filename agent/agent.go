@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -37,7 +36,6 @@ type run struct {
 	ending   sync.WaitGroup // of sessions of which nothing else depends on their end
 	left     []ask.Request  // for the last cell that was tried, which are made again if it leads nowhere
 	approved bool           // the last cell is one that a person has seen and accepted
-	folder   *os.Root       // the run folder, whatever cells make of its path
 
 	all         []record.File     // that the data folder had and the run may look at
 	data        map[string]string // their sums as the run began, by their names
@@ -134,15 +132,6 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 	if err := r.observe(Event{Kind: Begun}); err != nil {
 		return err
 	}
-	folder, err := os.OpenRoot(r.cfg.Dir)
-	if err != nil {
-		return fmt.Errorf("open the run folder: %w", err)
-	}
-	defer folder.Close()
-	r.folder = folder
-	if err := putBackKilled(folder); err != nil {
-		return fmt.Errorf("put the files of the run back: %w", err)
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.ending.Wait()
 	defer r.work.close()
@@ -162,6 +151,7 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 		defer func() { ended = cmp.Or(ended, r.takeLeave(ctx)) }()
 	}
 	r.t.Described = true
+	var err error
 	for range maxPasses {
 		err = r.pass(ctx)
 		if _, changed := errors.AsType[*changedError](err); !changed {

@@ -4,38 +4,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 
 	"dsstar/agent/files"
-	"dsstar/agent/record"
 )
-
-// everyCell is the largest number of data files that are checked after every cell. More
-// files are checked only before and after the proof.
-const everyCell = 1000
-
-// changed returns a data file that is not as it was, or that was not there, or "". Cells are told not
-// to write to the data; an answer from files that the run has changed itself cannot be proved. New
-// files are only looked for with all.
-func (r *run) changed(all bool) string {
-	now := r.sums()
-	for _, f := range r.all {
-		if now[f.Name] != r.data[f.Name] {
-			return f.Name
-		}
-	}
-	if !all || len(r.all) > everyCell || r.t.Task.Others != len(r.all)-len(r.t.Task.Files) {
-		return ""
-	}
-	list, err := files.List(context.Background(), r.t.Task.In(r.dataPath()), r.t.Task.Include)
-	for _, f := range list.Files {
-		is := func(known record.File) bool { return known.Name == f.Name }
-		if err == nil && !slices.ContainsFunc(r.all, is) {
-			return f.Name
-		}
-	}
-	return ""
-}
 
 // sums returns the sums of the files that the run may look at, by their names. A file is read again
 // only if it has been touched.
@@ -43,13 +14,27 @@ func (r *run) sums() map[string]string {
 	return files.Sums(r.t.Task.In(r.dataPath()), r.all)
 }
 
-// checkData warns once if the run's cells have changed a data file. all checks any number of
-// files.
-func (r *run) checkData(all bool) error {
-	if r.t.Task.Data == "" || r.changedFile != "" || !all && len(r.all) > everyCell {
+// checkData warns once if a data file is not as it was when the run began, or was not there. Cells are
+// told not to write to the data; an answer from files that the run has changed itself cannot be proved.
+func (r *run) checkData() error {
+	if r.t.Task.Data == "" || r.changedFile != "" {
 		return nil
 	}
-	if r.changedFile = r.changed(all); r.changedFile == "" {
+	now, known := r.sums(), map[string]bool{}
+	for _, f := range r.all {
+		if known[f.Name] = true; now[f.Name] != r.data[f.Name] {
+			r.changedFile = f.Name
+		}
+	}
+	if r.t.Task.Others == len(r.all)-len(r.t.Task.Files) { // it knows all files
+		list, _ := files.List(context.Background(), r.t.Task.In(r.dataPath()), r.t.Task.Include)
+		for _, f := range list.Files {
+			if !known[f.Name] {
+				r.changedFile = f.Name
+			}
+		}
+	}
+	if r.changedFile == "" {
 		return nil
 	}
 	return r.Warn(fmt.Sprintf("the data file %s was changed during the run: the answer cannot be "+

@@ -155,7 +155,7 @@ func (r *run) inherit(ctx context.Context) error {
 		return err
 	}
 	all := slices.DeleteFunc(slices.Clone(r.t.Readings), func(x record.Reading) bool { return x.Inherited && !x.ByUser })
-	for _, k := range apart[0] {
+	for _, k := range apart {
 		for _, open := range r.t.Questions[k].Readings {
 			named := func(x record.Reading) bool { return x.Point == open.Point }
 			if !open.Open() || open.Computed() && !open.Matters() ||

@@ -142,35 +142,6 @@ func (s *stage) cancellable(t *testing.T) context.CancelFunc {
 	return cancel
 }
 
-// TestKilledInProof: a run that was killed during its proof has its files back when it goes on, if
-// it can be told which they were.
-func TestKilledInProof(t *testing.T) {
-	for _, c := range []struct{ before, after string }{
-		{".dsstar-files-X/work files/proof", "files/work"},
-		{".dsstar-files-X/a .dsstar-files-Y/b files/c", ".dsstar-files-X/a .dsstar-files-Y/b files/c"},
-	} {
-		play(t, simple, func(s *stage) {
-			for _, name := range strings.Fields(c.before) {
-				path := filepath.Join(s.config.Dir, name)
-				must(0, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)))
-			}
-			if c.before != c.after { // if it is there: so is a proof's
-				_ = os.Chmod(filepath.Join(s.config.Dir, ".dsstar-files-X"), 0)
-			}
-			s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
-				if e.Kind == agent.Started {
-					files := must(filepath.Glob(filepath.Join(s.config.Dir, "*files*", "*")))
-					for i := range files {
-						files[i] = must(filepath.Rel(s.config.Dir, files[i]))
-					}
-					equal(t, "files", strings.Join(files, " "), c.after)
-				}
-				return nil
-			}
-		}).noError(t)
-	}
-}
-
 // An error that no cell can cause ends the run and is there for errors.As, wherever it comes from: the
 // model, a session that does not open, or an observer, as of a full disk.
 func TestErrors(t *testing.T) {

@@ -16,7 +16,6 @@ import (
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
-	"dsstar/notebook/disk"
 	"dsstar/notebook/lazy"
 )
 
@@ -36,7 +35,7 @@ type found struct {
 // prove proves the answer, once: see proveAnew. The proof rests on the question, the data, the cells and what
 // they gave. One that could not be made is made again when the run is resumed.
 func (r *run) prove(ctx context.Context) error {
-	if err := r.checkData(true); err != nil {
+	if err := r.checkData(); err != nil {
 		return err
 	}
 	r.t.UsedOnly = true
@@ -64,36 +63,30 @@ func (r *run) prove(ctx context.Context) error {
 	return r.observe(Event{Kind: Proved, Text: made.Proof.Reason})
 }
 
-// filesStand reports whether the files of the answer are in the run folder: a branch may have run
-// there, or the run goes on in another folder.
-func (r *run) filesStand(ctx context.Context) bool {
-	now := r.work.filesGiven(ctx, r.t.Answer())
-	return !slices.ContainsFunc(r.t.Final.Files, func(f compare.File) bool {
-		is := func(n compare.File) bool { return n.Name == f.Name && n.Digest == f.Digest }
-		return f.Digest != "" && !slices.ContainsFunc(now, is)
-	})
-}
-
 // lookBack records on which earlier questions the cells build, and the second derivation's.
-func (r *run) lookBack(ctx context.Context) error {
-	lists := [][]string{r.t.OwnCells()}
-	if s := r.t.Second; s != nil && len(s.Attempts) > 0 {
-		lists = append(lists, []string{s.Attempts[len(s.Attempts)-1].Code})
-	}
-	apart, err := r.apartFrom(ctx, lists...)
-	if r.t.Proof.Apart = apart[0]; len(apart) > 1 {
-		r.t.Second.Builds = len(apart[1]) < r.t.Earlier()
+func (r *run) lookBack(ctx context.Context) (err error) {
+	r.t.Proof.Apart, err = r.apartFrom(ctx, r.t.OwnCells())
+	if s := r.t.Second; err == nil && s != nil && len(s.Attempts) > 0 {
+		var apart []int
+		apart, err = r.apartFrom(ctx, []string{s.Attempts[len(s.Attempts)-1].Code})
+		s.Builds = len(apart) < r.t.Earlier()
 	}
 	return err
 }
 
-// proveAnew runs the script in plain Python, then the accepted cells in a fresh session, and compares
-// their answers and files with the run's. All sessions of the run end first, and the script ends
-// before the cells begin, so that no cell can pass anything on, for instance by locks on the data.
-// The fresh session works in the same folder as the run's own, so that cells see the same;
-// afterwards files/ is the run's own again.
+// filesStand reports whether the files of the answer are in the run folder: a branch may have run
+// there, or the run goes on in another folder.
+func (r *run) filesStand(ctx context.Context) bool {
+	same := func(a, b compare.File) bool { return a.Name == b.Name && a.Digest == b.Digest }
+	files := r.t.Final.Files
+	return files == nil || slices.EqualFunc(files, r.work.filesGiven(ctx, r.t.Answer()), same)
+}
+
+// proveAnew runs the script in plain Python, then the accepted cells in a fresh session, each in an
+// empty folder, and compares their answers and files with the run's. All sessions of the run end
+// first, and the script ends before the cells begin, so that no cell can pass anything on, for
+// instance by locks on the data.
 func (r *run) proveAnew(ctx context.Context) (f found, err error) {
-	f.Doubts = r.t.Final.Doubts
 	if err := r.settle(ctx); err != nil {
 		return found{}, err
 	}
@@ -108,33 +101,27 @@ func (r *run) proveAnew(ctx context.Context) (f found, err error) {
 	r.work.close()
 	r.leaveApart()
 	r.ending.Wait()
-	putBack, err := setFilesAside(r.folder)
-	if err != nil {
-		return found{}, fmt.Errorf("make room for the proof: %w", err)
-	}
 	ctx, cancel := context.WithCancel(ctx)
-	fresh := r.openSession(func() (Session, error) { return r.cfg.Open(ctx, Prove, r.cfg.Dir) })
-	defer func() {
-		cancel() // first, so that a session still opening gives up
-		end(fresh)
-		err = cmp.Or(err, putBack())
-	}()
-	p, session, what := &f.Proof, Session(nil), "the script could not be run: "
+	fresh := &workspace{run: r, purpose: Prove}
+	fresh.prepare(ctx) // it starts meanwhile
+	defer fresh.close()
+	defer cancel() // first, so that a session still opening gives up
+	f.Doubts = r.t.Final.Doubts
+	p, what := &f.Proof, "the script could not be run: "
 	fault, err := r.scriptFault(ctx)
+	if err == nil {
+		what, err = "a fresh session could not be opened: ", fresh.open(ctx)
+	}
 	if err == nil {
 		if fault == "" {
 			f.Doubts = lineage.WithoutMachine(f.Doubts)
 		}
-		what = "a fresh session could not be opened: "
-		session, err = fresh() // it was starting meanwhile
-	}
-	if err == nil {
-		p.Reason, err = r.proveCells(ctx, session, p)
+		p.Reason, err = r.cellsFault(ctx, fresh, p)
 		p.Reason = cmp.Or(p.Reason, fault)
 	} else if p.Unable = ctx.Err() == nil; p.Unable { // there is an answer all the same
 		p.Reason, err = what+err.Error(), nil
 	}
-	if err = cmp.Or(ctx.Err(), err, r.checkData(true)); err != nil {
+	if err = cmp.Or(ctx.Err(), err, r.checkData()); err != nil {
 		return found{}, err
 	}
 	if p.Reason == "" && r.changedFile != "" {
@@ -157,18 +144,53 @@ func (r *run) scriptFault(ctx context.Context) (string, error) {
 		"number of processors: with others "+fault), err
 }
 
-// proveCells returns the first difference from the run, or "". What else it finds goes into the proof.
-func (r *run) proveCells(ctx context.Context, s Session, p *record.Proof) (reason string, err error) {
+// replay runs a script in an empty folder and returns how it differs from the run, or "". What it
+// prints before its last cell is told apart by a line that no cell can know.
+func (r *run) replay(ctx context.Context, code string) (string, error) {
+	w := &workspace{run: r, purpose: Prove}
+	defer w.close()
+	if err := w.makeFolder(); err != nil {
+		return "", err
+	}
+	last, _ := r.t.FinalCell()
+	mark := rand.Text()
+	if before, ok := strings.CutSuffix(code, last.Code+"\n"); ok {
+		code = before + "print(" + brief.Python("\n"+mark) + ")\n" + last.Code + "\n"
+	}
+	code = telling(code, filepath.Join(w.folder, record.FilesFolder), r.t.Final.Files)
+	// far more than the cells took
+	limit := time.Minute + time.Duration(10*r.t.Seconds.Kernel*float64(time.Second))
+	e, err := runIn(ctx, r.cfg.RunScript, w.folder, code, limit)
+	switch {
+	case err != nil:
+		return "", err
+	case e.Status == notebook.TimedOut:
+		return "the script ran for more than a minute, and ten times as long as the cells", nil
+	case e.Status != notebook.OK:
+		return "the script failed in plain Python: " + brief.Clip(lastWords(e), 300), nil
+	}
+	_, out, _ := strings.Cut(e.Stdout(), mark+"\n")
+	printed := strings.TrimSpace(notebook.SteadyText(out))
+	found := compare.Answers(compare.Answer{Words: printed}, compare.Answer{Words: r.t.Answer()}, asked(r.t))
+	if found.Sameness != compare.Same {
+		return "the script printed another answer: " + brief.Clip(printed, 300), nil
+	}
+	return r.filesFault(ctx, w, r.t.Final.Files), nil
+}
+
+// cellsFault runs the accepted cells in a fresh session and returns the first difference from the run,
+// or "". What else it finds goes into the proof.
+func (r *run) cellsFault(ctx context.Context, fresh *workspace, p *record.Proof) (fault string, err error) {
 	var last notebook.Execution
-	cells, own := r.t.Cells(), r.t.OwnCells()
+	cells, own := r.elsewhere().Cells(), r.t.OwnCells()
 	watch, watched := lineage.Watch(own)
 	for i, code := range cells {
 		if i == len(cells)-len(own) && watch != "" {
-			if _, err := s.Execute(ctx, watch); err != nil {
+			if _, err := fresh.session.Execute(ctx, watch); err != nil {
 				return "", err
 			}
 		}
-		if last, err = s.Execute(ctx, code); err != nil {
+		if last, err = fresh.session.Execute(ctx, code); err != nil {
 			return "", err
 		}
 		last.Outputs = r.work.steady(last.Outputs)
@@ -184,7 +206,7 @@ func (r *run) proveCells(ctx context.Context, s Session, p *record.Proof) (reaso
 		}
 	}
 	if watched != "" {
-		x, err := s.Execute(ctx, watched)
+		x, err := fresh.session.Execute(ctx, watched)
 		if err != nil {
 			return "", err
 		}
@@ -193,19 +215,18 @@ func (r *run) proveCells(ctx context.Context, s Session, p *record.Proof) (reaso
 	if answer := strings.TrimSpace(last.Stdout()); answer != r.t.Answer() {
 		return "the fresh session printed another answer: " + brief.Clip(answer, 300), nil
 	}
-	const who = "the fresh session"
 	want := r.t.Final.Summary
 	if got := record.SummaryOf(last); want != "" && got != want {
 		return "the fresh session gave another summary: " + brief.Clip(cmp.Or(got, "none"), 300), nil
 	}
-	if fault := r.filesFault(ctx, who, r.cfg.Dir, s, r.t.Final.Files); fault != "" {
+	if fault := r.filesFault(ctx, fresh, r.t.Final.Files); fault != "" {
 		return fault, nil
 	}
 	for k, q := range r.t.Questions[:r.t.Earlier()] {
 		if q.Final == nil {
 			continue
 		}
-		if fault := r.filesFault(ctx, who, r.cfg.Dir, s, q.Final.Files); fault != "" {
+		if fault := r.filesFault(ctx, fresh, q.Final.Files); fault != "" {
 			p.Notes = append(p.Notes, fmt.Sprintf("the files of the answer to question %d are "+
 				"not as they were proved: %s", k+1, fault))
 		}
@@ -216,17 +237,20 @@ func (r *run) proveCells(ctx context.Context, s Session, p *record.Proof) (reaso
 // steadyFile matches names of files whose bytes only depend on what they hold.
 var steadyFile = lazy.Regexp(`(?i)\.(?:csv|tsv|tab|txt|md|jsonl?|npy|parquet)$`)
 
-// filesFault returns how the files of an answer differ from those that cells have written in dir, or
-// "". The session says what they hold; nil: the script has said it. Nothing is said of
-// files that nobody can read, and whose bytes may differ from time to time.
-func (r *run) filesFault(ctx context.Context, who, dir string, s Session, files []compare.File) string {
-	at := workspace{folder: dir}
-	folder := at.filesWritten()
+// filesFault returns how the files of an answer differ from those that cells, or a script, have
+// written in a workspace, or "". Nothing is said of files that nobody can read, and whose bytes may
+// differ from time to time.
+func (r *run) filesFault(ctx context.Context, w *workspace, files []compare.File) string {
+	who := "the fresh session"
+	if w.session == nil {
+		who = "the script"
+	}
+	folder := w.filesWritten()
 	if folder != nil {
 		defer folder.Close()
 	}
 	for _, f := range files {
-		again, err := fileOf(ctx, s, folder, f.Name)
+		again, err := fileOf(ctx, w.session, folder, f.Name)
 		found := compare.Answers(compare.Answer{Words: f.Name, Files: []compare.File{f}},
 			compare.Answer{Words: f.Name, Files: []compare.File{again}}, asked(r.t))
 		steady := steadyFile().MatchString(f.Name)
@@ -239,41 +263,4 @@ func (r *run) filesFault(ctx context.Context, who, dir string, s Session, files 
 		}
 	}
 	return ""
-}
-
-// replay runs a script in an empty temporary folder and returns how it differs from the run, or "". What
-// it prints before its last cell is told apart by a line that no cell can know.
-func (r *run) replay(ctx context.Context, code string) (fault string, err error) {
-	dir, err := disk.TempFolder("", "dsstar-proof-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = disk.RemoveTemp(dir) }() // the next start removes what stays
-	if err := record.Folder(r.cfg.Dir).Lend(dir); err != nil {
-		return "", err
-	}
-	last, _ := r.t.FinalCell()
-	mark := rand.Text()
-	if before, ok := strings.CutSuffix(code, last.Code+"\n"); ok {
-		code = before + "print(" + brief.Python("\n"+mark) + ")\n" + last.Code + "\n"
-	}
-	code = telling(code, filepath.Join(dir, record.FilesFolder), r.t.Final.Files)
-	// far more than the cells took
-	limit := time.Minute + time.Duration(10*r.t.Seconds.Kernel*float64(time.Second))
-	e, err := runIn(ctx, r.cfg.RunScript, dir, code, limit)
-	if err != nil {
-		return "", err
-	}
-	_, out, _ := strings.Cut(e.Stdout(), mark+"\n")
-	printed := compare.Answer{Words: strings.TrimSpace(notebook.SteadyText(out))}
-	answer := compare.Answer{Words: r.t.Answer()}
-	switch {
-	case e.Status == notebook.TimedOut:
-		return "the script ran for more than a minute, and ten times as long as the cells", nil
-	case e.Status != notebook.OK:
-		return "the script failed in plain Python: " + brief.Clip(lastWords(e), 300), nil
-	case compare.Answers(printed, answer, asked(r.t)).Sameness != compare.Same:
-		return "the script printed another answer: " + brief.Clip(printed.Words, 300), nil
-	}
-	return r.filesFault(ctx, "the script", dir, nil, r.t.Final.Files), nil
 }

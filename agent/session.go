@@ -32,15 +32,13 @@ type Purpose int
 const (
 	Describe Purpose = iota // run the scripts that describe files
 	Work                    // the run's own session
-	// run the accepted cells from scratch, in the place of the run's own session
-	Prove
-	// derive the answer again, apart from the run's own session, which goes on
-	Second
+	Prove                   // run the accepted cells from scratch, after the run's own session
+	Second                  // derive the answer again, while the run's own session goes on
 )
 
 // Open opens a private session that starts in dir; dir/files is the folder that its cells
-// may write to. The caller closes it. Sessions for Work and Prove are opened in the run
-// folder, one after the other, and must look the same to a cell. The error wraps
+// may write to. The caller closes it. A session for Work is opened in the run folder, any other in
+// a temporary one; those for Work and Prove must look the same to a cell. The error wraps
 // [errors.ErrUnsupported] if there can be no session for Second, but for Work.
 type Open func(ctx context.Context, purpose Purpose, dir string) (Session, error)
 

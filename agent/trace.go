@@ -46,19 +46,19 @@ func (r *run) read(ctx context.Context, kind string, on any, script string) (str
 	return said, nil
 }
 
-// apartFrom returns, for each of some lists of cells, the earlier questions on which they do not
-// build, as far as their code tells.
-func (r *run) apartFrom(ctx context.Context, lists ...[]string) (apart [][]int, err error) {
+// apartFrom returns the earlier questions on which cells do not build, as far as their code tells.
+func (r *run) apartFrom(ctx context.Context, cells []string) (apart []int, err error) {
 	var earlier [][]string
 	for k := range r.t.Earlier() {
 		earlier = append(earlier, r.t.Part(k).OwnCells())
 	}
-	said := ""
-	if len(earlier) > 0 {
-		said, err = r.read(ctx, "apart", []any{earlier, lists}, lineage.Apart(earlier, lists...))
+	if len(earlier) == 0 {
+		return nil, nil
 	}
-	if json.Unmarshal([]byte(said), &apart) != nil || len(apart) != len(lists) {
-		apart = make([][]int, len(lists))
+	said, err := r.read(ctx, "apart", []any{earlier, cells}, lineage.Apart(earlier, cells))
+	var lists [][]int
+	if json.Unmarshal([]byte(said), &lists) == nil && len(lists) == 1 {
+		apart = lists[0]
 	}
 	return apart, err
 }

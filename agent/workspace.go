@@ -21,7 +21,7 @@ import (
 type workspace struct {
 	run     *run
 	purpose Purpose
-	folder  string // its folder files/ is the one that cells write to; "": a temporary one, made when it is needed
+	folder  string // whose folder files/ cells write to; "": a temporary one, made when it is needed
 
 	opening func() (Session, error) // nil: there is no session
 	session Session
@@ -141,9 +141,6 @@ func (w *workspace) execute(ctx context.Context, code string, watch *watching) (
 		if said, err := w.session.Silently(ctx, watch.End, tellPatience); err == nil {
 			x.Watched = said.Stdout()
 		}
-	}
-	if err == nil {
-		err = w.run.checkData(false)
 	}
 	if err == nil && e.Incomplete != "" {
 		err = w.run.Warn("outputs of a cell may be missing: " + e.Incomplete)
@@ -308,19 +305,22 @@ func (w *workspace) prepare(ctx context.Context) {
 		return
 	}
 	w.opening = w.run.openSession(func() (Session, error) {
-		if w.folder != "" {
-			return w.run.cfg.Open(ctx, w.purpose, w.folder)
-		}
-		folder, err := disk.TempFolder("", "dsstar-second-")
-		if err != nil {
+		if err := w.makeFolder(); err != nil {
 			return nil, err
 		}
-		w.folder = folder
-		if err := record.Folder(w.run.cfg.Dir).Lend(folder); err != nil {
-			return nil, err
-		}
-		return w.run.cfg.Open(ctx, w.purpose, folder)
+		return w.run.cfg.Open(ctx, w.purpose, w.folder)
 	})
+}
+
+// makeFolder makes the folder of a workspace that has none.
+func (w *workspace) makeFolder() (err error) {
+	if w.folder != "" {
+		return nil
+	}
+	if w.folder, err = disk.TempFolder("", "dsstar-apart-"); err != nil {
+		return err
+	}
+	return record.Folder(w.run.cfg.Dir).Lend(w.folder)
 }
 
 // open waits for the session.
@@ -338,7 +338,7 @@ func (w *workspace) close() {
 	if w.opening != nil {
 		end(w.opening)
 	}
-	if w.purpose == Second && w.folder != "" {
+	if w.purpose != Work && w.folder != "" {
 		_ = disk.RemoveTemp(w.folder) // the next start removes what stays
 		w.folder = ""
 	}

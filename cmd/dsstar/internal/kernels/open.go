@@ -92,7 +92,7 @@ func (h Host) Open(p *Site, s *configs.Settings) agent.Open {
 		o.Outputs.Run = keptOutputs
 		var back checkpoint.Options
 		files := filepath.Join(dir, "files")
-		if purpose == agent.Describe || purpose == agent.Second { // dir is a temporary folder
+		if purpose != agent.Work { // dir is a temporary folder
 			box.Read = append(slices.Clone(box.Read), dir)
 		}
 		if purpose == agent.Second { // the run's session holds memory, too
