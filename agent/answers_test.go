@@ -67,7 +67,7 @@ func TestForm(t *testing.T) {
 		{"", `a number or "no data".`, "No data", false},
 	} {
 		f := formOf(record.Task{Question: test.question, Guidelines: test.guidelines, Files: data})
-		got := f.lack(test.answer, written) + f.problem(test.answer)
+		got := f.lack(written) + f.problem(test.answer)
 		if (got != "") != test.bad {
 			t.Errorf("%q in the form %q %q: %q", test.answer, test.question, test.guidelines, got)
 		}
