@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"dsstar/agent/ask"
-	"dsstar/agent/brief"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/prompts"
@@ -43,21 +42,25 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 	if err := r.inherit(ctx); err != nil {
 		return said, err
 	}
-	seen, err := r.see(ctx)
+	written, err := look(ctx, r.work, "sight", r.chain(), "written", r.work.written)
 	if err != nil {
 		return said, err
+	}
+	pictures := r.pictures()
+	var digests []string
+	for _, p := range pictures {
+		sum := sha256.Sum256(p.Data)
+		digests = append(digests, hex.EncodeToString(sum[:8]))
 	}
 	points, due := len(r.t.Readings), r.unwritten()
 	if r.rereads() { // it names the readings, and theirs come later
 		points, due = 0, nil
 	}
 	said, err = ask.Role(ctx, r.asker, ask.Request{Role: "judge", Subject: r.subject(),
-		Besides: []any{r.t.Anew, seen.Digests},
-		Words:   func() []prompts.Part { return r.judgeWords(seen, due) },
-		Images: func() []llm.Image {
-			_ = r.work.enter(ctx, r.chain(), false) // else there are fewer pictures
-			return r.pictures()
-		}}, ask.Judgements(r.t.Steps(), points, due, r.rereads(), r.t.Earlier()))
+		Besides: []any{r.t.Anew, digests},
+		Words:   func() []prompts.Part { return r.judgeWords(written, pictures, due) },
+		Images:  func() []llm.Image { return pictures },
+	}, ask.Judgements(r.t.Steps(), points, due, r.rereads(), r.t.Earlier()))
 	unread, err := r.unread(err)
 	if unread {
 		said.Verdict = record.Verdict{Unfinished: true, Reason: "the judge gave no verdict that could be read"}
@@ -68,37 +71,21 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 	return said, err
 }
 
-func (r *run) judgeWords(seen sight, due []ask.Branch) []prompts.Part {
+func (r *run) judgeWords(written string, pictures []llm.Image, due []ask.Branch) []prompts.Part {
 	parts := r.shared()
 	withoutMemory(parts) // as of the arbiter
-	request := prompts.Judgement{Written: seen.Written, Follows: r.t.Earlier() > 0,
-		Pictures: strings.Join(seen.Pictures, "\n"), Points: r.points(due), Branches: len(due) > 0,
+	request := prompts.Judgement{Written: written, Follows: r.t.Earlier() > 0,
+		Points: r.points(due), Branches: len(due) > 0,
 		Guidelines: r.t.Task.Guidelines != "", Reread: r.rereads()}
+	for _, p := range pictures {
+		request.Pictures = strings.TrimPrefix(request.Pictures+"\n"+p.Name, "\n")
+	}
 	for n, round := range r.t.Accepted() {
 		if round.ByHand {
 			request.Hand = append(request.Hand, prompts.HandStep{Number: n + 1, Was: round.Was})
 		}
 	}
 	return append(parts, request)
-}
-
-// A sight is what the judge sees besides the notebook.
-type sight struct {
-	Written  string   `json:"written,omitempty"`  // the files that the cells have written
-	Pictures []string `json:"pictures,omitempty"` // names of those that go with the request
-	Digests  []string `json:"digests,omitempty"`  // of the pictures
-}
-
-// see returns what the accepted cells have left to see.
-func (r *run) see(ctx context.Context) (sight, error) {
-	return look(ctx, r.work, "sight", r.chain(), formOf(r.t.Task).files, func(context.Context) (sight, error) {
-		s := sight{Written: r.work.written()}
-		for _, p := range r.pictures() {
-			sum := sha256.Sum256(p.Data)
-			s.Pictures, s.Digests = append(s.Pictures, brief.OneLine(p.Name)), append(s.Digests, hex.EncodeToString(sum[:8]))
-		}
-		return s, nil
-	})
 }
 
 // rereads reports whether the next verdict names the readings anew, since a person has changed the

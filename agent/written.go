@@ -45,14 +45,14 @@ func (r *workspace) filesWritten() *os.Root {
 }
 
 // written lists the files that the cells have written, with the beginning of each that is text.
-func (r *workspace) written() string {
+func (r *workspace) written(context.Context) (string, error) {
 	root := r.filesWritten()
 	if root == nil {
-		return ""
+		return "", nil
 	}
 	defer root.Close()
 	folder, lines := root.FS(), []string{}
-	_ = fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil // what cannot be read is not shown
 		}
@@ -66,7 +66,7 @@ func (r *workspace) written() string {
 		}
 		return nil
 	})
-	return strings.Join(lines, "\n")
+	return strings.Join(lines, "\n"), err
 }
 
 // beginning returns the first lines of a text file, or "".
@@ -123,10 +123,8 @@ func (r *workspace) filesGiven(ctx context.Context, answer string) (all []compar
 		if slices.ContainsFunc(all, is) || !filepath.IsLocal(name) {
 			continue
 		}
-		if f, err := fileOf(ctx, r.session, folder, name); err == nil {
+		if f, err := fileOf(ctx, r.session, folder, name); err == nil || slices.Contains(asked, name) {
 			all = append(all, f)
-		} else if slices.Contains(asked, name) {
-			all = append(all, compare.File{Name: name})
 		}
 	}
 	return all
@@ -153,42 +151,35 @@ func telling(script, dir string, files []compare.File) string {
 	return "exec(" + brief.Python(Prelude()) + ", {})\n\n\n" + script + tells
 }
 
-// told returns what a file holds, by the session that has written it or, if that is nil, by a
-// script of [telling]; "" if it is not known.
-func told(ctx context.Context, s Session, folder *os.Root, name string) string {
-	if s == nil {
-		text, _ := folder.ReadFile(name + toldFile)
-		return strings.TrimSpace(string(text))
-	}
-	if !s.Alive() {
-		return ""
-	}
-	x, err := s.Silently(ctx, "__import__('dsstar_written').tell("+
-		brief.Python(filepath.Join(folder.Name(), name))+")", tellPatience)
-	if err != nil || x.Status != notebook.OK {
-		return ""
-	}
-	return strings.TrimSpace(x.Stdout())
-}
-
-// fileOf reads a file that cells have written, and that is not empty, in a folder, if there is one. If its
-// bytes are no text, told says what it holds.
+// fileOf reads a file that cells have written in a folder, if there is one, and that is not empty. If
+// its bytes are no text, the session says what it holds, or, if that is nil, a script of [telling] has.
 func fileOf(ctx context.Context, s Session, folder *os.Root, name string) (compare.File, error) {
+	none := compare.File{Name: name}
 	if folder == nil {
-		return compare.File{}, fs.ErrNotExist
+		return none, fs.ErrNotExist
 	}
 	info, err := folder.Stat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
-		return compare.File{}, cmp.Or(err, fs.ErrInvalid)
+		return none, cmp.Or(err, fs.ErrInvalid)
 	}
 	f, err := folder.Open(name)
 	if err != nil {
-		return compare.File{}, err
+		return none, err
 	}
 	defer f.Close()
 	file, err := compare.ReadFile(name, f)
-	if err == nil && compare.IsTold(name) {
-		file.Text = told(ctx, s, folder, name)
+	switch {
+	case err != nil:
+		return none, err
+	case compare.IsTold(name) && s == nil:
+		text, _ := folder.ReadFile(name + toldFile)
+		file.Text = strings.TrimSpace(string(text))
+	case compare.IsTold(name) && s.Alive():
+		x, err := s.Silently(ctx, "__import__('dsstar_written').tell("+
+			brief.Python(filepath.Join(folder.Name(), name))+")", tellPatience)
+		if err == nil && x.Status == notebook.OK {
+			file.Text = strings.TrimSpace(x.Stdout())
+		}
 	}
-	return file, err
+	return file, nil
 }
