@@ -8,7 +8,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
-	"dsstar/notebook"
 	"dsstar/prompts"
 )
 
@@ -23,18 +22,20 @@ func (r *run) finalize(ctx context.Context) error {
 		request.Reason, request.Missing, request.Inconclusive = verdict.Reason, "", verdict.Inconclusive
 	}
 	words := func() []prompts.Part { return append(r.shared(), request) }
+	var unfit *record.Attempt
 	problem, err := r.carryOutLast(ctx, task{text: r.stepOf(verdict), code: first, show: r.shared,
-		faults: r.examineLast(verdict), ask: ask.Request{Role: "finalizer", Words: words}})
+		faults: r.examineLast(verdict, &unfit), ask: ask.Request{Role: "finalizer", Words: words}})
 	if err != nil {
 		return err
 	}
-	if doubted := r.doubted(); problem != "" && doubted != nil {
-		problem = ""
-		if err := r.keepDoubted(*doubted); err != nil {
+	final := r.t.Final
+	if problem != "" && unfit != nil { // a doubtful answer is better than none
+		final.Attempts, final.ByHand, problem = append(final.Attempts, *unfit), false, ""
+		err := r.observe(Event{Kind: Ran, Try: len(final.Attempts), Execution: &unfit.Execution})
+		if err != nil {
 			return err
 		}
 	}
-	final := r.t.Final
 	if a, ok := r.t.FinalCell(); ok && problem == "" {
 		answer := strings.TrimSpace(a.Execution.Stdout())
 		if final.Files, err = r.filesGiven(ctx, r.work, r.chain(), a.Code, answer); err != nil {
@@ -60,22 +61,10 @@ func (r *run) carryOutLast(ctx context.Context, t task) (problem string, err err
 	return r.carryOut(ctx, t)
 }
 
-// doubted returns the first answer that was not fit, or nil.
-func (r *run) doubted() *record.Attempt {
-	for i, a := range r.t.Final.Attempts {
-		_, raised := a.Execution.Error()
-		if reason := a.Execution.Reason; a.Execution.Status == notebook.Raised && !raised &&
-			reason != printedNothing {
-			return &r.t.Final.Attempts[i]
-		}
-	}
-	return nil
-}
-
 // examineLast examines the last cell after a verdict: it must print, the output must come from
-// computed values, and it must be fit. What is not fit is sent back once; after that a doubtful
-// answer is better than none. A person may type in what they know, and accept what is not fit.
-func (r *run) examineLast(v record.Verdict) examiner {
+// computed values, and it must be fit. The first that is unfit is sent back. A person may type in what
+// they know, and accept what is not fit.
+func (r *run) examineLast(v record.Verdict, first **record.Attempt) examiner {
 	earlier := r.t.Chain().Cells()
 	return func(ctx context.Context, a record.Attempt, watched string) (problem string, err error) {
 		if problem, err = mustPrint(ctx, a, watched); problem != "" {
@@ -95,19 +84,11 @@ func (r *run) examineLast(v record.Verdict) examiner {
 		problems := []string{unfit, found.Problem}
 		problems = slices.DeleteFunc(problems, func(p string) bool { return p == "" })
 		r.t.Final.Doubts = append(problems, found.Doubts...)
-		if len(problems) > 0 && r.doubted() == nil && len(r.t.Final.Attempts) < r.t.Limits.Tries {
-			problem = problems[len(problems)-1]
+		if len(problems) > 0 && *first == nil && len(r.t.Final.Attempts) < r.t.Limits.Tries {
+			problem, *first = problems[len(problems)-1], &a
 		}
 		return problem, err
 	}
-}
-
-// keepDoubted takes a doubtful answer if no better cell has run.
-func (r *run) keepDoubted(a record.Attempt) error {
-	a.Execution.Status, a.Execution.Reason = notebook.OK, ""
-	final := r.t.Final
-	final.Attempts, final.ByHand = append(final.Attempts, a), false
-	return r.observe(Event{Kind: Ran, Try: len(final.Attempts), Execution: &a.Execution})
 }
 
 // stepOf words the task of the last cell after a verdict.
@@ -124,12 +105,10 @@ func (r *run) stepOf(v record.Verdict) string {
 	return step
 }
 
-const printedNothing = "the cell printed nothing; it must print the answer"
-
 // mustPrint examines a last cell: it must print something.
 func mustPrint(_ context.Context, a record.Attempt, _ string) (string, error) {
 	if strings.TrimSpace(a.Execution.Stdout()) == "" {
-		return printedNothing, nil
+		return "the cell printed nothing; it must print the answer", nil
 	}
 	return "", nil
 }
