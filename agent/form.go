@@ -98,9 +98,8 @@ var (
 // checked.
 func formOf(task record.Task) form {
 	f := form{words: strings.ReplaceAll(task.Guidelines, "\u2212", "-")}
-	said := false
-	if f.decimals, said = decimalsIn(f.words, wholeNumber()); !said {
-		f.decimals, _ = decimalsIn(task.Question, asWholeNumber())
+	if f.decimals = decimalsIn(f.words, wholeNumber()); f.decimals < 0 {
+		f.decimals = decimalsIn(task.Question, asWholeNumber())
 	}
 	for _, m := range fileName().FindAllStringSubmatch(task.Question+"\n"+f.words, -1) {
 		isData := func(d record.File) bool { return path.Base(d.Name) == m[1] } // "stored in sales.csv"
@@ -111,25 +110,20 @@ func formOf(task record.Task) form {
 	return f
 }
 
-// decimalsIn returns how many decimals a text asks for, and whether it says anything of them; -1 if
-// each part of the answer has others.
-func decimalsIn(text string, whole *regexp.Regexp) (n int, said bool) {
+// decimalsIn returns how many decimals a text asks for at most, or -1.
+func decimalsIn(text string, whole *regexp.Regexp) (n int) {
 	all := decimalPlaces().FindAllStringSubmatch(text, -1)
-	if all == nil && whole.MatchString(text) {
-		return 0, true
+	if n = -1; all == nil && whole.MatchString(text) {
+		n = 0
 	}
-	n = -1
-	for i, m := range all {
+	for _, m := range all {
 		places, err := strconv.Atoi(m[1])
 		if err != nil {
 			places = slices.Index(strings.Fields("zero one two three four five six"), strings.ToLower(m[1]))
 		}
-		if i > 0 && places != n {
-			return -1, true
-		}
-		n = places
+		n = max(n, places)
 	}
-	return n, all != nil
+	return n
 }
 
 // lack returns what is wrong with the files that are asked for, or "". given are those that there are.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -36,12 +37,12 @@ func (r *run) learnFrom(ctx context.Context) error {
 		Words: func() []prompts.Part {
 			return append(r.shared(), prompts.Learner{Answer: r.t.Answer()})
 		}}, leaves)
-	if err != nil && ctx.Err() == nil { // the answer is verified all the same
+	switch {
+	case ctx.Err() != nil:
+		return cmp.Or(err, ctx.Err())
+	case err != nil: // the answer is verified all the same
 		r.t.Learned = &record.Learned{LeftOut: []string{err.Error()}}
 		return r.Warn("nothing was learned: " + err.Error())
-	}
-	if err != nil {
-		return err
 	}
 	learned := &record.Learned{LeftOut: proposed.Problems,
 		Facts: proposed.Facts[:min(len(proposed.Facts), maxLearned)]}
@@ -99,23 +100,22 @@ func (r *run) fault(ctx context.Context, known []lesson.Tool, tool lesson.Tool) 
 		})
 }
 
-var valuePattern = lazy.Regexp(`-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'[^']*'|"[^"]*"`)
+var (
+	aCase  = lazy.Regexp(`(?m)^assert (.*==)?(.*)$`)
+	values = lazy.Regexp(`-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|'[^']*'|"[^"]*"`)
+)
 
 // unseenValue returns which value of the cases the run has not printed, in words, or "". Values of
 // the model's own would prove nothing.
 func (r *run) unseenValue(test string) string {
 	printed := r.printed() + r.t.Answer()
 	printed += strings.ReplaceAll(printed, ",", "") // of thousands
-	for line := range strings.Lines(test) {
-		if !strings.HasPrefix(line, "assert ") {
-			continue // a comment
+	for _, m := range aCase().FindAllStringSubmatch(test, -1) {
+		all := values().FindAllString(m[2], -1)
+		if m[1] == "" || all == nil {
+			return "a case compares with no value: " + brief.OneLine(m[0])
 		}
-		at := strings.LastIndex(line, "==")
-		values := valuePattern().FindAllString(line[at+1:], -1)
-		if at < 0 || len(values) == 0 {
-			return "a case compares with no value: " + brief.OneLine(line)
-		}
-		for _, v := range values {
+		for _, v := range all {
 			if !strings.Contains(printed, strings.Trim(v, `'"`)) {
 				return "the run has not printed " + v
 			}
@@ -139,13 +139,11 @@ func ToolFault(ctx context.Context, run RunScript, task record.Task, module, tes
 		return "", err
 	}
 	reason := lastWords(x)
-	switch {
-	case x.Status == notebook.OK && strings.HasSuffix(strings.TrimSpace(x.Stdout()), end):
-		return "", nil
-	case x.Status == notebook.OK:
+	if x.Status == notebook.OK {
+		if strings.HasSuffix(strings.TrimSpace(x.Stdout()), end) {
+			return "", nil
+		}
 		reason = "the script ended before its end"
-	case strings.HasPrefix(reason, "AssertionError"):
-		reason = "it gives another value than it did"
 	}
 	return brief.Clip("its cases do not hold: "+reason, 300), nil
 }

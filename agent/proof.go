@@ -87,11 +87,10 @@ func (r *run) filesStand(ctx context.Context) bool {
 // first, and the script ends before the cells begin, so that no cell can pass anything on, for
 // instance by locks on the data.
 func (r *run) proveAnew(ctx context.Context) (f found, err error) {
-	if err := r.settle(ctx); err != nil {
-		return found{}, err
-	}
-	if err := r.takeLeave(ctx); err != nil {
-		return found{}, err
+	for _, do := range []func(context.Context) error{r.settle, r.takeLeave} {
+		if err := do(ctx); err != nil {
+			return found{}, err
+		}
 	}
 	if err := r.observe(Event{Kind: Proving}); err != nil {
 		return found{}, err
@@ -158,7 +157,6 @@ func (r *run) replay(ctx context.Context, code string) (string, error) {
 		code = before + "print(" + brief.Python("\n"+mark) + ")\n" + last.Code + "\n"
 	}
 	code = telling(code, filepath.Join(w.folder, record.FilesFolder), r.t.Final.Files)
-	// far more than the cells took
 	limit := time.Minute + time.Duration(10*r.t.Seconds.Kernel*float64(time.Second))
 	e, err := runIn(ctx, r.cfg.RunScript, w.folder, code, limit)
 	switch {
@@ -219,9 +217,6 @@ func (r *run) cellsFault(ctx context.Context, fresh *workspace, p *record.Proof)
 	if got := record.SummaryOf(last); want != "" && got != want {
 		return "the fresh session gave another summary: " + brief.Clip(cmp.Or(got, "none"), 300), nil
 	}
-	if fault := r.filesFault(ctx, fresh, r.t.Final.Files); fault != "" {
-		return fault, nil
-	}
 	for k, q := range r.t.Questions[:r.t.Earlier()] {
 		if q.Final == nil {
 			continue
@@ -231,7 +226,7 @@ func (r *run) cellsFault(ctx context.Context, fresh *workspace, p *record.Proof)
 				"not as they were proved: %s", k+1, fault))
 		}
 	}
-	return "", nil
+	return r.filesFault(ctx, fresh, r.t.Final.Files), nil
 }
 
 // steadyFile matches names of files whose bytes only depend on what they hold.

@@ -34,17 +34,15 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	for i, f := range m.Facts {
 		texts[i] = f.String()
 	}
-	room, near := maxFacts, map[string]bool{}
+	room, near := maxFacts, []int{}
 	order, _ := profile.Near(question, texts, 0)
 	for _, i := range order {
-		if text := texts[i]; len(text) <= room {
-			near[text], room = true, room-len(text)-1
+		if size := len(texts[i]) + 1; size <= room {
+			near, room = append(near, i), room-size
 		}
 	}
-	for i, f := range m.Facts {
-		if near[texts[i]] {
-			r.Facts = append(r.Facts, f)
-		}
+	for _, i := range slices.Sorted(slices.Values(near)) {
+		r.Facts = append(r.Facts, m.Facts[i])
 	}
 	tested := slices.DeleteFunc(slices.Clone(m.Tools), func(t lesson.Tool) bool { return t.Test == "" })
 	texts = nil
@@ -111,15 +109,6 @@ func shownMemory(r *record.Recalled) (facts, functions string) {
 		functions += "\n"
 	}
 	return strings.TrimSpace(facts), strings.TrimSpace(functions)
-}
-
-// usedFunctions returns the source of the functions of memory that the cells use, for those who
-// judge the cells.
-func usedFunctions(t *record.Trajectory) string {
-	if t.Recalled == nil {
-		return ""
-	}
-	return lesson.Module(t.UsedTools())
 }
 
 // withoutMemory takes the memory out of a request, for those who must not rely on it: who checks what

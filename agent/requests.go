@@ -8,6 +8,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
+	"dsstar/agent/memory/lesson"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
 	"dsstar/notebook/lazy"
@@ -74,7 +75,7 @@ func (r *run) shared() []prompts.Part {
 	}
 	parts = append(parts, r.question())
 	if steps := r.steps(r.t); len(steps) > 0 {
-		parts = append(parts, prompts.Notebook{Functions: usedFunctions(r.t), Steps: steps})
+		parts = append(parts, prompts.Notebook{Functions: lesson.Module(r.t.UsedTools()), Steps: steps})
 	}
 	return r.withNotes(parts)
 }

@@ -12,7 +12,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/describe"
-	"dsstar/agent/describe/profile"
 	"dsstar/agent/record"
 	"dsstar/prompts"
 )
@@ -37,8 +36,7 @@ func (r *run) meet(ctx context.Context) error {
 	if err := r.work.open(ctx); err != nil {
 		return err
 	}
-	var host bool
-	if r.work.host, host = r.work.session.(Host); !host {
+	if r.work.host, _ = r.work.session.(Host); r.work.host == nil {
 		return nil
 	}
 	r.work.own = rand.Text() // what it gives is not what its cells alone give
@@ -134,31 +132,19 @@ func (r *run) takeLeave(ctx context.Context) error {
 	return err
 }
 
-// shownVariables returns the variables that the model is shown, with descriptions for those
-// nearest to the question while there is room, and the names of the others.
+// shownVariables returns the variables that the model is shown, with descriptions while there is room,
+// and the names of the others.
 func (r *run) shownVariables(show ask.Sizes) (told []prompts.Variable, others string) {
-	all := r.t.Variables
+	all, room := r.t.Variables, show.Context/2
 	if r.work.host == nil {
 		all = r.t.Loaded() // the session of a run that goes on elsewhere has no others
 	}
-	texts := make([]string, len(all))
-	for i, v := range all {
-		texts[i] = v.Name + "\n" + v.Name + "\n" + v.Text
-	}
-	room, taken := show.Context/2, make([]bool, len(all))
-	order, _ := profile.Near(r.t.Task.Question, texts, 0)
-	for _, n := range order {
-		if taken[n] = all[n].Text != "" && len(all[n].Text) <= room; taken[n] {
-			room -= len(all[n].Text)
+	for _, v := range all {
+		if size := len(v.Text); size > 0 && size <= room {
+			told, room = append(told, prompts.Variable{Name: v.Name, Type: v.Type, Description: v.Text}), room-size
+		} else if size > 0 || v.Import == "" {
+			others += v.Name + ": " + v.Type + "\n"
 		}
 	}
-	var rest strings.Builder
-	for n, v := range all {
-		if taken[n] {
-			told = append(told, prompts.Variable{Name: v.Name, Type: v.Type, Description: v.Text})
-		} else if v.Text != "" || v.Import == "" {
-			fmt.Fprintf(&rest, "%s: %s\n", v.Name, v.Type)
-		}
-	}
-	return told, brief.Lines(rest.String(), show.Description/4)
+	return told, brief.Lines(others, show.Description/4)
 }
