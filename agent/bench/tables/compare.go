@@ -62,7 +62,7 @@ func scoresOf(a, b runner.Result) string {
 			test = "sign"
 		}
 		if math.Abs(was-is) > 1e-9 {
-			k := int(share(is < was))
+			k := int(share[is < was])
 			changed[k] = append(changed[k], []string{t.ID, t.Level, []string{"better", "worse"}[k],
 				said(was, t.records[0]), said(is, ofB[i].records[0])})
 		}

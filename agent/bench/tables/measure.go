@@ -21,8 +21,8 @@ func figures(r runner.Record) map[string]float64 {
 	all := map[string]float64{}
 	maps.Copy(all, r.Scores) // CS and CR are among them, if anything computes them
 	maps.Copy(all, map[string]float64{
-		"completion": share(r.Finished), "one round": share(r.Rounds == 1),
-		"more rounds": share(r.Rounds > 1), "rounds": float64(r.Rounds),
+		"completion": share[r.Finished], "one round": share[r.Rounds == 1],
+		"more rounds": share[r.Rounds > 1], "rounds": float64(r.Rounds),
 		"repairs": float64(r.DebugTries), "calls": float64(r.Usage.Calls),
 		"input tokens": float64(r.Usage.InputTokens), "output tokens": float64(r.Usage.OutputTokens),
 		"tokens":  float64(r.Usage.InputTokens + r.Usage.OutputTokens),
@@ -39,12 +39,7 @@ func figures(r runner.Record) map[string]float64 {
 	return all
 }
 
-func share(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
-}
+var share = map[bool]float64{true: 1}
 
 // Score returns the mean score of a run in per cent, with its interval, or nil if no record has
 // one, because the right answers are then not public.

@@ -60,12 +60,9 @@ func (t Table) Markdown(runs []runner.Result) string {
 // line returns a row with the figures of our run; of none, if that is empty.
 func (t Table) line(row row, r runner.Result) []string {
 	line := []string{row.framework, row.model}
+	published := slices.Concat(row.figures, make([]string, len(t.columns)))
 	for i, c := range t.columns {
-		published := ""
-		if i < len(row.figures) {
-			published = row.figures[i]
-		}
-		line = append(line, cmp.Or(published, absent), valueText(measured(r, c.measure, c.chosen), c.decimals))
+		line = append(line, cmp.Or(published[i], absent), valueText(measured(r, c.measure, c.chosen), c.decimals))
 	}
 	return line
 }
@@ -98,7 +95,7 @@ func about(r runner.Result) (notes []string) {
 	}
 	open := 0
 	for _, record := range r.Records {
-		open += int(share(strings.HasPrefix(record.Sandbox, "none")))
+		open += int(share[strings.HasPrefix(record.Sandbox, "none")])
 	}
 	if open > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d tasks ran outside the sandbox, with the rights and the "+
