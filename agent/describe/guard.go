@@ -124,9 +124,9 @@ func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
 		text, _, _ := root.Text(f.Name, scanBytes) // that it cannot be read is told of elsewhere
 		left -= len(text)
 		found := r.Mask.Learn(text)
-		for _, secret := range found[:min(len(found), most)] {
-			warnings = append(warnings, fmt.Sprintf("%s, line %d, has what looks like %s: it is masked "+
-				"in what goes to the model", f.Name, secret.Line, secret.Kind))
+		for _, line := range found[:min(len(found), most)] {
+			warnings = append(warnings, fmt.Sprintf("%s, line %d, has what looks like a credential: it "+
+				"is masked in what goes to the model", f.Name, line))
 		}
 		if more := len(found) - most; more > 0 {
 			warnings = append(warnings, fmt.Sprintf("%s has what looks like credentials in %s more: "+

@@ -13,7 +13,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"index/suffixarray"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,13 +25,12 @@ type Masker struct {
 
 	mu      sync.Mutex
 	columns bool              // values of columns were added
-	real    map[string]string // by stand-in: digits, or a text, small if it has other dresses
+	real    map[string]string // by stand-in: digits, or a text
 
 	// what is masked wherever it stands
-	known  map[string]string  // numbers as they may be written: their digits; small texts: ""
-	most   map[string]int     // length of the longest of those that begin with some leastText bytes
-	within *suffixarray.Index // of the first of them, each between two ends
-	size   int                // how many these were
+	numbers     map[string]bool // by their digits
+	texts, ends table           // in small letters; the same backwards
+	unsorted    bool            // texts and ends were added
 }
 
 // New returns a masker. Stand-ins are the same for the same key; without one they differ each time.
@@ -40,8 +38,7 @@ func New(key []byte) *Masker {
 	if len(key) == 0 {
 		key = []byte(rand.Text())
 	}
-	return &Masker{key: key, real: map[string]string{}, known: map[string]string{},
-		most: map[string]int{}}
+	return &Masker{key: key, real: map[string]string{}, numbers: map[string]bool{}}
 }
 
 // note tells a model of the stand-ins for values of columns.
@@ -75,24 +72,16 @@ func (m *Masker) Add(all []string) (short int) {
 	return short
 }
 
-// A Find is a credential in a text.
-type Find struct {
-	Line int // from 1
-	Kind string
-}
-
-// Learn finds the credentials in a text, which are masked from then on: of each line the first.
-func (m *Masker) Learn(text string) (all []Find) {
+// Learn has the credentials in a text masked from then on, and returns the lines that have some.
+func (m *Masker) Learn(text string) (lines []int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	line, at := 1, 0
 	for _, s := range m.learn(text) {
 		line, at = line+strings.Count(text[at:s.from], "\n"), s.from
-		if n := len(all); n == 0 || all[n-1].Line != line {
-			all = append(all, Find{line, s.kind})
-		}
+		lines = append(lines, line)
 	}
-	return all
+	return slices.Compact(lines)
 }
 
 // words matches what may be a word, or a path of names.
@@ -133,7 +122,7 @@ func (m *Masker) replace(text string, spans []span) string {
 	var b strings.Builder
 	end := 0
 	for _, s := range spans {
-		b.WriteString(text[end:s.from] + m.standIn(text[s.from:s.to]))
+		b.WriteString(text[end:s.from] + m.standIn(text[s.from:s.to], s.digits))
 		end = s.to
 	}
 	return b.String() + text[end:]
@@ -141,8 +130,8 @@ func (m *Masker) replace(text string, spans []span) string {
 
 // standIn returns the stand-in of a value. A text has the same letters in each of its dresses, and a
 // number the same digits in each form.
-func (m *Masker) standIn(text string) string {
-	if digits := m.known[text]; digits != "" {
+func (m *Masker) standIn(text, digits string) string {
+	if digits != "" {
 		s := fmt.Sprint(900_000_000_000_000 + m.hash(digits)%100_000_000_000_000)
 		m.real[s] = digits
 		return groupedAs(text, s)
@@ -150,14 +139,17 @@ func (m *Masker) standIn(text string) string {
 	all := dresses(text)
 	of, at := all[0], slices.Index(all, text)
 	if at < 0 {
-		of, at = text, capitals
+		of, at, all[capitals] = text, capitals, text
 	}
 	s := "masked"
 	for n := m.hash(of); len(s) < len("masked")+10; n /= 26 {
 		s += string(rune('a' + n%26))
 	}
-	m.real[s] = of
-	return dresses(s)[at]
+	worn := dresses(s)
+	for i, dress := range worn {
+		m.real[dress] = all[i]
+	}
+	return worn[at]
 }
 
 func (m *Masker) hash(text string) uint64 {
@@ -188,15 +180,12 @@ func (m *Masker) Unmask(text string, isJSON bool) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return standIns.ReplaceAllStringFunc(text, func(s string) string {
-		all, digits := dresses(s), notDigits.ReplaceAllString(s, "")
-		value, at := m.real[all[0]], slices.Index(all, s)
-		switch {
-		case m.real[digits] != "":
-			value = groupedAs(s, m.real[digits])
-		case value == "" || at < 0:
+		value, is := m.real[s]
+		if !is {
+			value = groupedAs(s, m.real[notDigits.ReplaceAllString(s, "")])
+		}
+		if value == "" {
 			return s
-		case at < capitals || value == strings.ToLower(value):
-			value = dresses(value)[at]
 		}
 		if isJSON {
 			quoted, _ := json.Marshal(value)

@@ -123,10 +123,10 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// TestLines: a find names the line, once.
+// TestLines: a line with credentials is named once.
 func TestLines(t *testing.T) {
 	text := "a\npassword = 'hunter2!x' or 'x'; pwd = 'hunter3!y'\n\nAKIA" + "QX7MZ2PLR4TN6WYD\n"
-	if got := fmt.Sprint(New(nil).Learn(text)); got != "[{2 a password} {4 an AWS access key}]" {
+	if got := fmt.Sprint(New(nil).Learn(text)); got != "[2 4]" {
 		t.Error(got)
 	}
 }

@@ -1,13 +1,12 @@
 package mask
 
 import (
-	"cmp"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
+
+	"dsstar/notebook/lazy"
 )
 
 // A look is how a value must look to be a secret.
@@ -23,10 +22,10 @@ const (
 
 // What may stand between the lines of a key, in the place of what is cut off, and after a name.
 const (
-	apart  = `(?:\\+[nr]|[\s"',])`
-	cutOff = `(?:…|\.\.\.)`
-	suffix = `(?:_[A-Za-z0-9]{1,12})?`
-	is     = suffix + `\\*["']?\]?\s{0,8}(?::=|=>|<-|[=:])\s{0,8}[bru]?`
+	between = `(?:\\+[nr]|[\s"',])`
+	cutOff  = `(?:…|\.\.\.)`
+	suffix  = `(?:_[A-Za-z0-9]{1,12})?`
+	is      = suffix + `\\*["']?\]?\s{0,8}(?::=|=>|<-|[=:])\s{0,8}[bru]?`
 )
 
 // named is what follows the name of a secret: its value in quotes, which may be escaped as in
@@ -40,60 +39,44 @@ const (
 	bareGroup = 4
 )
 
-// rules say what follows a word in a text with a credential. The first group that takes part is the
-// secret. Words stand in any case, but those of prefixed ones as they are, and their form is that of
-// a character.
-var rules = []struct {
-	look              look
-	kind, words, form string
-}{
-	{prefixed, "an AWS access key", "AKIA ASIA", `[A-Z2-7]`},
-	{prefixed, "a service's key", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- xoxa- xoxb- " +
-		"xoxe- xoxp- xoxr- xoxs- xapp- dckr_pat_ pypi-AgE AIza ya29. GOCSPX- shpat_ glsa_", `[\w-]`},
-	{prefixed, "a service's key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_ npm_", `[A-Za-z0-9]`},
-	{prefixed, "a service's key", "dapi dop_v1_", `[0-9a-f]`},
-	{prefixed, "a model provider's key", "sk-ant- sk-proj- sk-or- sk-svcacct-", `[\w-]`},
-	{prefixed, "a model provider's key", "sk- gsk_ hf_ r8_ xai- pplx-", `[A-Za-z0-9]`},
-	{prefixed, "a signed token", "eyJ SG. hvs. hvb.", `[\w.-]`},
-	{certain, "a private key", "private", ` KEY(?: BLOCK)?-----` + apart + `*` +
-		`(?:[A-Z][\w-]*: [^\n\\]*` + apart + `+)*((?:[A-Za-z0-9+/=]{16,}` + apart + `+)*` +
-		`[A-Za-z0-9+/=]{16,}(?:` + apart + `+[A-Za-z0-9+/=]{1,15})?)`},
-	{certain, "a key in an address", "?sig= &sig=", `([\w+/%=]{30,})`},
-	{chosen, "a password in an address", "://",
-		`[^\s:/@"'<>?#]{0,80}:([^\s/"'<>\\…]{3,200})@[\w.\[%-]|[^\s:/@"'<>?#.]{1,80}:` +
-			`([^\s/"'<>\\…]*[^\s/"'<>\\….\d][^\s/"'<>\\…]*?)` + cutOff},
-	{chosen, "a login", "authorization",
-		`\\*["']{0,2}\s*[:=,]\s*\\*["']{0,2}(?i:basic|bearer|token)\s+([\w+/=.~-]{12,})`},
-	{drawn, "a login", "bearer", `\s+([\w+/=.~-]{12,})`},
-	{chosen, "a password", "password passwd passphrase passwort kennwort pwd db_pass user_pass", named},
-	{drawn, "a key or token", "token secret credential credentials api_key api-key apikey access_key " +
-		"access-key accesskey auth_key account_key accountkey private_key signing_key", named},
+// afterPrefix returns what a key is made of that goes on by chance after its prefix.
+func afterPrefix(character string) func() *regexp.Regexp {
+	return after(`(` + character + `{16,})|(` + character + `{4,200})` + cutOff)
 }
 
-// A start is a word of a rule, and what may follow it.
-type start struct {
-	word, kind string
-	look       look
-	rest       *regexp.Regexp
+func after(form string) func() *regexp.Regexp { return lazy.Regexp(`^(?:` + form + `)`) }
+
+// A rule says what follows a word in a text with a credential. The first group that takes part is the
+// secret. Words stand in any case, but those of prefixed ones as they are.
+type rule struct {
+	look  look
+	words string
+	rest  func() *regexp.Regexp
 }
 
-// starts returns the words of all rules by their first two bytes.
-var starts = sync.OnceValue(func() [][]start {
-	all := make([][]start, 1<<16)
-	for _, r := range rules {
-		if r.look == prefixed {
-			r.form = fmt.Sprintf(`(%[1]s{16,})|(%[1]s{4,200})%s`, r.form, cutOff)
-		}
-		rest := regexp.MustCompile(`^(?:` + r.form + `)`)
-		for word := range strings.FieldsSeq(r.words) {
-			all[twoBytes(word)] = append(all[twoBytes(word)], start{word, r.kind, r.look, rest})
-		}
-	}
-	return all
-})
-
-// twoBytes returns a number that is the same for the first two bytes of a text in any case.
-func twoBytes(text string) int { return int(text[0]|0x20)<<8 | int(text[1]|0x20) }
+var rules = []rule{
+	{prefixed, "AKIA ASIA", afterPrefix(`[A-Z2-7]`)},
+	{prefixed, "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- gldt- glrt- xoxa- xoxb- xoxe- xoxp- xoxr- " +
+		"xoxs- xapp- dckr_pat_ pypi-AgE AIza ya29. GOCSPX- shpat_ glsa_ sk-ant- sk-proj- sk-or- " +
+		"sk-svcacct-", afterPrefix(`[\w-]`)},
+	{prefixed, "sk_live_ sk_test_ rk_live_ rk_test_ whsec_ npm_ sk- gsk_ hf_ r8_ xai- pplx-",
+		afterPrefix(`[A-Za-z0-9]`)},
+	{prefixed, "dapi dop_v1_", afterPrefix(`[0-9a-f]`)},
+	{prefixed, "eyJ SG. hvs. hvb.", afterPrefix(`[\w.-]`)},
+	{certain, "private", after(` KEY(?: BLOCK)?-----` + between + `*` +
+		`(?:[A-Z][\w-]*: [^\n\\]*` + between + `+)*((?:[A-Za-z0-9+/=]{16,}` + between + `+)*` +
+		`[A-Za-z0-9+/=]{16,}(?:` + between + `+[A-Za-z0-9+/=]{1,15})?)`)},
+	{certain, "?sig= &sig=", after(`([\w+/%=]{30,})`)},
+	{chosen, "://",
+		after(`[^\s:/@"'<>?#]{0,80}:([^\s/"'<>\\…]{3,200})@[\w.\[%-]|[^\s:/@"'<>?#.]{1,80}:` +
+			`([^\s/"'<>\\…]*[^\s/"'<>\\….\d][^\s/"'<>\\…]*?)` + cutOff)},
+	{chosen, "authorization",
+		after(`\\*["']{0,2}\s*[:=,]\s*\\*["']{0,2}(?i:basic|bearer|token)\s+([\w+/=.~-]{12,})`)},
+	{drawn, "bearer", after(`\s+([\w+/=.~-]{12,})`)},
+	{chosen, "password passwd passphrase passwort kennwort pwd db_pass user_pass", after(named)},
+	{drawn, "token secret credential credentials api_key api-key apikey access_key " +
+		"access-key accesskey auth_key account_key accountkey private_key signing_key", after(named)},
+}
 
 var (
 	// placeholder matches what stands in place of a secret, or names where it is.
@@ -133,53 +116,53 @@ func (l look) suits(value string) bool {
 		!strings.HasPrefix(value, "0x")
 }
 
-// A span is a part of a text: a credential, if it has a kind.
+// A span is a part of a text: a number, if it has digits.
 type span struct {
 	from, to int
-	kind     string
+	digits   string
 }
 
 // credentials finds what looks like credentials, in order and apart.
 func credentials(text string) (all []span) {
-	for at := range max(0, len(text)-1) {
-		for _, s := range starts()[twoBytes(text[at:])] {
-			if found, ok := s.find(text, at); ok {
-				all = append(all, found)
+	small := lower(text)
+	for _, r := range rules {
+		in := small
+		if r.look == prefixed {
+			in = text
+		}
+		for word := range strings.FieldsSeq(r.words) {
+			for end := 0; ; {
+				before, _, found := strings.Cut(in[end:], word)
+				if !found {
+					break
+				}
+				at := end + len(before)
+				end = at + len(word)
+				if s, ok := r.find(text, at, end); ok {
+					all = append(all, s)
+				}
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b span) int { return cmp.Or(a.from-b.from, b.to-a.to) })
-	end := 0
-	return slices.DeleteFunc(all, func(s span) bool {
-		if s.from < end {
-			return true
-		}
-		end = s.to
-		return false
-	})
+	return apart(all)
 }
 
-// find finds the secret behind the word, if this stands at a place of a text.
-func (s start) find(text string, at int) (found span, ok bool) {
-	end := at + len(s.word)
-	if end > len(text) || !strings.EqualFold(text[at:end], s.word) || s.look == prefixed &&
-		(text[at:end] != s.word || at > 0 && isWord(rune(text[at-1]))) {
-		return found, false
-	}
-	groups := s.rest.FindStringSubmatchIndex(text[end:])
-	if groups == nil {
-		return found, false
+// find finds the secret behind a word of the rule.
+func (r rule) find(text string, at, end int) (s span, ok bool) {
+	groups := r.rest().FindStringSubmatchIndex(text[end:])
+	if groups == nil || r.look == prefixed && at > 0 && isWord(rune(text[at-1])) {
+		return s, false
 	}
 	n := 1
 	for groups[2*n] < 0 {
 		n++
 	}
-	found = span{end + groups[2*n], end + groups[2*n+1], s.kind}
+	s, look := span{from: end + groups[2*n], to: end + groups[2*n+1]}, r.look
 	switch {
-	case s.look == prefixed:
-		found.from = at
-	case s.look == chosen && n == bareGroup:
-		s.look = bare
+	case look == prefixed:
+		s.from = at
+	case look == chosen && n == bareGroup:
+		look = bare
 	}
-	return found, s.look.suits(text[found.from:found.to])
+	return s, look.suits(text[s.from:s.to])
 }

@@ -2,8 +2,6 @@ package mask
 
 import (
 	"cmp"
-	"index/suffixarray"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,37 +14,39 @@ import (
 // everything.
 const leastText, leastDigits, leastRest = 3, 6, 6
 
-// end is in no value.
-const end = "\x00"
-
 var (
-	// separators are what may stand between the thousands of a number.
-	separators = []string{"", ",", ".", "_", "'", " "}
 	numberForm = regexp.MustCompile(`^[+-]?(\d+|\d{1,3}(?:[,._' ]\d{3})+)(?:\.\d*)?$`)
 	notDigits  = regexp.MustCompile(`\D`)
+	// aNumber matches a number in a text, with or without a separator of thousands.
+	aNumber = regexp.MustCompile(`(\d{1,3}(?:(?:,\d{3})+|(?:\.\d{3})+|(?:_\d{3})+|(?:'\d{3})+|` +
+		`(?: \d{3})+))(?:\D|$)|(\d+)`)
 	// breaks are what printing a value may change: it is masked in parts around them.
 	breaks = regexp.MustCompile(`\\[nr]|['"\\\pC]`)
+	// cutMarks stand for what is cut, by profiles and pandas, and by the agent.
+	cutMarks = regexp.MustCompile(`\n\[… \d+ characters cut here …\]\n|…|\.\.\.`)
 )
 
 // add takes a value in, and reports whether any of it is long enough.
 func (m *Masker) add(value string) (added bool) {
 	if at := numberForm.FindStringSubmatch(strings.TrimSpace(value)); at != nil {
 		digits := notDigits.ReplaceAllString(at[1], "")
-		if len(digits) < leastDigits {
-			return false
+		if added = len(digits) >= leastDigits; added {
+			m.numbers[digits] = true
 		}
-		for _, sep := range separators {
-			m.put(grouped(digits, sep), digits)
-		}
-		return true
+		return added
 	}
 	for _, part := range breaks.Split(value, -1) {
 		part = strings.TrimFunc(part, func(r rune) bool { return !isWord(r) })
-		if len(part) >= leastText {
-			added = true
-			m.put(lower(part), "")
-			inJSON := strconv.QuoteToASCII(part)
-			m.put(lower(inJSON[1:len(inJSON)-1]), "")
+		if len(part) < leastText {
+			continue
+		}
+		added = true
+		inJSON := strconv.QuoteToASCII(part)
+		for _, form := range []string{lower(part), lower(inJSON[1 : len(inJSON)-1])} {
+			if _, known := m.texts.begins(form); !known {
+				m.texts, m.ends = append(m.texts, form), append(m.ends, backwards(form))
+				m.unsorted = true
+			}
 		}
 	}
 	return added
@@ -54,80 +54,100 @@ func (m *Masker) add(value string) (added bool) {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r) }
 
-func (m *Masker) put(text, digits string) {
-	m.known[text] = cmp.Or(m.known[text], digits)
-	m.most[text[:leastText]] = max(m.most[text[:leastText]], len(text))
-}
-
 // find finds the known values in a text: the longest first, and only whole words. Of a value that
 // is cut it finds what is left.
 func (m *Masker) find(text string) (all []span) {
-	if len(m.known) == 0 {
-		return nil
-	}
-	small, edge := lower(text), edges(text)
-	rests := m.rests(small, edge)
-	for at := 0; at < len(text); at++ {
-		if !edge[at] {
-			continue
+	for _, table := range []*table{&m.texts, &m.ends} {
+		if m.unsorted {
+			slices.Sort(*table)
+			*table = slices.Compact(*table)
 		}
-		to := min(len(text), at+m.most[small[at:min(at+leastText, len(text))]])
-		for ; to > at; to-- {
-			if _, known := m.known[small[at:to]]; known && edge[to] {
+	}
+	m.unsorted = false
+	for _, at := range aNumber.FindAllStringSubmatchIndex(text, -1) {
+		s := span{from: at[0], to: max(at[3], at[5])}
+		if s.digits = notDigits.ReplaceAllString(text[s.from:s.to], ""); m.numbers[s.digits] {
+			all = append(all, s)
+		}
+	}
+	if len(m.texts) > 0 {
+		small, edge := lower(text), edges(text)
+		begin, end := make([]bool, len(edge)), make([]bool, len(edge)) // of cuts
+		for _, at := range cutMarks.FindAllStringIndex(text, -1) {
+			begin[at[0]], end[at[1]] = true, true
+		}
+		all = append(all, m.texts.find(small, edge, begin)...)
+		if slices.Contains(end, true) {
+			slices.Reverse(edge)
+			slices.Reverse(end)
+			for _, s := range m.ends.find(backwards(small), edge, end) {
+				all = append(all, span{from: len(text) - s.to, to: len(text) - s.from})
+			}
+		}
+	}
+	return apart(all)
+}
+
+// A table has texts in order, so that one is found by its beginning.
+type table []string
+
+// begins reports whether some text begins with a part, and whether one is the part.
+func (t table) begins(part string) (begins, is bool) {
+	i, is := slices.BinarySearch(t, part)
+	return is || i < len(t) && strings.HasPrefix(t[i], part), is
+}
+
+// find finds the texts between edges of another, the longest first, and their beginnings before cuts.
+func (t table) find(text string, edge, cut []bool) (all []span) {
+	for at := 0; at < len(text); at++ {
+		s := span{from: at, to: at}
+		for to := at + 1; edge[at] && to <= len(text); to++ {
+			if !edge[to] {
+				continue
+			}
+			begins, is := t.begins(text[at:to])
+			if is || begins && cut[to] && to-at >= leastRest {
+				s.to = to
+			}
+			if !begins {
 				break
 			}
 		}
-		if to = max(to, rests[at]); to > at {
-			all = append(all, span{from: at, to: to})
-			at = to - 1
+		if s.to > at {
+			all = append(all, s)
+			at = s.to - 1
 		}
 	}
 	return all
 }
 
-// cutMarks stand for what is cut, by profiles and pandas, and by the agent.
-var cutMarks = regexp.MustCompile(`\n\[… \d+ characters cut here …\]\n|…|\.\.\.`)
-
-// rests returns where what is left of known values ends, at the places where a text was cut, by
-// where it begins.
-func (m *Masker) rests(small string, edge []bool) map[int]int {
-	all := map[int]int{}
-	for _, cut := range cutMarks.FindAllStringIndex(small, -1) {
-		from, to := cut[0], cut[1]
-		for n := leastRest; n <= from && m.has(small[from-n:from]); n++ {
-			if edge[from-n] && m.has(end+small[from-n:from]) {
-				all[from-n] = from
-			}
+// apart returns spans in order, without those that overlap with one before them.
+func apart(all []span) []span {
+	slices.SortStableFunc(all, func(a, b span) int { return cmp.Or(a.from-b.from, b.to-a.to) })
+	end := 0
+	return slices.DeleteFunc(all, func(s span) bool {
+		if s.from < end {
+			return true
 		}
-		for n := leastRest; n <= len(small)-to && m.has(small[to:to+n]); n++ {
-			if edge[to+n] && m.has(small[to:to+n]+end) {
-				all[to] = to + n
-			}
-		}
-	}
-	return all
+		end = s.to
+		return false
+	})
 }
 
-// has reports whether some of the known values, each between two ends, have a part.
-func (m *Masker) has(part string) bool {
-	if m.size != len(m.known) {
-		all := slices.Collect(maps.Keys(m.known))
-		m.size = len(all)
-		m.within = suffixarray.New([]byte(end + strings.Join(all, end) + end))
-	}
-	return len(m.within.Lookup([]byte(part), 1)) > 0
+func backwards(text string) string {
+	all := []byte(text)
+	slices.Reverse(all)
+	return string(all)
 }
 
-// grouped writes digits with a separator of thousands.
-func grouped(digits, sep string) string {
+// groupedAs writes digits with the separator of thousands of another number.
+func groupedAs(other, digits string) string {
+	sep := notDigits.FindString(other)
 	for at := len(digits) - 3; sep != "" && at > 0; at -= 3 {
 		digits = digits[:at] + sep + digits[at:]
 	}
 	return digits
 }
-
-// groupedAs writes digits with the separator of another number.
-func groupedAs(other, digits string) string { return grouped(digits, notDigits.FindString(other)) }
 
 // lower returns a text in small letters, as far as they take as many bytes.
 func lower(text string) string {
