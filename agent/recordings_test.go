@@ -136,7 +136,6 @@ var (
 		tr.Readings[0].Evidence, tr.Readings[0].From = "\u201c"+mind+"\u201d (note)", record.FromNote
 	})
 
-	better  = source("round-2", "Two.", "Two, but better.")
 	shout   = source("final", "print(z)", "z += \"!\"\nprint(z)")
 	doubled = source("step-1", "x = 1", "x = 2")
 	hers    = source("step-2", "\"2\"", "\"mine\"")
@@ -298,27 +297,17 @@ var recordings = map[string][]turn{
 	"another order": {{replies: three}, {replies: more.with(script{"last": "print(z)"}),
 		does: edit(source("step-1", "x = 1", "x = 1\ny = x"), source("step-2", "y = x\n", ""),
 			source("step-3", "z = y", "z = y\ny += \"4\""), move("step-3", "step-1"))}},
-	"words of a step edited": {{replies: three}, {does: edit(source("round-2", "Two.", "Two, but *better*.")),
-		replies: more.with(script{"last": "print(z)"})}},
 	"a note that leads on": {{replies: three}, {does: edit(insert("step-3", note("Mind the gap."))),
 		replies: more.with(script{"verdict round 4": no, "cell round 5": `z += "g"`, "last": "print(z)"})}},
 	"an edit, and the judge goes back": {{replies: three}, {does: edit(source("step-2", `"2"`, `"II"`)),
 		replies: more.with(script{"verdict round 4": bad, "wrong": "3",
 			"cell round 5": "z = y\nz += \"a\"\nprint(z)", "last": "print(z)"})}},
 	"elsewhere": {{replies: three}, {does: next, replies: onward}, {does: edit(source("parameters", "/data", "/other")), replies: more}},
-	"edited again before the cell is written": {{replies: three}, {replies: more,
-		does: then(edit(better), edit(insert("step-3", note("Mind."))))}},
-	"edited again while the cell is written": {{replies: three}, {does: edit(better), replies: script{}},
-		{does: edit(insert("data", note("Mind."))), replies: more, whole: true}},
 	"a cell of a person's own fails": {{replies: three}, {does: edit(source("step-2", "", "nothing_like_it\n")), replies: more},
 		{does: edit(insert("step-3", note("Mind."))), replies: more},
 		{does: edit(source("step-2", "nothing_like_it\n", "")), replies: more}},
 	"a last cell of a person's own fails": {{replies: three}, {does: edit(source("final", "", "nothing_like_it\n")), replies: more},
 		{does: edit(source("final", "nothing_like_it\n", "")), replies: more}},
-	"a cell before one of a person's own is not written": {{replies: three}, {
-		does:    edit(source("round-2", "Two.", "Better."), source("step-3", "z = y", "z = x\nz += \"mine\"")),
-		replies: more.with(script{"cell": `raise KeyError("k")`, "debugger": `raise KeyError("k")`})},
-		{replies: more, whole: true}},
 	"a step before a last cell of a person's own fails": {{replies: three}, {replies: more, does: then(
 		edit(source("final", "print(z)", "# mine\nprint(z)")), changed(func(tr *record.Trajectory) {
 			tr.Start.Given[1].Attempts[0].Code = "nothing_like_it" // does not run a second time

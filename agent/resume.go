@@ -47,8 +47,7 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	return r.whole(ctx, r.answerAll)
 }
 
-// begin runs the cells again with which a person has left the question, has those written anew whose
-// words were changed, and has the plan judged.
+// begin runs the cells again with which a person has left the question, and has the plan judged.
 func (r *run) begin(ctx context.Context) error {
 	if err := r.runAgain(ctx); err != nil || !r.unjudged() {
 		return err
@@ -56,15 +55,10 @@ func (r *run) begin(ctx context.Context) error {
 	return r.judge(ctx)
 }
 
-// runAgain runs the cells again with which a person has left the question, and has those written
-// whose words were changed.
+// runAgain runs the cells again with which a person has left the question.
 func (r *run) runAgain(ctx context.Context) error {
 	for len(r.t.Rest) > 0 {
-		next, again := r.t.Rest[0], r.repeat
-		if next.Rewrite != "" {
-			again = r.rewrite
-		}
-		goes, err := again(ctx, next)
+		goes, err := r.repeat(ctx, r.t.Rest[0])
 		if err != nil {
 			return err
 		}
@@ -81,29 +75,11 @@ func (r *run) unjudged() bool { return r.asLeft() && r.t.Last().Verdict == nil }
 // asLeft reports whether the plan is as a person has left it: nothing was added.
 func (r *run) asLeft() bool { return r.t.Last() != nil && r.t.Last().Given }
 
-// rewrite has the cell of a changed step written in a round of its own. If none can be, the cells
-// after it cannot run either.
-func (r *run) rewrite(ctx context.Context, next record.Round) (goes bool, err error) {
-	if err := r.beginRound(next.Rewrite); err != nil {
-		return false, err
-	}
-	goes, err = r.implement(ctx, "", r.codeWords, r.shared)
-	if err == nil && !goes && r.handsOff(r.t.Rest[1:]) {
-		err = &record.EditError{Problem: fmt.Sprintf("no cell that runs could be "+
-			"written for step %d, and cells that follow it are yours", len(r.t.Plan())+1)}
-	}
-	if err == nil {
-		r.t.Rest = r.t.Rest[1:]
-	}
-	return goes, err
-}
-
 // handsOff reports whether a person wrote one of the cells that are still to run again, or the last
 // cell, or put the steps into order. Then nothing is dropped.
 func (r *run) handsOff(rest []record.Round) bool {
-	return r.t.Start.Ordered || r.t.Start.ByHand || slices.ContainsFunc(rest, func(x record.Round) bool {
-		return x.ByHand || x.Rewrite != ""
-	})
+	mine := func(x record.Round) bool { return x.ByHand }
+	return r.t.Start.Ordered || r.t.Start.ByHand || slices.ContainsFunc(rest, mine)
 }
 
 // repeat runs the cell of a round again as the next step of the plan. A cell that a person

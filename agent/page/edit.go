@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"html"
 	"maps"
 	"slices"
 	"strings"
@@ -13,15 +12,13 @@ import (
 	"dsstar/agent/journal"
 	"dsstar/agent/record"
 	"dsstar/notebook"
-	"dsstar/notebook/lazy"
 )
 
 // An editing finds out what a person has changed, by comparing the cells with the record.
 type editing struct {
 	t     *record.Trajectory
 	cells []left
-	words map[string]string // of steps that were changed, by the ids of their cells
-	what  [][]string        // was changed, in words, by part
+	what  [][]string // was changed, in words, by part
 }
 
 // did records what was changed in part k.
@@ -177,10 +174,10 @@ func (e *editing) steps(k int, start *record.Start) {
 		if c.Type != notebook.Code || c.part != k+1 || c.own && c.meta.Role != roleStep {
 			continue
 		}
-		number, r, to := len(now)+1, handMade(c.Cell, next), ""
+		number, r := len(now)+1, handMade(c.Cell, next)
 		if c.own {
 			at := slices.IndexFunc(was, func(r record.Round) bool { return r.Number == c.meta.Round })
-			kept, r, to = append(kept, at), was[at], e.words[c.meta.id()]
+			kept, r = append(kept, at), was[at]
 		} else {
 			next++
 			e.did(k, "a cell was added as step %d", number)
@@ -188,12 +185,6 @@ func (e *editing) steps(k int, start *record.Start) {
 		if c.changed {
 			r.ByHand, r.Was = true, c.was
 			e.did(k, "the cell of step %d was changed", number)
-		}
-		if to != "" && to != brief.OneLine(cmp.Or(r.Rewrite, r.Step)) {
-			if r.Rewrite = to; c.changed {
-				r.Step, r.Rewrite = to, "" // and its cell with them
-			}
-			e.did(k, "the words of step %d were changed", number)
 		}
 		r.Place = number
 		now = append(now, r)
@@ -233,23 +224,4 @@ func handMade(c notebook.Cell, number int) record.Round {
 	ran := notebook.Execution{Status: notebook.OK, Outputs: record.Recounted(c.Outputs, 0)}
 	return record.Round{Number: number, Step: step, Given: true, ByHand: true,
 		Attempts: []record.Attempt{{Code: c.Source, Execution: ran}}}
-}
-
-var (
-	stepHeading = lazy.Regexp(`^## Step \d+(: *|$)`)
-	escapes     = lazy.Regexp(`\\(.)|</?span>`)
-)
-
-// stepText returns a step's text from its edited heading. It is the inverse of the heading's
-// template.
-func stepText(source string) string {
-	words := ""
-	for line := range strings.Lines(source) {
-		line = strings.TrimSpace(line)
-		heading := stepHeading().FindString(line)
-		if cut := heading != "" && strings.HasSuffix(line, "…"); !cut && line != handMark { // or all stands below
-			words += " " + line[len(heading):]
-		}
-	}
-	return brief.OneLine(html.UnescapeString(escapes().ReplaceAllString(words, "$1")))
 }

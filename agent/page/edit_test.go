@@ -25,13 +25,8 @@ func TestEdits(t *testing.T) {
 		cells  string // the rounds whose cells are the steps; or refused
 	}{
 		{"finished", rewrite("step-3", "sum()", "max()"), "the cell of step 2 was changed", "1 3"},
-		{"finished", all(rewrite("round-3", "Add", "*Sum*"), rewrite("step-1", "describe", "head")),
-			"the cell of step 1 was changed; the words of step 2 were changed", "1 3"},
-		{"finished", all(rewrite("step-3", "sum", "max"), rewrite("round-3", "Add", "Top")),
-			"the cell of step 2 was changed; the words of step 2 were changed", "1 3"},
 		{"finished", remove("round-1", "step-1", "verdict-1", "round-2"), "step 1 was removed", "3"},
 		{"finished", remove("step-3"), "step 2 was removed", "1"},
-		{"asked", rewrite("round-3", "Add", "Sum"), "question 1: the words of step 2 were changed", "1 3"},
 		{"finished", remove("final"), "the last cell was removed", "1 3"},
 		{"finished", rewrite("final", "total", "n"), "the last cell was changed", "1 3"},
 		{"finished", insert("proof", mine), "a cell was added as step 3", "1 3 4"},
@@ -42,7 +37,7 @@ func TestEdits(t *testing.T) {
 		// Texts that dsstar draws are no record.
 		{"asked", rewrite("question-2", "**Answer**", "Mine. **Answer**"), "", "1"},
 		{"finished", remove("round-3", "verdict-3"), "", "1 3"},
-		{"finished", all(copied("verdict-1"), rewrite("verdict-3", "the", "The")), "", "1 3"},
+		{"finished", all(copied("verdict-1"), rewrite("round-3", "Add", "Sum")), "", "1 3"},
 		// Edits from which no run continues.
 		{"finished", remove("setup"), "the parameters or the set-up was changed", refused},
 		{"finished", rewrite("setup", "import os", "import os, sys"), "the parameters or the set-up was changed", refused},
@@ -71,8 +66,8 @@ func TestEdits(t *testing.T) {
 			}
 			tr := readAgain(t, nb)
 			if strings.Contains(c.what, "the cell of step 2") {
-				if r := tr.Rest[1]; !strings.Contains(r.Was, "sum()") || r.Rewrite != "" {
-					t.Errorf("the cell was %q, its words are to be %q", r.Was, r.Rewrite)
+				if r := tr.Rest[1]; !strings.Contains(r.Was, "sum()") {
+					t.Errorf("the cell was %q", r.Was)
 				}
 			}
 			var shown []int

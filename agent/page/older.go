@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"encoding/json"
 
 	"dsstar/agent/journal"
@@ -13,8 +12,9 @@ import (
 const olderVersion = 2
 
 // fromOlder returns the trajectory of a notebook of an older version, of which it takes what does not
-// change: task, questions and cells. The questions begin again from these, and are judged, derived
-// and proved anew. Rounds keep their numbers; the metadata of their cells get those of their questions.
+// change: task, questions, the words of steps and cells. The questions begin again from these, and are
+// judged, derived and proved anew. Rounds keep their numbers; the metadata of their cells get those of
+// their questions.
 func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 	type plain record.Trajectory // whose questions are read here
 	type asked struct {
@@ -25,27 +25,19 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 		plain
 		Earlier  []asked
 		Readings []record.Reading
+		Rounds   []struct{ Step string }
 		Journal  json.RawMessage `json:"journal"` // of another form
 	}
 	if err := json.Unmarshal(data, &was); err != nil {
 		return nil, err
 	}
-	var functions struct{ Recalled struct{ Imports []string } }
-	if err := json.Unmarshal(data, &functions); err != nil {
-		return nil, err
-	}
 	t := (*record.Trajectory)(&was.plain)
-	if t.Recalled != nil {
-		for i := range t.Recalled.Tools {
-			t.Recalled.Tools[i].Imports = functions.Recalled.Imports
-		}
-	}
 	t.Questions, t.Later, t.Journal = nil, nil, &journal.Journal{}
 	for _, q := range append(was.Earlier, asked{t.Task.Question, t.Task.Guidelines, was.Readings}) {
 		t.Question = &record.Question{Text: q.Question, Guidelines: q.Guidelines, Readings: q.Readings}
 		t.Questions = append(t.Questions, t.Question)
 	}
-	part, words := 0, ""
+	part := 0
 	for i, c := range nb.Cells {
 		var m cellMeta
 		if decode(c.Metadata, &m) != nil {
@@ -55,14 +47,12 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 			part = min(max(1, m.Part), len(t.Questions)) - 1
 		}
 		q := t.Questions[part]
-		switch m.Role {
-		case roleRound:
-			words = stepText(c.Source)
-		case roleStep:
+		switch {
+		case m.Role == roleStep && 0 < m.Round && m.Round <= len(was.Rounds):
 			r := handMade(c, m.Round)
-			r.Step, r.ByHand, words = cmp.Or(words, r.Step), false, ""
+			r.Step, r.ByHand = was.Rounds[m.Round-1].Step, false
 			q.Rounds = append(q.Rounds, r)
-		case roleFinal:
+		case m.Role == roleFinal:
 			q.Final = record.Start{Last: c.Source}.Final()
 		}
 		if m.Round > 0 && part > 0 {

@@ -85,11 +85,9 @@ type left struct {
 
 // leftIn reads the cells of a notebook but for empty ones that a person added. The trajectory gets
 // the code and outputs of those that show an attempt, and the person's own texts: so are the versions
-// of dsstar's texts that a person has written, but for the words of steps. A copy of dsstar's cell
-// is the person's own.
+// of dsstar's texts that a person has written. A copy of dsstar's cell is the person's own.
 func (e *editing) leftIn(nb *notebook.Notebook) error {
 	in, before, seen, ids := 1, "", map[string]bool{}, map[string]bool{}
-	e.words = map[string]string{}
 	for _, c := range nb.Cells {
 		ids[c.ID] = true
 	}
@@ -116,12 +114,7 @@ func (e *editing) leftIn(nb *notebook.Notebook) error {
 		if l.own && m.Role == roleQuestion {
 			in = l.part
 		}
-		words := l.own && m.Role == roleRound
-		if words && l.changed {
-			m.Role = roleStep
-			e.words[m.id()] = stepText(c.Source)
-		}
-		if c.Type != notebook.Code && (!l.own || l.changed && !words) {
+		if c.Type != notebook.Code && (!l.own || l.changed) {
 			e.t.Remarks = append(e.t.Remarks, l.remark(cmp.Or(m.After, before), ids))
 		}
 		if l.own || c.Type != notebook.Code || strings.TrimSpace(c.Source) != "" {

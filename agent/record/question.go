@@ -56,10 +56,9 @@ type Round struct {
 	Route    *Route    `json:"route,omitempty"`   // nil until chosen
 	Dropped  int       `json:"dropped,omitempty"` // the round whose route took its step out of the plan
 
-	Given   bool   `json:"given,omitempty"`   // a person left its cell in the notebook, which ran again
-	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
-	Was     string `json:"was,omitempty"`     // the cell before that
-	Rewrite string `json:"rewrite,omitempty"` // a person's words for the step, until it has a cell
+	Given  bool   `json:"given,omitempty"`   // a person left its cell in the notebook, which ran again
+	ByHand bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
+	Was    string `json:"was,omitempty"`     // the cell before that
 
 	By []string `json:"by,omitempty"` // of a person's turn, which is nothing else: what was done
 }
@@ -254,7 +253,7 @@ func (q *Question) Again(what ...string) *Start {
 	for n, r := range q.Drawn(false) {
 		s.Given = append(s.Given, Round{Number: r.Number, Place: n + 1, Step: r.Step,
 			Attempts: slices.Clone(r.Attempts[len(r.Attempts)-1:]), Verdict: r.Verdict, Given: true,
-			ByHand: r.ByHand, Was: r.Was, Rewrite: r.Rewrite})
+			ByHand: r.ByHand, Was: r.Was})
 	}
 	if a, ok := q.FinalCell(); ok {
 		s.Last, s.ByHand = a.Code, q.Final.ByHand
