@@ -118,12 +118,3 @@ func OneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // Python returns s as a Python string literal in one line; one of Go means the same.
 func Python(s string) string { return strconv.Quote(s) }
-
-// PythonList returns texts as a Python list of string literals.
-func PythonList(texts []string) string {
-	literals := make([]string, len(texts))
-	for i, s := range texts {
-		literals[i] = Python(s)
-	}
-	return "[" + strings.Join(literals, ", ") + "]"
-}

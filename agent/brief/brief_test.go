@@ -110,8 +110,7 @@ func TestFailures(t *testing.T) {
 }
 
 func TestPython(t *testing.T) {
-	const want = `["a'b \"c\" <d>\\\n", "é\u0085"]`
-	if got := brief.PythonList([]string{"a'b \"c\" <d>\\\n", "é\u0085"}); got != want {
+	if got := brief.Python("a'b \"c\" <d>\\\n" + "é\u0085"); got != `"a'b \"c\" <d>\\\né\u0085"` {
 		t.Error(got)
 	}
 }

@@ -50,7 +50,12 @@ type notebookMeta struct {
 }
 
 func newMeta(t *record.Trajectory) *notebookMeta {
-	data, err := json.Marshal(withoutShown(t))
+	bare := *t
+	bare.Questions = slices.Clone(t.Questions)
+	for k, q := range t.Questions {
+		bare.Questions[k] = q.WithoutShown(t.Method.Script)
+	}
+	data, err := json.Marshal(&bare)
 	if err != nil {
 		panic(err) // not plain data
 	}
@@ -119,16 +124,6 @@ func (p part) meta(role string) cellMeta {
 		return cellMeta{Role: role}
 	}
 	return cellMeta{Role: role, Part: p.k + 1}
-}
-
-// withoutShown returns a copy of the trajectory without the outputs that cells show.
-func withoutShown(t *record.Trajectory) *record.Trajectory {
-	bare := *t
-	bare.Questions = slices.Clone(t.Questions)
-	for k, q := range t.Questions {
-		bare.Questions[k] = q.WithoutShown(t.Method.Script)
-	}
-	return &bare
 }
 
 // A drawing is a notebook being drawn.

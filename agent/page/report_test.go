@@ -21,66 +21,60 @@ func answered(t *testing.T) *record.Trajectory {
 }
 
 // follow makes a run one whose question follows another one; its second derivation may build on that.
-func follow(t *record.Trajectory, builds bool) {
-	first := *t.Question
-	t.Questions = []*record.Question{&first, t.Question}
-	t.Rounds = []record.Round{{Attempts: ran("c = 2"), Verdict: &record.Verdict{Sufficient: true}}}
-	t.Readings, first.Readings = nil, nil
-	t.Second = &record.Second{Derived: record.Derived{Answer: "North"}, Agrees: true, Builds: builds}
-}
-
-// ran returns an attempt that ran.
-func ran(code string) []record.Attempt {
-	return []record.Attempt{{Code: code, Execution: notebook.Execution{Status: notebook.OK}}}
+func follow(builds bool) func(*record.Trajectory) {
+	return func(t *record.Trajectory) {
+		first := *t.Question
+		t.Questions = []*record.Question{&first, t.Question}
+		t.Rounds = []record.Round{{Attempts: []record.Attempt{{Code: "c = 2", Execution: notebook.Execution{
+			Status: notebook.OK}}}, Verdict: &record.Verdict{Sufficient: true}}}
+		t.Readings, first.Readings = nil, nil
+		t.Second = &record.Second{Derived: record.Derived{Answer: "North"}, Agrees: true, Builds: builds}
+	}
 }
 
 // TestWords: the words of an answer's worth are written only where they are true.
 func TestWords(t *testing.T) {
-	const own, none, whole, chart, why = "independently", "no reading", "no open reading", "not compared: the chart", "cause"
-	const other, nothing = "another answer, South: both may be.", "The data hold no answer: no sales are in it"
-	for _, c := range []struct {
-		name   string
+	words := map[string]string{"own": "independently", "none": "no reading", "whole": "no open reading",
+		"chart": "not compared: the chart", "why": "cause", "other": "another answer, South: both may be.",
+		"nothing": "The data hold no answer: no sales are in it", "files": "compared: n.csv, c.png", "file": "not compared: c.png"}
+	rejected := func(ruling string) func(*record.Trajectory) {
+		return func(t *record.Trajectory) { t.Second.Rejected = []record.Ruled{{Ruling: ruling}} }
+	}
+	gave := func(first, second []compare.File) func(*record.Trajectory) {
+		return func(t *record.Trajectory) { t.Final.Files, t.Second.Files = first, second }
+	}
+	table, picture := compare.File{Name: "n.csv", Digest: "1"}, compare.File{Name: "c.png", Digest: "2"}
+	for n, c := range []struct {
+		said   string
 		change func(*record.Trajectory)
-		said   []string // of those above
 	}{
-		{"as it was", func(*record.Trajectory) {}, []string{own, whole, chart}},
-		{"no reading was named", func(t *record.Trajectory) { t.Readings = nil }, []string{own, none, chart}},
-		{"from the files, after another question", func(t *record.Trajectory) { follow(t, false) }, []string{own, none}},
-		{"with variables of another question", func(t *record.Trajectory) { follow(t, true) }, []string{none}},
-		{"in one session", func(t *record.Trajectory) { t.Second.Together = true }, []string{whole, chart}},
-		{"the second was told a mistake", func(t *record.Trajectory) {
-			t.Second.Rejected = []record.Ruled{{Ruling: record.RuledSecond}}
-		}, []string{whole, chart}},
-		{"the first was corrected", func(t *record.Trajectory) {
-			t.Second.Rejected = []record.Ruled{{Ruling: record.RuledFirst}}
-		}, []string{whole, chart}},
-		{"the chart is a file", func(t *record.Trajectory) {
-			t.Final.Files = []compare.File{{Name: "n.csv", Digest: "1"}, {Name: "c.png", Digest: "2"}}
-			t.Second.Files = t.Final.Files
-		}, []string{own, whole, "compared: n.csv, c.png"}},
-		{"another picture", func(t *record.Trajectory) {
-			t.Final.Files = []compare.File{{Name: "c.png", Digest: "2"}}
-			t.Second.Files = []compare.File{{Name: "c.png", Digest: "3"}}
-		}, []string{own, whole, "not compared: c.png"}},
-		{"no chart", func(t *record.Trajectory) {
-			t.Rounds[0].Attempts[1].Execution.Outputs = nil
-		}, []string{own, whole}},
-		{"a why", func(t *record.Trajectory) { t.Task.Question = "Why did it fall?" }, []string{own, whole, chart, why}},
-		{"depends", func(t *record.Trajectory) {
+		{"own whole chart", func(*record.Trajectory) {}},
+		{"own none chart", func(t *record.Trajectory) { t.Readings = nil }},
+		{"own none", follow(false)},
+		{"none", follow(true)},
+		{"whole chart", func(t *record.Trajectory) { t.Second.Together = true }},
+		{"whole chart", rejected(record.RuledSecond)}, // it was told a mistake
+		{"whole chart", rejected(record.RuledFirst)},
+		{"own whole files", gave([]compare.File{table, picture}, []compare.File{table, picture})},
+		{"own whole file", gave([]compare.File{picture}, []compare.File{{Name: "c.png", Digest: "3"}})},
+		{"own whole", func(t *record.Trajectory) { t.Rounds[0].Attempts[1].Execution.Outputs = nil }},
+		{"own whole chart why", func(t *record.Trajectory) { t.Task.Question = "Why did it fall?" }},
+		{"own chart", func(t *record.Trajectory) {
 			t.Readings[1].Options[1].Same, t.Readings[1].Options[1].Answer = false, "South"
-		}, []string{own, chart}},
-		{"not verified", func(t *record.Trajectory) {
-			t.Second = &record.Second{Derived: record.Derived{Answer: "South"}, Ruling: record.RuledUndecided, Reason: "both may be"}
-		}, []string{other}},
-		{"inconclusive", func(t *record.Trajectory) {
+		}},
+		{"other", func(t *record.Trajectory) {
+			t.Second = &record.Second{Derived: record.Derived{Answer: "South"}, Ruling: record.RuledUndecided,
+				Reason: "both may be"}
+		}},
+		{"own whole chart nothing", func(t *record.Trajectory) {
 			t.Rounds[0].Verdict = &record.Verdict{Sufficient: true, Inconclusive: true, Reason: "no sales are in it"}
-		}, []string{own, whole, chart, nothing}},
+		}},
 	} {
 		tr := answered(t)
 		c.change(tr)
-		for _, word := range []string{own, none, whole, chart, why, other, nothing, "compared: n.csv, c.png", "not compared: c.png"} {
-			if strings.Contains(tr.InWords(), word) != slices.Contains(c.said, word) {
-				t.Errorf("%s: %q in %s", c.name, word, tr.InWords())
+		for key, word := range words {
+			if strings.Contains(tr.InWords(), word) != slices.Contains(strings.Fields(c.said), key) {
+				t.Errorf("%d: %q in %s", n, word, tr.InWords())
 			}
 		}
 	}

@@ -6,6 +6,7 @@ package profile
 import (
 	"cmp"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -56,16 +57,17 @@ type Bounds struct {
 // Script returns Python that prints a line for each file that it looked into: the mark, the number
 // of its path and its profile.
 func Script(paths []string, b Bounds, mark string) string {
-	return call("workers", "%s, %.0f, %d, %.1f, %q", brief.PythonList(paths), b.File.Seconds(),
-		b.Jobs, b.Within.Seconds(), mark)
+	list, _ := json.Marshal(paths) // which Python reads, too
+	return call("workers", "%s, %.0f, %d, %.1f, %q", list, b.File.Seconds(), b.Jobs, b.Within.Seconds(),
+		mark)
 }
 
 // Values returns Python that lists the values of the columns of files whose names match patterns,
 // which are those of shells. It prints a line for each file: the mark, the number of its path, and
 // a [Listing] in JSON; then one for all, whose problem is a pattern that matches no column.
 func Values(paths, patterns []string, b Bounds, mark string) string {
-	return call("masked", "%s, %s, %.0f, %.1f, %q", brief.PythonList(paths),
-		brief.PythonList(patterns), b.File.Seconds(), b.Within.Seconds(), mark)
+	lists, _ := json.Marshal([][]string{paths, patterns}) // which Python reads, too
+	return call("masked", "*%s, %.0f, %.1f, %q", lists, b.File.Seconds(), b.Within.Seconds(), mark)
 }
 
 func call(module, format string, args ...any) string {
