@@ -6,7 +6,8 @@ package lineage
 import (
 	"embed"
 	"encoding/json"
-	"sync"
+	"slices"
+	"strings"
 
 	"dsstar/agent/brief"
 )
@@ -25,8 +26,6 @@ func python(names ...string) (all string) {
 	}
 	return all
 }
-
-var program = sync.OnceValue(func() string { return python("values.py", "lineage.py") })
 
 // A Kind says what a cell with an answer is.
 type Kind string
@@ -58,14 +57,12 @@ func Script(q Query) string {
 		q.First = []string{}
 	}
 	request, _ := json.Marshal(q) // strings cannot fail
-	return program() + "main(json.loads(" + brief.Python(string(request)) + "))\n"
+	return python("values.py", "lineage.py") + "main(json.loads(" + brief.Python(string(request)) + "))\n"
 }
 
 // Parse reads what the script has printed. Nothing is found if it was not the script that printed.
 func Parse(printed string) (f Found) {
-	if json.Unmarshal([]byte(printed), &f) != nil {
-		return Found{}
-	}
+	_ = json.Unmarshal([]byte(printed), &f)
 	return f
 }
 
@@ -75,4 +72,16 @@ func Apart(earlier [][]string, lists ...[]string) string {
 	request, _ := json.Marshal([]any{earlier, lists}) // strings cannot fail
 	return python("values.py", "apart.py") +
 		"main(*json.loads(" + brief.Python(string(request)) + "))\n"
+}
+
+// Elsewhere returns a script that runs as if on another computer, on which folders list their files
+// the other way round and which has one more processor.
+func Elsewhere(script string) string { return python("elsewhere.py") + script }
+
+// WithoutMachine returns doubts without those about what [Elsewhere] changes.
+func WithoutMachine(doubts []string) []string {
+	return slices.DeleteFunc(slices.Clone(doubts), func(doubt string) bool {
+		return strings.HasSuffix(doubt, "the order in which a folder lists its files") ||
+			strings.HasSuffix(doubt, "the number of processors")
+	})
 }

@@ -76,6 +76,7 @@ func (m *Masker) Add(all []string) (short int) {
 func (m *Masker) Learn(text string) (lines []int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	text = strings.ToValidUTF8(text, "\uFFFD")
 	line, at := 1, 0
 	for _, s := range m.learn(text) {
 		line, at = line+strings.Count(text[at:s.from], "\n"), s.from
@@ -87,7 +88,7 @@ func (m *Masker) Learn(text string) (lines []int) {
 // words matches what may be a word, or a path of names.
 var words = regexp.MustCompile(`^[./~]*[A-Za-z_]+(?:[._/-][A-Za-z_]+)*$`)
 
-// learn finds the credentials in a text. One that may be a word is only masked where its context
+// learn finds the credentials in a text, which is valid UTF-8. One that may be a word is only masked where its context
 // tells.
 func (m *Masker) learn(text string) []span {
 	all := credentials(text)
@@ -109,7 +110,8 @@ func (m *Masker) MaskAll(texts []string) []string {
 	defer m.mu.Unlock()
 	masked := make([]string, len(texts))
 	for i, text := range texts {
-		masked[i] = strings.ToValidUTF8(m.replace(text, m.learn(text)), "\uFFFD")
+		text = strings.ToValidUTF8(text, "\uFFFD")
+		masked[i] = m.replace(text, m.learn(text))
 	}
 	for i, text := range masked {
 		masked[i] = m.replace(text, m.find(text))

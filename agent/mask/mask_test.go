@@ -114,9 +114,9 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
-// TestLines: a line with credentials is named once.
+// TestLines: a line with credentials is named once, whatever bytes are before it.
 func TestLines(t *testing.T) {
-	text := "a\npassword = 'hunter2!x' or 'x'; pwd = 'hunter3!y'\n\nAKIA" + "QX7MZ2PLR4TN6WYD\n"
+	text := "a\xff\xff\xff\npassword = 'hunter2!x' or 'x'; pwd = 'hunter3!y'\n\nAKIA" + "QX7MZ2PLR4TN6WYD\n"
 	if got := fmt.Sprint(New(nil).Learn(text)); got != "[2 4]" {
 		t.Error(got)
 	}

@@ -114,16 +114,6 @@ One item for each, with its source. Edit them freely: they are shown to the mode
 
 `
 
-// AddFact adds a fact, unless it is known.
-func (m *Memory) AddFact(f lesson.Fact) {
-	f.Text, f.Source = brief.OneLine(f.Text), brief.OneLine(f.Source)
-	known := func(o lesson.Fact) bool { return o.Text == f.Text }
-	if f.Text != "" && !slices.ContainsFunc(m.Facts, known) {
-		m.texts[factsFile] = ended(cmp.Or(m.texts[factsFile], factsHead)) + "- " + f.String() + "\n"
-		m.parse()
-	}
-}
-
 // AddQuestion adds the record of a question, whose notebook has an absolute path.
 func (m *Memory) AddQuestion(q Question) {
 	if rel, err := filepath.Rel(filepath.Dir(m.Dir), q.Notebook); err == nil {
@@ -134,12 +124,17 @@ func (m *Memory) AddQuestion(q Question) {
 	m.parse()
 }
 
-// Learn adds what an answer has taught, and returns the names of functions that are left out
+// Learn adds what an answer has taught and nobody knew, and returns the names of functions that are left out
 // because there are others of their names, which the answer was not shown: earlier questions may
 // use them.
 func (m *Memory) Learn(facts []lesson.Fact, functions []lesson.Tool) (taken []string) {
 	for _, f := range facts {
-		m.AddFact(f)
+		f.Text, f.Source = brief.OneLine(f.Text), brief.OneLine(f.Source)
+		known := func(o lesson.Fact) bool { return o.Text == f.Text }
+		if f.Text != "" && !slices.ContainsFunc(m.Facts, known) {
+			m.Facts = append(m.Facts, f)
+			m.texts[factsFile] = ended(cmp.Or(m.texts[factsFile], factsHead)) + "- " + f.String() + "\n"
+		}
 	}
 	for _, t := range functions {
 		was := m.texts[fileOf(t.Name)]

@@ -134,7 +134,7 @@ func TestReadHostile(t *testing.T) {
 	if m = read(t, dir); len(m.Facts)+len(m.Tools) > 0 {
 		t.Errorf("a link was followed: %v, %v", m.Facts, m.Tools)
 	}
-	m.AddFact(lesson.Fact{Text: "Another"})
+	m.Learn([]lesson.Fact{{Text: "Another"}}, nil)
 	if err := m.Save(); err == nil {
 		t.Error("a link was written through or replaced")
 	}
@@ -199,14 +199,14 @@ func write(t *testing.T, dir, name, text string) {
 func TestMeanwhile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), Name)
 	first := read(t, dir)
-	first.AddFact(lesson.Fact{Text: "Zero.", Source: "a.csv"})
+	first.Learn([]lesson.Fact{{Text: "Zero.", Source: "a.csv"}}, nil)
 	first = saved(t, first)
 	second := read(t, dir)
-	first.AddFact(lesson.Fact{Text: "One.", Source: "a.csv"})
+	first.Learn([]lesson.Fact{{Text: "One.", Source: "a.csv"}}, nil)
 	first.Learn(nil, []lesson.Tool{{Name: "rate", Code: rate, Test: "assert rate(1) == 2\n"}})
 	first.Forget("Zero.")
 	saved(t, first)
-	second.AddFact(lesson.Fact{Text: "Two.", Source: "a.csv"})
+	second.Learn([]lesson.Fact{{Text: "Two.", Source: "a.csv"}}, nil)
 	got := saved(t, second)
 	if diff := cmp.Diff([]lesson.Fact{{Text: "One.", Source: "a.csv"}, {Text: "Two.", Source: "a.csv"}}, got.Facts); diff != "" || len(got.Tools) != 1 {
 		t.Error(diff, got.Tools)

@@ -89,7 +89,7 @@ func TestConflict(t *testing.T) {
 	}
 	m.AddQuestion(Question{Question: "What?"})
 	m = saved(t, m)
-	m.AddFact(lesson.Fact{Text: "Three"})
+	m.Learn([]lesson.Fact{{Text: "Three"}}, nil)
 	if err := m.Save(); err == nil {
 		t.Error("the file was written")
 	}

@@ -250,9 +250,12 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 	if t.Recalled == nil || t.Recalled.Asked.IsZero() { // else the memory has the question
 		q := asQuestion(j, t, folder)
 		m.AddQuestion(q)
+		var facts []lesson.Fact
 		for _, chosen := range q.Readings {
-			m.AddFact(lesson.Fact{Text: chosen, Source: "a person's choice for the question: " + q.Question})
+			facts = append(facts, lesson.Fact{Text: chosen,
+				Source: "a person's choice for the question: " + q.Question})
 		}
+		m.Learn(facts, nil)
 	}
 	return a.keepMemory(ctx, j, m)
 }
