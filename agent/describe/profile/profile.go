@@ -66,8 +66,10 @@ func Script(paths []string, b Bounds, mark string) string {
 // which are those of shells. It prints a line for each file: the mark, the number of its path, and
 // a [Listing] in JSON; then one for all, whose problem is a pattern that matches no column.
 func Values(paths, patterns []string, b Bounds, mark string) string {
-	lists, _ := json.Marshal([][]string{paths, patterns}) // which Python reads, too
-	return call("masked", "*%s, %.0f, %.1f, %q", lists, b.File.Seconds(), b.Within.Seconds(), mark)
+	list, _ := json.Marshal(paths) // which Python reads, too
+	names, _ := json.Marshal(patterns)
+	return call("masked", "%s, %s, %.0f, %.1f, %q", list, names, b.File.Seconds(), b.Within.Seconds(),
+		mark)
 }
 
 func call(module, format string, args ...any) string {
