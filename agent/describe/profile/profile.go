@@ -12,8 +12,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"dsstar/agent/brief"
 )
 
 //go:embed dsstar_profile/*.py
