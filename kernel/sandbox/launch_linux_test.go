@@ -56,6 +56,17 @@ cat home/.ssh/x home/x ca.pem certs/ca.pem`, "sh", dir)
 	}
 }
 
+// TestLastVariable: a Python of the box has the last of several values of a variable.
+func TestLastVariable(t *testing.T) {
+	env := []string{"PYTHONHASHSEED=0", "PATH=/usr/bin:/bin", "PYTHONHASHSEED=1"}
+	for _, box := range plainBoxes(t) {
+		out := said(t, box, env, userPython(t), "-c", "import os; print(os.environ['PYTHONHASHSEED'])")
+		if strings.TrimSpace(out) != "1" {
+			t.Errorf("%s: %q", box.Tier, out)
+		}
+	}
+}
+
 // A Python that another program starts is found, with the environment that this program creates, as
 // for `conda run` and kernelspecs' scripts.
 func TestLaunchers(t *testing.T) {

@@ -110,11 +110,11 @@ func (l launch) python(n int) (launch, error) {
 	slices.Sort(env)
 	asked := unwritable(l.env, l.write)
 	for _, entry := range l.env {
-		name, value, _ := strings.Cut(entry, "=")
-		given, got := valueOf(asked, name), p.Env[name]
+		name, _, _ := strings.Cut(entry, "=")
+		value, given, got := valueOf(l.env, name), valueOf(asked, name), p.Env[name]
 		// not text, or hidden from the interpreter when it was asked and not set by its launcher
 		if strings.ContainsRune(got, notText) || given != value && given == got {
-			env = append(env, entry)
+			env = append(env, name+"="+value) // the last entry of a name wins
 		}
 	}
 	if p.UserBase != "" {
