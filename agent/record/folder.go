@@ -12,8 +12,6 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/gofrs/flock"
-
 	"dsstar/notebook/disk"
 )
 
@@ -74,26 +72,9 @@ func NewFolder(base, question string, now time.Time) (Folder, error) {
 	}
 }
 
-// ErrRunning is wrapped by the error of [Folder.Lock].
-var ErrRunning = errors.New("another dsstar is at work in the run folder")
-
 // Lock prevents other processes from continuing the run until release is called or the program
-// ends.
-func (f Folder) Lock() (release func(), err error) {
-	if err := disk.CheckOwn(f.Trace()); err != nil { // which locking would follow, or wait for
-		return nil, fmt.Errorf("lock the run folder: %w", err)
-	}
-	// The trace is locked because the notebook is replaced at every save.
-	lock := flock.New(f.Trace(), flock.SetPermissions(0o644))
-	ok, err := lock.TryLock()
-	if err != nil {
-		return nil, fmt.Errorf("lock the run folder: %w", err)
-	}
-	if !ok {
-		return nil, fmt.Errorf("%s: %w", f, ErrRunning)
-	}
-	return func() { _ = lock.Unlock() }, nil
-}
+// ends. It locks the trace, because the notebook is replaced at every save.
+func (f Folder) Lock() (release func(), err error) { return disk.Lock(f.Trace()) }
 
 // Lend makes the run folder's variables available to cells that run in dir.
 func (f Folder) Lend(dir string) error {

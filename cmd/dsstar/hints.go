@@ -8,7 +8,6 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/ask"
-	"dsstar/agent/bench/runner"
 	"dsstar/agent/describe"
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
@@ -21,6 +20,7 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/disk"
 )
 
 // conditions are sentinel errors with their exit codes and hints.
@@ -29,10 +29,7 @@ var conditions = []struct {
 	code  int
 	hints []usage.Hint
 }{
-	{runner.ErrRunning, exitError,
-		[]usage.Hint{usage.Shell(
-			"pgrep -af 'dsstar bench'   # which one; try again when it has ended")}},
-	{record.ErrRunning, exitError,
+	{disk.ErrLocked, exitError,
 		[]usage.Hint{usage.Shell(
 			"pgrep -af dsstar   # which one; try again when it has ended")}},
 	{record.ErrInUse, exitUsage,

@@ -207,7 +207,7 @@ func isRunning(folder record.Folder) bool {
 	if err == nil {
 		release()
 	}
-	return errors.Is(err, record.ErrRunning)
+	return errors.Is(err, disk.ErrLocked)
 }
 
 // lastRun returns the paths of what a command's arguments name: the newest run that this user's

@@ -157,7 +157,7 @@ func goesOn(folder record.Folder, key record.Key) string {
 		return ""
 	}
 	release, err := folder.Lock()
-	if errors.Is(err, record.ErrRunning) {
+	if errors.Is(err, disk.ErrLocked) {
 		return isAtWork
 	}
 	if err != nil {

@@ -9,11 +9,8 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/gofrs/flock"
 
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
@@ -21,11 +18,10 @@ import (
 
 // An About describes a run: bench.json. Runs with the same Setup measure the same.
 type About struct {
-	Version int    `json:"version"`
-	Bench   string `json:"bench"`
-	Agent   string `json:"agent"`
-	Model   string `json:"model"`
-	Repeat  int    `json:"repeat"`
+	Bench  string `json:"bench"`
+	Agent  string `json:"agent"`
+	Model  string `json:"model"`
+	Repeat int    `json:"repeat"`
 	// what else results depend on, by flag or setting
 	Setup    map[string]string `json:"setup"`
 	Replayed string            `json:"replayed,omitempty"` // the run whose replies replace the model's
@@ -34,8 +30,6 @@ type About struct {
 
 	Published map[string]string `json:"published,omitempty"` // the agent's published settings
 }
-
-const version = 1
 
 // A Difference is a setting that differs between two runs.
 type Difference struct{ Name, Was, Is string }
@@ -69,11 +63,10 @@ func (a About) flat() map[string]string {
 	return all
 }
 
-// Errors that those of [Create] and [Open] wrap.
+// Errors that those of [Create] and [Open] wrap, beside [disk.ErrLocked].
 var (
-	ErrExists  = errors.New("it has results already")
-	ErrNone    = errors.New("there is no bench.json in it")
-	ErrRunning = errors.New("another runner is at work on it")
+	ErrExists = errors.New("it has results already")
+	ErrNone   = errors.New("there is no bench.json in it")
 )
 
 // A Result is a run as read from its folder.
@@ -98,9 +91,6 @@ func Read(path string) (Result, error) {
 	}
 	if err == nil {
 		err = json.Unmarshal(data, &r.About)
-	}
-	if err == nil && r.Version != version {
-		err = fmt.Errorf("it is of version %d, and this program reads %d", r.Version, version)
 	}
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", filepath.Join(path, aboutFile), err)
@@ -177,8 +167,8 @@ func (r Result) Totals() (t Totals, used record.Usage, cost *float64) {
 type Folder struct {
 	Result // when it was opened
 
-	lock  *flock.Flock
-	lines *disk.Lines
+	lines   *disk.Lines
+	release func()
 }
 
 // Create creates the folder of a run; it must be new or empty. The caller must Close it.
@@ -193,34 +183,25 @@ func Create(path string, about About) (*Folder, error) {
 	} else if len(entries) > 0 {
 		return nil, fmt.Errorf("%s: %w", path, record.ErrInUse)
 	}
-	about.Version = version
-	return open(path, func() error {
-		data, err := json.MarshalIndent(about, "", "  ")
-		if err != nil {
-			return err
-		}
-		return disk.WriteFile(filepath.Join(path, aboutFile), append(data, '\n'))
-	})
+	return open(path, &about)
 }
 
 // Open reopens a folder. The caller must Close it.
-func Open(path string) (*Folder, error) { return open(path, func() error { return nil }) }
+func Open(path string) (*Folder, error) { return open(path, nil) }
 
-// open locks a folder, calls begin, and reads it. An incomplete last line, left by a crash, is
-// removed.
-func open(path string, begin func() error) (*Folder, error) {
-	results := filepath.Join(path, resultsFile)
-	if err := disk.CheckOwn(results); err != nil { // locking would follow a link, or wait for a pipe
+// open locks a folder, describes it if it is new, and reads it. An incomplete last line, left by a
+// crash, is removed.
+func open(path string, about *About) (*Folder, error) {
+	results := filepath.Join(path, resultsFile) // is never replaced
+	release, err := disk.Lock(results)
+	if err != nil {
 		return nil, err
 	}
-	f := &Folder{lock: flock.New(results, flock.SetPermissions(0o644))} // the file is never replaced
-	switch ok, err := f.lock.TryLock(); {
-	case err != nil:
-		return nil, fmt.Errorf("lock %s: %w", results, err)
-	case !ok:
-		return nil, fmt.Errorf("%s: %w", path, ErrRunning)
+	f := &Folder{release: release}
+	if about != nil {
+		data, _ := json.MarshalIndent(about, "", "  ") // texts and numbers
+		err = disk.WriteFile(filepath.Join(path, aboutFile), append(data, '\n'))
 	}
-	err := begin()
 	if err == nil {
 		f.lines, err = disk.OpenLines(results)
 	}
@@ -233,20 +214,13 @@ func open(path string, begin func() error) (*Folder, error) {
 	return f, nil
 }
 
-// Task returns the run folder of a task, whether or not it exists.
-func (r Result) Task(k Key) string { return TaskFolder(r.Path, k) }
-
 // TaskFolder returns the run folder of a task of the run at path.
-func TaskFolder(path string, k Key) string { return filepath.Join(path, "tasks", safe(k.String())) }
-
-var nameOfFolder = regexp.MustCompile(`^[^/\\:*?"<>|\x00-\x1f]{1,199}$`)
-
-// safe returns a name that is one path element on every system.
-func safe(name string) string {
-	if nameOfFolder.MatchString(name) && strings.Trim(name, ".") != "" {
-		return name
+func TaskFolder(path string, k Key) string {
+	name := k.String()
+	if filepath.Base(name) != name || strings.Trim(name, ".") == "" || len(name) > 199 {
+		name = "task-" + record.Digest(name)
 	}
-	return "task-" + record.Digest(name)
+	return filepath.Join(path, "tasks", name)
 }
 
 // Forget makes the chosen tasks run again. Their lines stay, but a later record of the same task
@@ -264,10 +238,10 @@ func (f *Folder) Append(r Record) error {
 }
 
 // Close closes the folder. It is idempotent.
-func (f *Folder) Close() error {
-	var err error
+func (f *Folder) Close() (err error) {
 	if f.lines != nil {
 		err = f.lines.Close()
 	}
-	return errors.Join(err, f.lock.Close())
+	f.release()
+	return err
 }

@@ -106,7 +106,7 @@ type run struct {
 
 // do carries out a job in a new run folder and records the result.
 func (r *run) do(ctx context.Context, job Record) error {
-	key, dir := job.Key(), r.Folder.Task(job.Key())
+	key, dir := job.Key(), TaskFolder(r.Folder.Path, job.Key())
 	if err := os.RemoveAll(dir); err != nil {
 		return fmt.Errorf("begin %s: %w", key, err)
 	}

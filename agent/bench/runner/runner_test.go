@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/notebook/disk"
 )
 
 func about(n int) About {
@@ -163,7 +164,7 @@ func TestResume(t *testing.T) {
 
 func TestLock(t *testing.T) {
 	f := create(t, about(1))
-	if _, err := Open(f.Path); !errors.Is(err, ErrRunning) {
+	if _, err := Open(f.Path); !errors.Is(err, disk.ErrLocked) {
 		t.Errorf("%v", err)
 	}
 	if _, err := Create(f.Path, about(1)); !errors.Is(err, ErrExists) {
@@ -275,8 +276,8 @@ func TestDiffers(t *testing.T) {
 func TestSafeNames(t *testing.T) {
 	names := map[string]bool{}
 	for _, name := range []string{"../../etc", "a/b", "a_b", "..", "", strings.Repeat("x", 400), "ok-1.2_3"} {
-		got := safe(name)
-		if strings.ContainsAny(got, `/\`) || got == ".." || got == "" || len(got) > 200 || names[got] {
+		got := filepath.Base(TaskFolder("out", Key{name, 1}))
+		if TaskFolder("out", Key{name, 1}) != filepath.Join("out", "tasks", got) || len(got) > 200 || names[got] {
 			t.Errorf("%q: %q", name, got)
 		}
 		names[got] = true

@@ -35,7 +35,7 @@ func modelOnly(ctx context.Context, d *desk) (string, bool, error) {
 // withText returns the context with text of the files: short files whole, and equal parts of the
 // others. most limits the text of all files, in bytes.
 func (d *desk) withText(most int) prompts.Context {
-	c, listed := d.context()
+	c := d.known
 	c.NamesOnly = false
 	data := d.task.Data
 	if !filepath.IsAbs(data) {
@@ -43,18 +43,18 @@ func (d *desk) withText(most int) prompts.Context {
 	}
 	root := files.In(data, d.cfg.Readable...)
 	var sizes []int
-	for _, f := range listed {
+	for _, f := range d.listed {
 		sizes = append(sizes, int(f.Size))
 	}
 	for i, room := range brief.Shares(sizes, most, most) {
 		room = max(room, 100)
-		text, whole, err := root.Text(listed[i].Name, 2*int64(room)) // UTF-16 takes twice the bytes
+		text, whole, err := root.Text(d.listed[i].Name, 2*int64(room)) // UTF-16 takes twice the bytes
 		f := &c.Files[i]
 		f.Kind, f.Description = "text", brief.Lines(text, room)
 		f.Whole = whole && f.Description == text
 		if err != nil {
 			f.Kind = "it cannot be read"
-		} else if text == "" && listed[i].Size > 0 {
+		} else if text == "" && d.listed[i].Size > 0 {
 			f.Kind, f.Whole = "binary", false
 		}
 	}
@@ -147,8 +147,8 @@ func blocksOf(text string) move {
 		case b.Code == "":
 		case b.Language == "python" || b.Language == "":
 			cells = append(cells, b.Code)
-		case slices.Contains([]string{"sh", "bash", "shell"}, b.Language):
-			cells = append(cells, "bash("+literal(b.Code)+")")
+		case slices.Contains(shells, b.Language):
+			cells = append(cells, call("bash", b.Code))
 		default:
 			m.told.Note = "A block in the language " + b.Language + " cannot be run: use python or sh."
 		}

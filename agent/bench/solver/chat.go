@@ -26,8 +26,7 @@ type chat struct {
 
 // newChat returns a chat whose first message has the task and the role's own part.
 func (d *desk) newChat(role string, window int, own prompts.Part) *chat {
-	known, _ := d.context()
-	return &chat{desk: d, role: role, words: []prompts.Part{known, own}, window: window}
+	return &chat{desk: d, role: role, words: []prompts.Part{d.known, own}, window: window}
 }
 
 // ask returns the next reply without the model's thoughts. problem says why it is unusable: it stays in

@@ -1,9 +1,9 @@
 package solver
 
 import (
-	"cmp"
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -49,6 +49,51 @@ func daAgent(ctx context.Context, d *desk) (string, bool, error) {
 	})
 }
 
+// shells are the languages of blocks for the shell.
+var shells = []string{"bash", "sh", "shell"}
+
+// named is a line at the beginning of a block that names a file.
+var named = regexp.MustCompile(`^(?:#|--)[ \t]*(file|output):[ \t]*(\S.*?)[ \t]*(?:\n|$)`)
+
+const notAction = "its code block is no action: it names no file, or its language is another one"
+
+// actionOf returns the action of a reply: its first code block, or else its answer. It ignores what
+// follows, such as an observation that the model made up.
+func actionOf(text string) move {
+	blocks, answer := ask.Blocks(text), answerIn(text)
+	switch {
+	case len(blocks) > 0:
+	case answer != "":
+		return move{ends: true, finished: true, answer: answer}
+	default:
+		return move{problem: "it has no action"}
+	}
+	code, names := blocks[0].Code, map[string]string{}
+	for m := named.FindStringSubmatch(code); m != nil; m = named.FindStringSubmatch(code) {
+		names[m[1]], code = m[2], code[len(m[0]):]
+	}
+	switch language, file := blocks[0].Language, names["file"]; {
+	case strings.TrimSpace(code) == "":
+		return move{problem: "its action is empty"}
+	case slices.Contains(shells, language):
+		return move{cell: call("bash", code)}
+	case language == "python" && file != "":
+		return move{cell: call("python", file, code)}
+	case language == "sql" && file != "":
+		return move{cell: call("sql", file, code, names["output"])}
+	}
+	return move{problem: notAction}
+}
+
+// call returns the call of a function of actions.py with texts.
+func call(function string, texts ...string) string {
+	var all []string
+	for _, text := range texts {
+		all = append(all, literal(text))
+	}
+	return function + "(" + strings.Join(all, ", ") + ")"
+}
+
 // literal returns code as a Python literal: if possible, a raw triple-quoted one for several
 // lines.
 func literal(code string) string {
@@ -58,90 +103,4 @@ func literal(code string) string {
 		return brief.Python(code)
 	}
 	return "r'''\n" + code + "\n'''"
-}
-
-var (
-	actionMark   = regexp.MustCompile(`(?im)^[\s*_#>]*"?action"?[*_]*\s*:?[*_]*`)
-	observedMark = regexp.MustCompile(`(?im)^[\s*_#>]*"?observation"?[*_]*\s*:`)
-	anotherMark  = regexp.MustCompile(
-		`(?m)^[\s*_#>]*(?:Thought|Action|Bash|Python|SQL|Terminate)[*_]*\s*[(:]`,
-	)
-	actionBegin = regexp.MustCompile(`\b(Bash|Python|SQL|Terminate)\s*\(`)
-	// arguments end at the last bracket at the end of a line
-	toBracket    = regexp.MustCompile("(?s)^(.*)\\)[ \t]*[:.`*]*[ \t]*(?:\n|$)")
-	argumentName = regexp.MustCompile(
-		`(?:^|["'\x60]\s*(,))\s*(file_?path|save_path|path|command|code|sql|output)\s*=\s*`)
-)
-
-// takes are the arguments of actions, as functions of actions.py take them.
-var takes = map[string][]string{"Bash": {"code"}, "Python": {"path", "code"}, "SQL": {"path", "code", "output"}}
-
-// actionOf returns the action of a reply. It ignores an observation that the model made up, and
-// what follows it.
-func actionOf(text string) move {
-	if m := actionMark.FindStringIndex(text); m != nil {
-		text = text[m[1]:]
-	}
-	if m := observedMark.FindStringIndex(text); m != nil {
-		text = text[:m[0]]
-	}
-	m := actionBegin.FindStringSubmatchIndex(text)
-	if m == nil {
-		return move{problem: "it has no action"}
-	}
-	kind, text := text[m[2]:m[3]], text[m[1]:]
-	blocks := append(ask.Blocks(text), ask.Block{}) // of Python, behind its arguments
-	if kind == "Python" {
-		text, _, _ = strings.Cut(text, "```")
-	} else if next := anotherMark.FindStringIndex(text); next != nil {
-		text = text[:next[0]] // one action only
-	}
-	given := toBracket.FindStringSubmatch(text)
-	if given == nil {
-		return move{problem: "the brackets or quotes of its action are not closed"}
-	}
-	values := arguments(given[1])
-	if kind == "Terminate" {
-		return move{ends: true, finished: true, answer: cmp.Or(values["output"], values["code"])}
-	} else if kind == "Python" {
-		values["code"] = blocks[0].Code
-	}
-	var all []string
-	for _, name := range takes[kind] {
-		if values[name] == "" && name != "output" {
-			return move{problem: "its " + kind + " action has no " + name}
-		}
-		all = append(all, literal(values[name]))
-	}
-	return move{cell: strings.ToLower(kind) + "(" + strings.Join(all, ", ") + ")"}
-}
-
-// arguments reads the arguments of an action: by their names, or code without one. Models do not
-// always escape quotes within a quoted value, so it ends where the next name begins.
-func arguments(text string) map[string]string {
-	values, name, begin := map[string]string{}, "code", 0
-	for _, m := range argumentName.FindAllStringSubmatchIndex(text, -1) {
-		if comma := m[2]; comma > 0 {
-			values[name] = unquoted(text[begin:comma])
-		}
-		begin, name = m[1], text[m[4]:m[5]]
-		if strings.HasSuffix(name, "path") {
-			name = "path"
-		} else if name != "output" {
-			name = "code"
-		}
-	}
-	values[name] = unquoted(text[begin:])
-	return values
-}
-
-// unquoted returns a value without its quotes, and their escapes.
-func unquoted(text string) string {
-	text = strings.TrimSpace(text)
-	for _, quote := range []string{`"""`, `'''`, "```", `"`, `'`, "`"} {
-		if inner, ok := strings.CutPrefix(text, quote); ok && strings.HasSuffix(inner, quote) {
-			return strings.ReplaceAll(strings.TrimSuffix(inner, quote), `\`+quote, quote)
-		}
-	}
-	return text
 }

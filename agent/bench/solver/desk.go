@@ -24,6 +24,8 @@ type desk struct {
 	options Options
 	cfg     agent.Config
 	task    record.Task
+	known   prompts.Context // the task and the names of the files
+	listed  []record.File   // that it names one by one
 
 	rounds int // steps, messages or tasks, as the agent counts
 	debug  int // repairs
@@ -48,6 +50,7 @@ func (d *desk) solve(ctx context.Context) (runner.Record, error) {
 // work defines what the agent has besides plain Python, and does its work.
 func (d *desk) work(ctx context.Context, at *agent.Desk) (answer string, finished bool, err error) {
 	d.at = at
+	d.list()
 	if code := strings.TrimSpace(d.agent.setup); code != "" {
 		e, err := at.Run(ctx, "What the agent has besides plain Python.", code)
 		if err == nil && e.Status != notebook.OK {
@@ -79,10 +82,9 @@ func (d *desk) run(ctx context.Context, said, code string) (e notebook.Execution
 	return e, shown, err
 }
 
-// context returns the task and the names of the files. The files that it lists one by one are those
-// whose names are most similar to the question, if that are not all.
-func (d *desk) context() (c prompts.Context, listed []record.File) {
-	c = prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines, NamesOnly: true}
+// list sets what is known. The files that are listed are those whose names are most similar to the
+// question, if that are not all.
+func (d *desk) list() {
 	var names []string
 	for _, f := range d.task.Files {
 		names = append(names, f.Name)
@@ -90,18 +92,17 @@ func (d *desk) context() (c prompts.Context, listed []record.File) {
 	order, _ := profile.Near(d.task.Question, names, 0)
 	more := ""
 	slices.Sort(order[:min(len(order), d.cfg.TopK)])
-	for _, i := range order {
+	d.known = prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines, NamesOnly: true}
+	for n, i := range order {
 		f := d.task.Files[i]
-		path := brief.Python("data/" + f.Name)
-		if len(listed) == d.cfg.TopK {
+		if path := brief.Python("data/" + f.Name); n < d.cfg.TopK {
+			d.listed = append(d.listed, f)
+			d.known.Files = append(d.known.Files, prompts.File{Path: path, Size: human.Bytes(f.Size)})
+		} else {
 			more += path + "\n"
-			continue
 		}
-		listed = append(listed, f)
-		c.Files = append(c.Files, prompts.File{Path: path, Size: human.Bytes(f.Size)})
 	}
-	c.LeftOut = brief.Clip(more, d.cfg.DescriptionChars)
-	return c, listed
+	d.known.LeftOut = brief.Clip(more, d.cfg.DescriptionChars)
 }
 
 // observed returns the observation of an execution. Its size is limited to about most.

@@ -82,15 +82,13 @@ func resultOf(t *record.Trajectory, ended bool) runner.Record {
 	return r
 }
 
-// tried counts the attempts at one cell.
+// tried counts the attempts at one cell: those after the first one repair it.
 func tried(r *runner.Record, attempts []record.Attempt) {
-	for i, a := range attempts {
-		r.Executions++
+	r.Executions += len(attempts)
+	r.DebugTries += max(0, len(attempts)-1)
+	for _, a := range attempts {
 		if a.Execution.Status != notebook.OK {
 			r.Failed++
-		}
-		if i > 0 && attempts[i-1].Execution.Status != notebook.OK {
-			r.DebugTries++
 		}
 	}
 }

@@ -58,8 +58,7 @@ type inquiry struct {
 // noted.
 func (q *inquiry) said(ctx context.Context, role, subject string, format ask.Format[string],
 	part prompts.Part) (text, problem string, err error) {
-	known, _ := q.context()
-	text, err = asked(ctx, q.desk, role, subject, format, known, part)
+	text, err = asked(ctx, q.desk, role, subject, format, q.known, part)
 	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		return "", unread.Error(), q.at.Note(unread.Reply, unread.Error())
 	}
@@ -69,7 +68,7 @@ func (q *inquiry) said(ctx context.Context, role, subject string, format ask.For
 // write asks for the code of a task, runs it, and has the model debug it while it fails
 // (self-debugging, section 3.1.2).
 func (q *inquiry) write(ctx context.Context, n *node) error {
-	asks := prompts.InterpreterCode{Done: q.graph.finished(), ID: string(n.ID), Instruction: n.Instruction}
+	asks := prompts.InterpreterCode{Done: q.graph.finished(), ID: n.ID, Instruction: n.Instruction}
 	role := "coder"
 	for try := 1; try <= runsOfTask && n.Status != done; try++ {
 		code, problem, err := q.said(ctx, role, fmt.Sprintf("%s, try %d", q.subject(n), try), ask.Code, asks)
@@ -118,28 +117,21 @@ func (q *inquiry) report(ctx context.Context) (answer string, err error) {
 	return answerIn(text), err
 }
 
-func (q *inquiry) subject(n *node) string { return fmt.Sprintf("plan %d, task %s", q.plans, n.ID) }
+func (q *inquiry) subject(n *node) string {
+	return fmt.Sprintf("plan %d, task %s", q.plans, n.ID)
+}
 
 // A node is a task of the graph (Data Interpreter, appendix A.1.1).
 type node struct {
-	ID          nodeID   `json:"task_id"`
-	Depends     []nodeID `json:"dependent_task_ids"`
+	ID          string   `json:"task_id"`
+	Depends     []string `json:"dependent_task_ids"`
 	Instruction string   `json:"instruction"`
 	Status      string   `json:"status"` // done, or toDo
 
-	code   string // the code that ran last
-	result string
+	code, result string // the code that ran last, and what it gave
 }
 
 const done, toDo = "done", "to do"
-
-// A nodeID is a string or a number.
-type nodeID string
-
-func (id *nodeID) UnmarshalJSON(raw []byte) error {
-	*id = nodeID(strings.Trim(string(raw), `"`))
-	return nil
-}
 
 // A graph is the tasks of a plan in topological order.
 type graph []*node
@@ -158,8 +150,7 @@ func (g graph) next() *node {
 func (g graph) finished() (all []prompts.Node) {
 	for _, n := range g {
 		if n.Status == done {
-			all = append(all, prompts.Node{ID: string(n.ID), Instruction: n.Instruction, Code: n.code,
-				Result: n.result})
+			all = append(all, prompts.Node{ID: n.ID, Instruction: n.Instruction, Code: n.code, Result: n.result})
 		}
 	}
 	return all
@@ -187,17 +178,17 @@ func parseGraph(text string) (order graph, err error) {
 	if json.Unmarshal([]byte(list.FindString(text)), &left) != nil || len(left) == 0 {
 		return nil, errors.New("it has no list of tasks in JSON")
 	}
-	placed := map[nodeID]bool{}
+	placed := map[string]bool{}
 	for len(left) > 0 {
 		i := slices.IndexFunc(left, func(n node) bool {
-			return !slices.ContainsFunc(n.Depends, func(id nodeID) bool { return !placed[id] })
+			return !slices.ContainsFunc(n.Depends, func(id string) bool { return !placed[id] })
 		})
 		if i < 0 {
 			return nil, fmt.Errorf("task %s depends on itself, or on what is no task", left[0].ID)
 		}
 		n := left[i]
 		n.Instruction, n.Status = strings.TrimSpace(n.Instruction), toDo
-		n.Depends = append([]nodeID{}, n.Depends...) // not null
+		n.Depends = append([]string{}, n.Depends...) // not null
 		if n.ID == "" || n.Instruction == "" || placed[n.ID] {
 			return nil, errors.New("a task of it has no instruction, or no task_id of its own")
 		}
@@ -211,13 +202,12 @@ func parseGraph(text string) (order graph, err error) {
 func (q *inquiry) plan(ctx context.Context, after *node) error {
 	asks := prompts.InterpreterPlan{Most: tasksOfPlan}
 	if after != nil {
-		asks = prompts.InterpreterPlan{Plan: q.graph.json(), Task: string(after.ID), Code: after.code,
+		asks = prompts.InterpreterPlan{Plan: q.graph.json(), Task: after.ID, Code: after.code,
 			Result: after.result}
 	}
 	q.plans++
 	title := fmt.Sprintf("Plan %d", q.plans)
-	known, _ := q.context()
-	plan, err := asked(ctx, q.desk, "planner", strings.ToLower(title), plans, known, asks)
+	plan, err := asked(ctx, q.desk, "planner", strings.ToLower(title), plans, q.known, asks)
 	if err != nil {
 		return err
 	}

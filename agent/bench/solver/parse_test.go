@@ -9,24 +9,15 @@ import (
 // TestActions: what runs for an action, or what is wrong with it.
 func TestActions(t *testing.T) {
 	for text, want := range map[string]move{
-		`Action: Bash(code="ls -l")`:                     {cell: `bash("ls -l")`},
-		"**Thought:** look\n**Action:** Bash(code='ls')": {cell: `bash("ls")`},
-		`Action: Bash(code="echo $(ls) (x)")`:            {cell: `bash("echo $(ls) (x)")`},
-		`Action: Bash(code="grep \"a\" b.txt")`:          {cell: `bash("grep \"a\" b.txt")`},
-		`Action: Bash(code="python -c "print(f("x"))"")`: {cell: `bash("python -c \"print(f(\"x\"))\"")`},
-		"Action: Bash(code=\"cat > f <<E\nprint(\"x\")\nE\")": {
-			cell: "bash(r'''\ncat > f <<E\nprint(\"x\")\nE\n''')"},
-		"Action: Bash(code=\"ls\")\nObservation: a (b\")":            {cell: `bash("ls")`},
-		"Action: Python(file_path=\"a.py\"):\n```python\nx = 1\n```": {cell: `python("a.py", "x = 1")`},
-		"Action: Python(file_path=\"a.py\"): print(1)":               {problem: "its Python action has no code"},
-		`SQL(file_path="a.db", command="SELECT 'x, y' FROM t", output="out.csv")`: {
-			cell: `sql("a.db", "SELECT 'x, y' FROM t", "out.csv")`},
-		`SQL(command="SELECT 1", output="direct")`: {problem: "its SQL action has no path"},
-		`Action: Terminate(output="A (B), "C"")`:   {answer: `A (B), "C"`, ends: true, finished: true},
-		`Action: Terminate(output="")`:             {ends: true, finished: true},
-		`Action: Bash(code="ls`:                    {problem: "the brackets or quotes of its action are not closed"},
-		`Action: Bash(code="")`:                    {problem: "its Bash action has no code"},
-		"Thought: I could use Bash for it.":        {problem: "it has no action"},
+		"Action:\n```bash\nls -l\n```":                            {cell: `bash("ls -l")`},
+		"```sh\ncat <<E\nx\nE\n```\nObservation:\nAnswer: x":      {cell: "bash(r'''\ncat <<E\nx\nE\n''')"},
+		"```python\n# file: a.py\nx = 1\n```\n```sh\nls\n```":     {cell: `python("a.py", "x = 1")`},
+		"```sql\n-- output: o.csv\n--file:a b.db \nSELECT 1\n```": {cell: `sql("a b.db", "SELECT 1", "o.csv")`},
+		"```python\nprint(1)\n```":                                {problem: notAction},
+		"```r\n# file: a.r\nx\n```":                               {problem: notAction},
+		"```sql\n-- file: a.db\n```":                              {problem: "its action is empty"},
+		"Thought: done.\n\nAnswer: 7":                             {answer: "7", ends: true, finished: true},
+		"I could use Bash for it.":                                {problem: "it has no action"},
 	} {
 		if got := actionOf(text); got != want {
 			t.Errorf("%q is %+v", text, got)
@@ -36,10 +27,8 @@ func TestActions(t *testing.T) {
 
 // TestParseAnything: the parsers never panic, and an action is complete.
 func TestParseAnything(t *testing.T) {
-	piece := rapid.OneOf(rapid.SampledFrom([]string{"Action:", "Thought:", "Bash(", "Python(", "SQL(",
-		"Terminate(", "code=", "file_path=", "command=", "output=",
-		`"`, "'", "```", "```python\n", "\n", "(", ")", ",", `\`, "Answer:", "**",
-		"TERMINATE"}), rapid.StringN(0, 5, -1))
+	piece := rapid.OneOf(rapid.SampledFrom([]string{"# file: a", "-- output:b", "[", `]`, `{"task_id": "1"}`,
+		"```", "```python\n", "```sql\n", "\n", ",", "Answer:", "**", "TERMINATE"}), rapid.StringN(0, 5, -1))
 	rapid.Check(t, func(t *rapid.T) {
 		text := ""
 		for _, s := range rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces") {
