@@ -74,7 +74,6 @@ type Result struct {
 	About
 	Path    string
 	Records []Record // the last one of each task and repeat that has one: see jobs
-	Spent   Spent    // by all attempts
 }
 
 const (
@@ -107,12 +106,7 @@ func Read(path string) (Result, error) {
 		if record.Task == "" {
 			return r, fmt.Errorf("%s: result %d is of no task", resultsFile, n+1)
 		}
-		if !record.Stopped {
-			last[record.Key()] = record
-		}
-		if spent := record.Spent; spent != nil {
-			r.Spent.Calls, r.Spent.Cost = r.Spent.Calls+spent.Calls, r.Spent.Cost+spent.Cost
-		}
+		last[record.Key()] = record
 	}
 	for _, job := range r.jobs() {
 		if record, ok := last[job.Key()]; ok {
@@ -229,7 +223,7 @@ func (f *Folder) Forget(chosen func(Record) bool) {
 	f.Records = slices.DeleteFunc(f.Records, chosen)
 }
 
-// Append records an attempt. When it returns, the line is on disk. A partial write is undone.
+// Append adds a record. When it returns, the line is on disk. A partial write is undone.
 func (f *Folder) Append(r Record) error {
 	if err := f.lines.Append(r); err != nil {
 		return fmt.Errorf("record %s: %w", r.Key(), err)

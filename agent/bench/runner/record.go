@@ -59,12 +59,6 @@ func Causes() (flags []string) {
 // Flag returns the cause as flags write it, with hyphens.
 func (c Cause) Flag() string { return strings.ReplaceAll(string(c), " ", "-") }
 
-// A Spent is what an attempt at a task has used.
-type Spent struct {
-	Calls int     `json:"calls"`
-	Cost  float64 `json:"cost_usd"` // as far as prices are known
-}
-
 // A Record is the result of one task: a line of results.jsonl.
 type Record struct {
 	Task   string `json:"task_id"`
@@ -100,11 +94,6 @@ type Record struct {
 	Derivations record.Counts  `json:"derivations,omitempty"`
 	Cost        *float64       `json:"cost_usd"` // null: a price is not known
 	Seconds     record.Seconds `json:"seconds"`
-
-	// what the attempt has used of the run's budget, with its judge; null: another line has it
-	Spent *Spent `json:"spent,omitempty"`
-	// the attempt has ended without a result: the task runs again
-	Stopped bool `json:"stopped,omitempty"`
 
 	Sandbox  string `json:"sandbox,omitempty"`  // what confined its cells
 	Notebook string `json:"notebook,omitempty"` // below the run's folder, with slashes

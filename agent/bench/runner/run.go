@@ -22,12 +22,12 @@ import (
 // sick is the number of consecutive model or kernel errors that end a run.
 const sick = 5
 
-// A Config is what all tasks of a run share. Only Timeout, Budget and Observe may be left out.
+// A Config is what all tasks of a run share. Only Timeout and Observe may be left out.
 type Config struct {
 	Folder  *Folder
 	Jobs    int           // concurrent tasks
 	Timeout time.Duration // of one task, without its scoring; 0: none
-	Budget  *ask.Budget   // nil: none
+	Budget  *ask.Budget   // of all tasks together
 
 	Tasks  map[string]bench.Task // by id
 	Solve  Solver
@@ -74,11 +74,6 @@ func (t *Totals) count(r Record) {
 // that every task would meet. The folder can always be resumed.
 func Run(ctx context.Context, cfg Config) error {
 	r := &run{Config: cfg}
-	if r.Budget == nil {
-		r.Budget = &ask.Budget{}
-	}
-	r.Budget.AllTasks = true
-	r.Budget.Add(r.Folder.Spent.Calls, r.Folder.Spent.Cost)
 	r.totals, _, _ = r.Folder.Totals()
 	r.totals.Earlier = len(r.Folder.Records)
 	ctx, cancel := r.Budget.WithTime(ctx)
@@ -111,27 +106,20 @@ func (r *run) do(ctx context.Context, job Record) error {
 		return fmt.Errorf("begin %s: %w", key, err)
 	}
 	r.tell(Event{Key: key}, 1)
-	used := &ask.Budget{Of: r.Budget}
-	result, err := r.solve(ctx, job, dir, used)
+	result, err := r.solve(ctx, job, dir)
 	if _, _, spent := r.Budget.Used(); ctx.Err() != nil { // the record may be incomplete
 		err = context.Cause(ctx)
 	} else if spent != nil {
 		err = spent
 	}
-	job.Spent = &Spent{}
-	job.Spent.Calls, job.Spent.Cost, _ = used.Used()
-	switch {
-	case errors.Is(err, errLacking):
+	if errors.Is(err, errLacking) {
 		r.tell(Event{Key: key, Err: err}, -1)
 		return nil
-	case err != nil && job.Spent.Calls > 0:
-		job.Stopped = true
-		return errors.Join(err, r.Folder.Append(job))
-	case err != nil:
+	} else if err != nil {
 		return err
 	}
 	result.Task, result.Repeat, result.Level, result.Domain = job.Task, job.Repeat, job.Level, job.Domain
-	result.Spent, result.Sandbox = job.Spent, r.Site.Sandbox
+	result.Sandbox = r.Site.Sandbox
 	notebook := record.Folder(dir).Notebook()
 	if _, err := os.Stat(notebook); err == nil {
 		result.Notebook = path.Join("tasks", filepath.Base(dir), filepath.Base(notebook))

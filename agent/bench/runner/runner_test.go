@@ -79,7 +79,7 @@ func with(t *testing.T, f *Folder, solve func(ctx context.Context, task string, 
 	for _, i := range f.Items {
 		tasks[i.ID] = bench.Task{ID: i.ID, Data: data}
 	}
-	return Config{Folder: f, Jobs: 1, Tasks: tasks,
+	return Config{Folder: f, Jobs: 1, Tasks: tasks, Budget: &ask.Budget{AllTasks: true},
 		Models: func(Key) (llm.Model, llm.Model, error) { return model{}, nil, nil },
 		Site: Site{Fatal: func(error) bool { return false },
 			Sessions: func(record.Folder, string, []string) (agent.Open, agent.RunScript) { return nil, nil }},
@@ -180,44 +180,36 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestBudget: the limits of all tasks count what the folder's tasks have used before, also one
-// without a record.
+// TestBudget: a task during which a limit of all tasks was reached has no record.
 func TestBudget(t *testing.T) {
-	f := create(t, about(10))
-	run := func(limits ask.Limits, wait bool) (flag string, paid float64, records int) {
-		t.Helper()
-		f = reopen(t, f)
-		run := with(t, f, func(ctx context.Context, _ string, cfg agent.Config) (Record, error) {
-			if wait {
-				<-ctx.Done()
-			}
-			asker := ask.NewAsker(cfg.Settings, nil, nil)
-			for range 2 {
-				if _, err := asker.Call(ctx, cfg.Model, llm.Request{Role: "coder"}); err != nil {
-					return Record{Cause: ModelError}, nil // must not be recorded
-				}
-			}
-			return scored(1), nil
-		})
-		run.Budget = &ask.Budget{Limits: limits}
-		run.Agent.Price = func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
-		spent, _ := errors.AsType[*ask.BudgetError](Run(t.Context(), run))
-		result, err := Read(f.Path)
-		if err != nil || spent == nil {
-			t.Fatalf("%v, %v", spent, err)
-		}
-		_, paid, _ = run.Budget.Used()
-		return spent.Flag, paid, len(result.Records)
-	}
 	for _, c := range []struct {
 		limits  ask.Limits
 		flag    string
 		paid    float64
 		records int
-	}{{ask.Limits{Calls: 7}, "total-calls", 7, 3}, {ask.Limits{Cost: 10}, "total-cost", 10, 4},
-		{ask.Limits{Time: 10 * time.Millisecond}, "total-time", 10, 4}} {
-		if flag, paid, n := run(c.limits, c.limits.Time > 0); flag != c.flag || paid != c.paid || n != c.records {
-			t.Errorf("%s: %s, %v paid, %d records", c.flag, flag, paid, n)
+	}{{ask.Limits{Calls: 7}, "total-calls", 7, 3}, {ask.Limits{Cost: 5}, "total-cost", 5, 2},
+		{ask.Limits{Time: 10 * time.Millisecond}, "total-time", 0, 0}} {
+		f := create(t, about(10))
+		run := with(t, f, func(ctx context.Context, _ string, cfg agent.Config) (Record, error) {
+			if c.limits.Time > 0 {
+				<-ctx.Done()
+			}
+			asker := ask.NewAsker(cfg.Settings, nil, nil)
+			for range 2 {
+				if _, err := asker.Call(ctx, cfg.Model, llm.Request{Role: "coder"}); err != nil {
+					return Record{Cause: ModelError}, nil
+				}
+			}
+			return scored(1), nil
+		})
+		run.Budget.Limits = c.limits
+		run.Agent.Price = func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
+		spent, _ := errors.AsType[*ask.BudgetError](Run(t.Context(), run))
+		result, err := Read(f.Path)
+		_, paid, _ := run.Budget.Used()
+		if err != nil || spent == nil || spent.Flag != c.flag || len(result.Records) != c.records ||
+			paid != c.paid && c.paid > 0 {
+			t.Errorf("%s: %+v, %v, %v paid, %d records", c.flag, spent, err, paid, len(result.Records))
 		}
 	}
 }

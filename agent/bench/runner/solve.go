@@ -38,7 +38,7 @@ type Site struct {
 
 // solve solves one task in its run folder, within its time limit, and scores the answer. Failures of
 // the agent, the model or cells belong in the Record. An error means that there is none.
-func (r *run) solve(run context.Context, job Record, dir string, used *ask.Budget) (Record, error) {
+func (r *run) solve(run context.Context, job Record, dir string) (Record, error) {
 	ctx, cancel := context.WithTimeout(run, cmp.Or(r.Timeout, math.MaxInt64))
 	defer cancel()
 	folder, err := record.CreateFolder(dir)
@@ -60,7 +60,7 @@ func (r *run) solve(run context.Context, job Record, dir string, used *ask.Budge
 	if err != nil {
 		return Record{}, err
 	}
-	config.Of, config.Model = used, calls{llm.Traced(model, trace)}
+	config.Of, config.Model = r.Budget, calls{llm.Traced(model, trace)}
 	if embedder != nil {
 		config.Embedder = calls{llm.Traced(embedder, trace)}
 	}
@@ -216,7 +216,6 @@ func Save(r Result, scores bench.Scores) error {
 			record.Uncounted == s.Uncounted {
 			continue
 		}
-		record.Spent = nil
 		if err := folder.Append(withScore(record, s)); err != nil {
 			return err
 		}
