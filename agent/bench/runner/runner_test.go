@@ -39,19 +39,6 @@ func create(t *testing.T, a About) *Folder {
 	return f
 }
 
-func reopen(t *testing.T, f *Folder) *Folder {
-	t.Helper()
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	g, err := Open(f.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { g.Close() })
-	return g
-}
-
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
@@ -148,7 +135,11 @@ func TestResume(t *testing.T) {
 		t.Fatalf("%v, %v\n%s", err, unread, data)
 	}
 	write(t, results, string(data[:len(data)-7]))
-	f = reopen(t, f)
+	f.Close()
+	if f, err = Open(f.Path); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
 	run := with(t, f, func(_ context.Context, _ string, cfg agent.Config) (Record, error) {
 		if _, err := os.Stat(filepath.Join(cfg.Dir, "half")); err == nil {
 			t.Error("what a task had left half done is still there")

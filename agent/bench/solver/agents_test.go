@@ -103,22 +103,16 @@ func TestAgents(t *testing.T) {
 func (p *play) complete(t *testing.T, name string) {
 	t.Helper()
 	seen := map[string]bool{}
-	for _, s := range p.model.subjects() {
-		if _, repeated := strings.CutSuffix(s, ", again"); seen[s] && !repeated {
-			t.Errorf("%s was asked twice", s)
+	for _, r := range p.model.asked {
+		if _, again := strings.CutSuffix(r.Subject, ", asked again"); seen[r.Role+r.Subject] && !again {
+			t.Errorf("%s %s was asked twice", r.Role, r.Subject)
 		}
-		seen[s] = true
+		seen[r.Role+r.Subject] = true
 	}
-	r := p.record
-	if r.Usage.Calls != len(p.model.asked) || r.Cost == nil || *r.Cost == 0 || len(r.ByRole) == 0 {
+	if r := p.record; r.Usage.Calls != len(p.model.asked) || r.Cost == nil || *r.Cost == 0 || len(r.ByRole) == 0 {
 		t.Errorf("the usage is %+v, cost %v", r.ByRole, r.Cost)
 	}
-	if meta := p.nb.Metadata["dsstar"].(map[string]any); meta["agent"] != name ||
-		meta["verified"] != false || meta["answer"] != r.Answer {
-		t.Errorf("the notebook's metadata are %v", meta)
-	}
-	contains(t, "the notebook", p.cell(t, "question").Source, "What is the fee?")
-	contains(t, "its end", p.cell(t, "proof").Source, name)
+	contains(t, "the end of the notebook", p.cell(t, "proof").Source, name)
 	if _, err := page.Read(p.nb); err == nil || !strings.Contains(err.Error(), name) {
 		t.Errorf("read as a run of dsstar, the error is %v", err)
 	}
@@ -150,54 +144,16 @@ func TestDSStar(t *testing.T) {
 	}
 }
 
-// TestStops: a run ends with the error of its context, model, session or budget, and the notebook
-// has the work so far and says why.
+// TestStops: a run whose model is gone ends with its error, and the notebook has the work so far.
 func TestStops(t *testing.T) {
-	lost := errors.New("no kernel")
-	is := func(want error) func(error) bool { return func(err error) bool { return errors.Is(err, want) } }
-	spent := func(err error) bool { _, ok := errors.AsType[*ask.BudgetError](err); return ok }
-	for what, c := range map[string]struct {
-		set  func(*play, context.CancelFunc)
-		fits func(error) bool
-		says string
-	}{
-		"interrupted": {func(p *play, cancel context.CancelFunc) { p.model.before = cancel },
-			is(context.Canceled), "interrupted"},
-		"time":  {func(p *play, _ context.CancelFunc) { p.cfg.Limits.Time = 1 }, spent, "Stopped"},
-		"calls": {func(p *play, _ context.CancelFunc) { p.cfg.Limits.Calls = 1 }, spent, "Stopped"},
-		"no kernel": {func(p *play, _ context.CancelFunc) {
-			p.cfg.Open = func(context.Context, agent.Purpose, string) (agent.Session, error) { return nil, lost }
-		}, is(lost), "no kernel"},
-		"model": {func(p *play, _ context.CancelFunc) {
-			for _, replies := range p.model.script {
-				replies[len(replies)-1] = "fail:"
-			}
-		}, is(errModel), "the model is gone"},
-		"in a cell": {func(p *play, cancel context.CancelFunc) {
-			p.session.waiting = func(ctx context.Context) error {
-				cancel()
-				return ctx.Err()
-			}
-		}, is(context.Canceled), "interrupted"},
-	} {
-		for _, name := range []string{"react", "data-interpreter"} {
-			t.Run(what+" "+name, func(t *testing.T) {
-				t.Parallel()
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				p := newPlay(t, script{"react": {py("x = 1"), py("wait()")}, "planner": {tasks("1: a", "2: b")},
-					"coder": {block("x = 1"), block("wait()")}})
-				c.set(p, cancel)
-				p.solve(t, ctx, name, solver.Options{})
-				if !c.fits(p.err) || p.record.Finished {
-					t.Errorf("the error is %v, the record %+v", p.err, p.record)
-				}
-				contains(t, "the notebook", p.cell(t, "question").Source, "Stopped", c.says)
-				if what == "in a cell" && (len(p.cells()) == 0 || p.record.Executions == 0 || !p.session.closed) {
-					t.Error("the first cell is not in the notebook, or the session is open")
-				}
-			})
+	for name, replies := range map[string]script{"react": {"react": {py("x = 1"), "fail:"}},
+		"data-interpreter": {"planner": {tasks("1: a", "2: b")}, "coder": {block("x = 1"), "fail:"}}} {
+		p := newPlay(t, replies).solve(t, t.Context(), name, solver.Options{})
+		if !errors.Is(p.err, errModel) || p.record.Finished || p.record.Executions == 0 || !p.session.closed {
+			t.Errorf("%s: the error is %v, the record %+v", name, p.err, p.record)
 		}
+		contains(t, "the notebook", p.cell(t, "question").Source, "Stopped", "the model is gone")
+		same(t, "the first cell", "x = 1", p.cells()[0])
 	}
 }
 
@@ -228,39 +184,20 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestForgets: while the request is too long, the oldest exchange is dropped. A single request that is
-// too long is not made again.
+// TestForgets: while the request is too long, the oldest exchange is dropped, and observations are
+// bounded. A single request that is too long is not made again.
 func TestForgets(t *testing.T) {
+	long := strings.Repeat("long ", 9000)
 	p := run(t, "react", solver.Options{}, script{"react": {py(`print("first")`),
-		py(`print("second")`), "long:", py("answer(7)")}})
+		py(`print("` + long + `")`), "long:", py("answer(7)")}})
 	last := p.model.text(3)
-	contains(t, "the request", last, "What is the fee?", "second")
-	if strings.Contains(last, `print("first")`) {
-		t.Error("nothing was forgotten")
+	contains(t, "the request", last, "What is the fee?", "long long")
+	if n := strings.Count(last, "long "); n > 9000+4200 || strings.Contains(last, `print("first")`) {
+		t.Errorf("nothing was forgotten, or an observation says it %d times", n-9000)
 	}
 	alone := newPlay(t, script{"model-only": {"long:", "Answer: 7"}})
 	if alone.solve(t, t.Context(), "model-only", solver.Options{}); alone.err == nil {
 		t.Error("it was made again")
-	}
-}
-
-// TestHostile: a model's text is plain text in the notebook, without its thoughts, and observations
-// are bounded.
-func TestHostile(t *testing.T) {
-	long := strings.Repeat("long ", 9000)
-	p := run(t, "react", solver.Options{Reasoning: true}, script{"react": {
-		"<think>\nHm.\n</think>\n<script>alert(1)</script> # Heading\n" + py("print(\""+long+"\")"),
-		py("answer(7)"),
-	}})
-	said := p.cell(t, "round-2").Source
-	for _, bad := range []string{"<script>", "\n# Heading", "Hm."} {
-		if strings.Contains(said, bad) {
-			t.Errorf("%q is in %s", bad, said)
-		}
-	}
-	if n := strings.Count(p.model.text(1),
-		"long "); n > 9000+4200 { // in its code, and in the observation
-		t.Errorf("the observation says it %d times", n-9000)
 	}
 }
 

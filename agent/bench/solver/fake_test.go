@@ -1,18 +1,20 @@
 package solver_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"dsstar/agent"
@@ -46,16 +48,12 @@ type model struct {
 	script script
 	said   map[string]int // replies by role
 	asked  []llm.Request
-	before func()
 }
 
 func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.asked = append(m.asked, r)
-	if m.before != nil {
-		m.before()
-	}
 	n := m.said[r.Role]
 	m.said[r.Role]++
 	text, replies := always[r.Role], m.script[r.Role]
@@ -78,14 +76,6 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	return reply, ctx.Err()
 }
 
-// subjects returns the requests as "role subject".
-func (m *model) subjects() (all []string) {
-	for _, r := range m.asked {
-		all = append(all, r.Role+" "+r.Subject)
-	}
-	return all
-}
-
 // text returns the whole text of a request, by its index.
 func (m *model) text(n int) string {
 	var all []string
@@ -95,21 +85,15 @@ func (m *model) text(n int) string {
 	return strings.Join(all, "\n\n")
 }
 
-// A session runs lines of a small language:
-//
-//	x = 1         print(x)       print("text")
-//	raise(text)   hang()         die()      wait()
-//	answer(text)  prints what final_answer prints
-//
-// It ignores other lines.
+// A session runs lines of a small language: x = 1, print(x), print("text"), bash(text), raise(text),
+// answer(text), which gives what final_answer gives, hang() and die(). It ignores other lines.
 type session struct {
 	agent.Session
-	vars    map[string]string
-	dead    bool
-	ran     []string
-	rolled  [][]string
-	closed  bool
-	waiting func(context.Context) error
+	vars   map[string]string
+	dead   bool
+	ran    []string
+	rolled [][]string
+	closed bool
 }
 
 func (s *session) Execute(ctx context.Context, code string) (notebook.Execution, error) {
@@ -117,81 +101,64 @@ func (s *session) Execute(ctx context.Context, code string) (notebook.Execution,
 		return notebook.Execution{}, errors.New("a cell was run in a dead kernel")
 	}
 	s.ran = append(s.ran, code)
-	return s.run(ctx, code)
+	return s.run(code), ctx.Err()
 }
 
-func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
+func (s *session) Rollback(_ context.Context, cells []string) (back notebook.Restoration, err error) {
 	s.rolled = append(s.rolled, slices.Clone(cells))
-	s.vars, s.dead = map[string]string{}, false
-	back := notebook.Restoration{Way: notebook.ByReplay}
+	s.vars, s.dead, back.Way = map[string]string{}, false, notebook.ByReplay
 	for _, code := range cells {
-		e, err := s.run(ctx, code)
-		if err != nil {
-			return back, err
-		}
-		back.Executions = append(back.Executions, e)
+		back.Executions = append(back.Executions, s.run(code))
 	}
 	return back, nil
 }
 
-func (s *session) Silently(ctx context.Context, code string, _ time.Duration) (notebook.Execution,
-	error) {
-	return s.run(ctx, code)
+func (s *session) Silently(context.Context, string, time.Duration) (e notebook.Execution, err error) {
+	return notebook.Execution{Status: notebook.OK}, nil
 }
 
 func (s *session) Alive() bool { return !s.dead }
 
 func (s *session) Close() error { s.closed = true; return nil }
 
-func (s *session) run(ctx context.Context, code string) (e notebook.Execution, err error) {
-	e = notebook.Execution{Status: notebook.OK, Count: len(s.ran), Seconds: 0.25}
-	out := ""
+var calling = regexp.MustCompile(`^(\w+)\("?([^"]*)"?\)$`)
+
+func (s *session) run(code string) notebook.Execution {
+	e := notebook.Execution{Status: notebook.OK, Count: len(s.ran), Seconds: 0.25}
+	out := func(o notebook.Output) { e.Outputs = append(e.Outputs, o) }
 	raise := func(name, value string) {
 		e.Status = notebook.Raised
-		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ErrorOutput, EName: name,
-			EValue: value, Traceback: []string{name + ": " + value}})
+		out(notebook.Output{Type: notebook.ErrorOutput, EName: name, EValue: value,
+			Traceback: []string{name + ": " + value}})
 	}
-	for line := range strings.Lines(code) {
-		line = strings.TrimRight(line, "\n")
+	for _, line := range strings.Split(code, "\n") {
 		if name, value, ok := strings.Cut(line, " = "); ok && !strings.ContainsAny(name, " (.") {
 			s.vars[name] = value
+		}
+		m := calling.FindStringSubmatch(line)
+		if m == nil || e.Status != notebook.OK {
 			continue
 		}
-		call, arg, ok := strings.Cut(strings.TrimSuffix(line, ")"), "(")
-		if !ok || !strings.HasSuffix(line, ")") || e.Status != notebook.OK {
-			continue
-		}
-		value, known := s.vars[arg]
-		switch call {
-		case "print":
-			if text, quoted := strings.CutPrefix(arg, `"`); quoted {
-				value, known = strings.TrimSuffix(text, `"`), true
+		value, known := s.vars[m[2]]
+		switch m[1] {
+		case "bash", "print":
+			if known || strings.Contains(line, `"`) {
+				out(notebook.Output{Type: notebook.Stream, Name: "stdout", Text: cmp.Or(value, m[2]) + "\n"})
+			} else {
+				raise("NameError", m[2])
 			}
-			if !known {
-				raise("NameError", arg)
-				break
-			}
-			out += value + "\n"
-		case "bash", "python", "sql":
-			out += call + " " + arg + "\n"
 		case "raise":
-			raise("ValueError", arg)
+			raise("ValueError", m[2])
 		case "answer":
-			e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.DisplayData,
-				Data: notebook.MIMEBundle{"text/plain": arg,
-					"application/vnd.dsstar.answer+json": map[string]any{"answer": arg}}})
+			out(notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/plain": m[2],
+				"application/vnd.dsstar.answer+json": map[string]any{"answer": m[2]}}})
 		case "hang":
 			e.Status, e.Reason = notebook.TimedOut, "the cell ran longer than 60 s"
 		case "die":
 			s.dead, e.Status, e.Reason = true, notebook.Died, "the kernel died"
-		case "wait":
-			err = s.waiting(ctx)
 		}
 	}
-	if out != "" {
-		e.Outputs = append([]notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: out}}, e.Outputs...)
-	}
-	return e, err
+	return e
 }
 
 // A play is one task solved by an agent over fakes.
@@ -275,7 +242,7 @@ func (p *play) cell(t testing.TB, id string) notebook.Cell {
 
 func same(t testing.TB, what string, want, got any) {
 	t.Helper()
-	if d := cmp.Diff(want, got); d != "" {
+	if d := gocmp.Diff(want, got); d != "" {
 		t.Errorf("%s:\n%s", what, d)
 	}
 }
