@@ -1,35 +1,13 @@
 package solver
 
 import (
-	"context"
-	"path/filepath"
-
 	"dsstar/agent"
 	"dsstar/agent/bench/runner"
-	"dsstar/agent/memory"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
-
-// own has this program's own method answer a task. What it learns is kept below learn, unless that
-// is "".
-func own(ctx context.Context, cfg agent.Config, task record.Task, learn string) (runner.Record, error) {
-	var known *memory.Memory // what earlier tasks have taught about the data of this one
-	if learn != "" {
-		var err error
-		if known, err = memory.Read(ctx, filepath.Join(learn, record.Digest(task.Data))); err != nil {
-			return runner.Record{}, err
-		}
-		cfg.Learn, cfg.Recalled = true, agent.RecallFor(known, task.Question)
-	}
-	t, err := agent.Run(ctx, cfg, task)
-	if err == nil && known != nil && t.Verified() {
-		err = keep(known, t, record.Folder(cfg.Dir))
-	}
-	return resultOf(t, err == nil), err
-}
 
 // saving returns what saves notebook and script after each event.
 func saving(cfg agent.Config) func(agent.Event, *record.Trajectory) error {
@@ -45,16 +23,6 @@ func saving(cfg agent.Config) func(agent.Event, *record.Trajectory) error {
 		}
 		return disk.WriteFile(folder.Script(), []byte(t.Script()))
 	}
-}
-
-// keep adds what a verified answer teaches, and the question as an example for others.
-func keep(known *memory.Memory, t *record.Trajectory, folder record.Folder) error {
-	if t.Learned != nil {
-		known.Learn(t.Learned.Facts, t.Learned.Tools)
-	}
-	known.AddQuestion(memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines,
-		Answer: t.Answer(), Notebook: folder.Notebook(), Asked: t.Started.UTC()})
-	return known.Save()
 }
 
 // resultOf summarizes a trajectory for a benchmark. A run is finished if its plan was judged

@@ -17,10 +17,9 @@ import (
 // Options change an agent. The zero value is the method as published. Agents ignore options
 // that do not concern them.
 type Options struct {
-	Steps     int    // maximum of turns; of tasks, for data-interpreter
-	Memory    int    // turns that da-agent remembers
-	Reasoning bool   // react uses the prompt for reasoning models
-	Learn     string // folder of what dsstar learns; "": nothing
+	Steps     int  // maximum of turns; of tasks, for data-interpreter
+	Memory    int  // turns that da-agent remembers
+	Reasoning bool // react uses the prompt for reasoning models
 }
 
 // An Agent has a name, its published limits, and the published settings that only the caller can
@@ -76,7 +75,8 @@ func (a Agent) New(o Options) runner.Solver {
 	return func(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
 		cfg.Observe = saving(cfg)
 		if a.work == nil {
-			return own(ctx, cfg, task, o.Learn)
+			t, err := agent.Run(ctx, cfg, task)
+			return resultOf(t, err == nil), err
 		}
 		return (&desk{agent: a, options: o, cfg: cfg, task: task}).solve(ctx)
 	}

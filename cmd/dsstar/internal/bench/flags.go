@@ -26,8 +26,8 @@ task, --total-cost, --total-calls and --total-time all tasks together.
 OUT gets a line for each task in results.jsonl, and its run folder in tasks/.
 Whatever stopped a run, --resume --out OUT continues it: tasks with a result do not
 run again. Other settings are refused. The description cache is not used, so that
-the cost of a task does not depend on other tasks, except with --learn: each task
-then sees what those before it, on the same data, have taught.`
+the cost of a task does not depend on other tasks, and tasks learn nothing from each
+other.`
 
 // runFlags are the flags of bench run that are not settings.
 type runFlags struct {
@@ -101,10 +101,14 @@ func (a *App) runCommand() *cobra.Command {
 	settings.Float64("temperature", 0,
 		"sampling temperature (default: the agent's published one, else the model's)")
 	cmd.Flags().AddFlag(settings.Lookup("temperature"))
+	_ = cmd.Flags().MarkHidden("learn") // which is about one question after another
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		past, err := flags.past(cmd.Flags())
 		if err != nil {
 			return err
+		}
+		if cmd.Flags().Changed("learn") {
+			return usage.New("--learn: the tasks of a benchmark learn nothing", usage.Without("learn"))
 		}
 		if err := noSecret(cmd.Flags().Lookup("base-url").Value.String()); err != nil {
 			return err
@@ -177,11 +181,6 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 	case b.jobs < 1:
 		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs),
 			usage.Again("--jobs", "1"))
-	case s.Learn && (b.agent != "dsstar" || s.Method.Paper):
-		return usage.New("--learn: only dsstar's own method learns", usage.Without("learn"))
-	case s.Learn && b.jobs > 1:
-		return usage.New("--learn: tasks run one after another, since each learns from those before",
-			usage.Again("--jobs", "1"))
 	case b.repeat < 1:
 		return usage.New(fmt.Sprintf("--repeat must be at least 1, not %d", b.repeat),
 			usage.Again("--repeat", "1"))
@@ -196,15 +195,6 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 		}
 	}
 	return cmp.Or(a.CheckBudget(s), a.CheckMethod(s))
-}
-
-// options returns the agents' options that are flags but not settings.
-func (b *runFlags) options(learn bool) solver.Options {
-	o := b.agentOptions
-	if learn {
-		o.Learn = filepath.Join(b.out, "memory")
-	}
-	return o
 }
 
 // A StoppedError is the error of a run that stopped early.

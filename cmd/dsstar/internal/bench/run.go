@@ -72,7 +72,7 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	agent, _ := solver.Find(r.flags.agent)
 	r.config = runner.Config{
 		Jobs: r.flags.jobs, Timeout: r.flags.timeout, Tasks: r.suite.ByID(), Agent: agents,
-		Solve: agent.New(r.flags.options(r.settings.Learn)), Models: r.modelsOf,
+		Solve: agent.New(r.flags.agentOptions), Models: r.modelsOf,
 		Scorer: bench.Scorer{Compat: bench.Compat(r.flags.compat)},
 		Budget: &ask.Budget{AllTasks: true, Limits: ask.Limits{
 			Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime}},
