@@ -95,8 +95,7 @@ type Record struct {
 	Cost        *float64       `json:"cost_usd"` // null: a price is not known
 	Seconds     record.Seconds `json:"seconds"`
 
-	Sandbox  string `json:"sandbox,omitempty"`  // what confined its cells
-	Notebook string `json:"notebook,omitempty"` // below the run's folder, with slashes
+	Sandbox string `json:"sandbox,omitempty"` // what confined its cells
 }
 
 // Key returns the record's key.

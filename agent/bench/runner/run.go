@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -16,7 +14,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/llm"
-	"dsstar/agent/record"
 )
 
 // sick is the number of consecutive model or kernel errors that end a run.
@@ -120,10 +117,6 @@ func (r *run) do(ctx context.Context, job Record) error {
 	}
 	result.Task, result.Repeat, result.Level, result.Domain = job.Task, job.Repeat, job.Level, job.Domain
 	result.Sandbox = r.Site.Sandbox
-	notebook := record.Folder(dir).Notebook()
-	if _, err := os.Stat(notebook); err == nil {
-		result.Notebook = path.Join("tasks", filepath.Base(dir), filepath.Base(notebook))
-	}
 	if err := r.Folder.Append(result); err != nil {
 		return err
 	}

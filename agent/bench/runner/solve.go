@@ -199,28 +199,23 @@ func withScore(record Record, s bench.Score) Record {
 	return record
 }
 
-// Save records in a run the scores of its repeats that differ from its own.
+// Save records in a run the scores of its repeats.
 func Save(r Result, scores bench.Scores) error {
 	folder, err := Open(r.Path)
 	if err != nil {
 		return err
 	}
-	defer folder.Close()
 	of := map[Key]bench.Score{}
 	for i, score := range scores.Each {
 		of[Key{ID: score.ID, Repeat: 1 + i/len(scores.Tasks)}] = score
 	}
 	for _, record := range r.Records {
 		s := of[record.Key()]
-		if s.Value == nil || record.Score != nil && *record.Score == *s.Value &&
-			record.Uncounted == s.Uncounted {
-			continue
-		}
-		if err := folder.Append(withScore(record, s)); err != nil {
-			return err
+		if s.Value != nil {
+			err = cmp.Or(err, folder.Append(withScore(record, s)))
 		}
 	}
-	return nil
+	return errors.Join(err, folder.Close())
 }
 
 // Judge returns a judge that asks a model whether two answers mean the same.

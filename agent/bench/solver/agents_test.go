@@ -1,7 +1,6 @@
 package solver_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
@@ -118,29 +116,6 @@ func (p *play) complete(t *testing.T, name string) {
 	}
 	if !p.session.closed && name != "model-only" {
 		t.Error("the session was not closed")
-	}
-}
-
-// TestDSStar: dsstar itself is an agent like the others.
-func TestDSStar(t *testing.T) {
-	p := newPlay(t, script{
-		"solver": {"Step: Read the fee.\n\n```python\nx = 7\nprint(x)\n```"},
-		"judge":  {"Verdict: sufficient\nReason: it is there\n\n```python\nprint(x)\n```"},
-		"second": {"```python\nx = 7\nprint(x)\n```"},
-	})
-	p.cfg.Method.NoAnalyzer = true
-	p.cfg.Open = func(_ context.Context, purpose agent.Purpose, _ string) (agent.Session, error) {
-		if purpose != agent.Work {
-			return &session{vars: map[string]string{}}, nil
-		}
-		return p.session, nil
-	}
-	if p.solve(t, t.Context(), "dsstar", solver.Options{}); p.err != nil {
-		t.Fatal(p.err)
-	}
-	if r := p.record; r.Answer != "7" || !r.Finished || r.Rounds != 1 || r.Executions == 0 ||
-		r.Failed != 0 || r.Usage.Calls != len(p.model.asked) {
-		t.Errorf("the record is %+v", r)
 	}
 }
 

@@ -79,8 +79,14 @@ func (c *chat) talkOn(ctx context.Context, what string, most int,
 		}
 		if m.cell == "" {
 			err = c.at.Note(text, m.shown)
-		} else if answer, finished, err = c.carryOut(ctx, rest(text), &m); finished {
-			return answer, finished, err
+		} else {
+			var e notebook.Execution
+			if e, m.told.Output, err = c.run(ctx, rest(text), m.cell); e.Status != notebook.OK {
+				m.told.Note = m.failed
+			} else if answer, over := handedOver(e); over {
+				return answer, true, err
+			}
+			m.shown = prompts.Text(m.told)
 		}
 		if err != nil || m.ends {
 			return m.answer, m.finished, err
@@ -89,21 +95,6 @@ func (c *chat) talkOn(ctx context.Context, what string, most int,
 			llm.Message{Role: "user", Text: m.shown})
 	}
 	return "", false, nil
-}
-
-// carryOut runs the cell of a move and sets the next message.
-func (c *chat) carryOut(ctx context.Context, said string, m *move) (answer string, finished bool, err error) {
-	e, shown, err := c.run(ctx, said, m.cell)
-	if err != nil {
-		return "", false, err
-	}
-	if e.Status != notebook.OK {
-		m.told.Note = m.failed
-	}
-	m.told.Output = shown
-	m.shown = prompts.Text(m.told)
-	answer, finished = handedOver(e)
-	return answer, finished, nil
 }
 
 // rest returns a text without its code blocks.
@@ -144,7 +135,7 @@ func answerIn(text string) string {
 func handedOver(e notebook.Execution) (answer string, ok bool) {
 	for _, o := range e.Outputs {
 		data, is := o.Data["application/vnd.dsstar.answer+json"].(map[string]any)
-		if is && e.Status == notebook.OK {
+		if is {
 			answer, ok = data["answer"].(string)
 		}
 	}

@@ -1,10 +1,6 @@
 package solver
 
-import (
-	"testing"
-
-	"pgregory.net/rapid"
-)
+import "testing"
 
 // TestActions: what runs for an action, or what is wrong with it.
 func TestActions(t *testing.T) {
@@ -23,24 +19,6 @@ func TestActions(t *testing.T) {
 			t.Errorf("%q is %+v", text, got)
 		}
 	}
-}
-
-// TestParseAnything: the parsers never panic, and an action is complete.
-func TestParseAnything(t *testing.T) {
-	piece := rapid.OneOf(rapid.SampledFrom([]string{"# file: a", "-- output:b", "[", `]`, `{"task_id": "1"}`,
-		"```", "```python\n", "```sql\n", "\n", ",", "Answer:", "**", "TERMINATE"}), rapid.StringN(0, 5, -1))
-	rapid.Check(t, func(t *rapid.T) {
-		text := ""
-		for _, s := range rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces") {
-			text += s
-		}
-		if m := actionOf(text); (m.cell != "") == (m.problem != "" || m.ends) {
-			t.Fatalf("%q gives %+v", text, m)
-		}
-		_ = answerIn(text)
-		_, _ = parseGraph(text)
-		_ = rest(text)
-	})
 }
 
 func TestAnswerIn(t *testing.T) {

@@ -39,8 +39,7 @@ func sample(agentName, model string, setup map[string]string, scores ...float64)
 			Task: item.ID, Repeat: 1, Level: item.Level, Answer: fmt.Sprint("answer ", i), Score: &score,
 			Cause: cause, Finished: true, Rounds: 1 + i,
 			Cost: &cost, Executions: 4, Failed: 1, Usage: record.Usage{Calls: 10 + i},
-			Seconds:  record.Seconds{Total: float64(i)},
-			Notebook: fmt.Sprintf("tasks/%d/notebook.ipynb", i+1),
+			Seconds: record.Seconds{Total: float64(i)},
 		})
 	}
 	return r
