@@ -2,11 +2,12 @@ package agent_test
 
 import (
 	"context"
-	"flag"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -23,19 +24,15 @@ import (
 func TestGoldenReal(t *testing.T) {
 	pyenvtest.Long(t)
 	k := newRealKernels(t)
-	all := map[string][]turn{"back, with repairs": {{replies: troubled["back, with repairs"]}}}
-	for _, name := range []string{"three steps", "an open reading", "a step edited", "follow-ups"} {
-		all[name] = recordings[name]
-	}
 	few := func(n int) bool { return n%24 != 23 } // each takes seconds
-	for name, turns := range all {
+	for _, name := range []string{"back, with repairs", "three steps", "an open reading", "a step edited", "follow-ups"} {
 		t.Run(name, func(t *testing.T) {
-			var onReal []turn
-			for _, now := range turns {
-				onReal = append(onReal, k.turn(t, now))
+			all := allRecordings()[name]
+			for i := range all {
+				all[i] = k.turn(all[i])
 			}
 			want := asTexts(string(must(os.ReadFile(recordingOf(name)))))
-			equal(t, "the run", goldenOf(t, onReal, few), want)
+			equal(t, "the run", goldenOf(t, all, few), want)
 		})
 	}
 }
@@ -43,21 +40,6 @@ func TestGoldenReal(t *testing.T) {
 // asTexts makes the numbers that code binds texts, as they are in the sessions of a [world].
 func asTexts(code string) string {
 	return regexp.MustCompile(`(?m)^(\w+) = (\d+)$`).ReplaceAllString(code, `$1 = "$2"`)
-}
-
-// TestNothingStaleReal is TestNothingStale with real kernels, in a few worlds.
-func TestNothingStaleReal(t *testing.T) {
-	pyenvtest.Long(t)
-	checks := flag.Lookup("rapid.checks").Value.String()
-	defer flag.Set("rapid.checks", checks)
-	if err := flag.Set("rapid.checks", "3"); err != nil {
-		t.Fatal(err)
-	}
-	k := newRealKernels(t)
-	nothingStale(t, func(s *stage) {
-		s.task.Data, s.task.Files = "", nil
-		s.config.Open, s.config.RunScript = k.open, k.run
-	})
 }
 
 func newRealKernels(t *testing.T) realKernels {
@@ -76,25 +58,22 @@ type realKernels struct {
 }
 
 // turn returns a turn without data whose cells run in real kernels.
-func (k realKernels) turn(t *testing.T, now turn) turn {
-	replies, change := script{}, now.change
+func (k realKernels) turn(now turn) turn {
+	replies := script{}
 	for key, reply := range now.replies {
 		replies[key] = asTexts(reply)
 	}
-	return turn{does: now.does, replies: replies, whole: now.whole, change: func(s *stage) {
-		if change != nil {
-			change(s)
-		}
-		s.task.Data, s.task.Files, s.quick = "", nil, true
-		s.config.Open, s.config.RunScript = k.open, k.run
-		watch := s.config.Observe
-		s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
-			if err := os.WriteFile(k.answer, []byte(tr.Answer()), 0o600); err != nil {
-				return err
-			}
-			return watch(e, tr)
-		}
-	}}
+	now.replies, now.change = replies, append(slices.Clip(now.change), noData, quickly, k.hold)
+	return now
+}
+
+// hold has a run's cells run in real kernels.
+func (k realKernels) hold(s *stage) {
+	s.config.Open, s.config.RunScript = k.open, k.run
+	watch := s.config.Observe
+	s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
+		return errors.Join(os.WriteFile(k.answer, []byte(tr.Answer()), 0o600), watch(e, tr))
+	}
 }
 
 func (k realKernels) open(ctx context.Context, _ agent.Purpose, dir string) (agent.Session, error) {
@@ -112,13 +91,7 @@ func (k realKernels) open(ctx context.Context, _ agent.Purpose, dir string) (age
 
 func (k realKernels) run(ctx context.Context, dir string, _ time.Duration) (notebook.Execution, error) {
 	file := filepath.Join(dir, "solution.py")
-	code, err := os.ReadFile(file)
-	if err != nil {
-		return notebook.Execution{}, err
-	}
-	if err := os.WriteFile(file, append([]byte(k.prelude), code...), 0o600); err != nil {
-		return notebook.Execution{}, err
-	}
+	must(0, os.WriteFile(file, append([]byte(k.prelude), must(os.ReadFile(file))...), 0o600))
 	cmd := exec.CommandContext(ctx, k.python, file)
 	cmd.Dir = dir
 	out, err := cmd.Output()

@@ -1,28 +1,81 @@
 package agent_test
 
 import (
+	"bytes"
+	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"dsstar/agent"
 	"dsstar/agent/journal"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
+	"dsstar/notebook"
 )
 
-// A turn of a recorded run: a person does something with its notebook, and it goes on.
+// turns are those of a run, of which each goes on with what the turn before has left.
+type turns []turn
+
+// A turn of a run: a person does something with its notebook, and it goes on.
 type turn struct {
 	does    act // nil: the run begins, or goes on
 	replies script
-	change  func(*stage)
+	change  []func(*stage)
 	whole   bool // it is not killed: what its cells do, or whether more is tried, depends on that
 }
 
 // An act is what a person does with a run.
-type act func(*testing.T, *record.Trajectory) *record.Trajectory
+type act func(reporter, *record.Trajectory) *record.Trajectory
+
+// of has a run begin.
+func of(replies script, change ...func(*stage)) turns {
+	return turns{{replies: replies, change: change}}
+}
+
+// on has a person do something with the notebook, and the run go on.
+func (all turns) on(does act, replies script, change ...func(*stage)) turns {
+	return append(slices.Clip(all), turn{does: does, replies: replies, change: change})
+}
+
+// unkilled has the last turn not be killed.
+func (all turns) unkilled() turns {
+	all = slices.Clone(all)
+	all[len(all)-1].whole = true
+	return all
+}
+
+// play plays a turn on what the one before has left.
+func (now turn) play(t reporter, tr *record.Trajectory, change ...func(*stage)) *played {
+	t.Helper()
+	if tr != nil {
+		tr = readAgain(t, tr)
+	}
+	if now.does != nil {
+		tr = now.does(t, tr)
+		journal.Drop(tr.Journal, "cell", agrees) // with another answer
+	}
+	resumed := func(s *stage) { s.resume = tr }
+	return play(t, now.replies, slices.Concat([]func(*stage){resumed}, now.change, change)...)
+}
+
+// play plays all turns and returns the last one.
+func (all turns) play(t reporter) (p *played) {
+	t.Helper()
+	var tr *record.Trajectory
+	for _, now := range all {
+		p = now.play(t, tr).noError(t)
+		tr = p.Trajectory
+	}
+	return p
+}
 
 // goes is what a turn leaves: its requests and warnings, each question's answer, what it is worth
 // and the readings that matter, and what Run All runs behind the set-up.
@@ -65,22 +118,20 @@ func goes(p *played) string {
 // TestGolden: the runs of all recordings are as they were, also those that are killed after any
 // event and resumed. -update writes what they are now.
 func TestGolden(t *testing.T) {
-	once(t)
-	for name, turns := range allRecordings() {
-		t.Run(name, func(t *testing.T) {
-			file := recordingOf(name)
-			got := goldenOf(t, turns, spared)
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(file)
-			if diff := cmp.Diff(string(want), got); err != nil || diff != "" {
-				t.Errorf("%v (-recorded +now)\n%s", err, diff)
-			}
-		})
+	for name, all := range allRecordings() {
+		t.Run(name, func(t *testing.T) { golden(t, recordingOf(name), goldenOf(t, all, spared)) })
 	}
+}
+
+var update = flag.Bool("update", false, "write testdata/paper and testdata/golden anew")
+
+// golden compares what was got with what is recorded in a file.
+func golden(t reporter, file, got string) {
+	t.Helper()
+	if *update {
+		must(0, os.WriteFile(file, []byte(got), 0o644))
+	}
+	equal(t, "as recorded", got, string(must(os.ReadFile(file))))
 }
 
 // recordingOf returns the file of a recording.
@@ -89,33 +140,20 @@ func recordingOf(name string) string {
 }
 
 // goldenOf plays the turns, each also from every moment at which it may be killed and that is not spared.
-func goldenOf(t *testing.T, turns []turn, spared func(int) bool) string {
+func goldenOf(t *testing.T, all turns, spared func(int) bool) string {
 	var b strings.Builder
 	var tr *record.Trajectory
-	for n, now := range turns {
-		var change []func(*stage)
-		if now.change != nil {
-			change = append(change, now.change)
-		}
+	for n, now := range all {
 		r := &recorder{shift: len(now.replies), spared: spared}
-		if n > 0 {
-			tr = readAgain(t, tr)
-		}
-		if now.does != nil {
-			tr = now.does(t, tr)
-			journal.Drop(tr.Journal, "cell", agrees) // with another answer
-		}
 		var files []record.File // all that are there
-		p := play(t, now.replies, append(change, r.record, func(s *stage) {
-			s.resume, s.each, files = tr, true, s.task.Files
-		})...)
+		p := now.play(t, tr, r.record, func(s *stage) { s.each, files = true, s.task.Files })
 		fmt.Fprintf(&b, "== turn %d: %s", n+1, goes(p))
+		begun := n == 0 && len(all) > 1 // as other recordings begin, too
 		for i, m := range r.all {
-			begun := n == 0 && len(turns) > 1 // as other recordings begin, too
-			if m.notebook == nil || r.spares(i) || p.err != nil || now.whole || begun {
+			if m.notebook == nil || r.spared(i+r.shift) || p.err != nil || now.whole || begun {
 				continue
 			}
-			q := goOnAfter(t, p, now.replies, m, change...)
+			q := goOnAfter(t, p, now.replies, m, now.change...)
 			if len(q.model.asked)+len(m.asked) > len(p.model.asked) {
 				t.Errorf("turn %d, killed after %s: it asks anew", n+1, m.what)
 			}
@@ -127,4 +165,105 @@ func goldenOf(t *testing.T, turns []turn, spared func(int) bool) string {
 		tr = p.Trajectory
 	}
 	return b.String()
+}
+
+// A moment is what a run has left on the disk when it is killed.
+type moment struct {
+	what     string
+	notebook []byte   // nil: it is spared
+	asked    []string // of the model
+}
+
+// A recorder keeps the moments of a run, one for each time that the notebook is saved.
+type recorder struct {
+	shift  int // of the moments that are spared: others in each run
+	spared func(int) bool
+	all    []moment
+}
+
+// record has a run recorded.
+func (r *recorder) record(s *stage) {
+	watch := s.config.Observe
+	s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
+		m := moment{what: "event " + string(e.Kind)}
+		if !r.spared(len(r.all)+r.shift) || e.Kind == agent.Ended {
+			m.notebook = must(page.Draw(tr).Encode())
+			s.model.mu.Lock()
+			m.asked = slices.Clone(s.model.asked)
+			s.model.mu.Unlock()
+		}
+		r.all = append(r.all, m)
+		return watch(e, tr)
+	}
+}
+
+// killed plays a run that is killed at an event, and returns what it has left on the disk; at one
+// that does not come, it ends.
+func killed(t reporter, at int, change func(*stage)) (left *record.Trajectory, was bool) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p := play(t, nil, change, func(s *stage) {
+		watch := s.config.Observe
+		s.quick, s.ctx = true, ctx
+		s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
+			err := watch(e, tr)
+			if at--; at == 0 {
+				left = readAgain(t, tr)
+				cancel()
+			}
+			return err
+		}
+	})
+	if left != nil {
+		return left, true
+	}
+	return p.Trajectory, false
+}
+
+// same compares what two runs did, not when.
+var same = cmp.Options{
+	cmpopts.EquateEmpty(), cmpopts.IgnoreFields(record.Trajectory{}, "Started", "Seconds", "Warnings", "Journal"),
+	// a session that begins anew has none
+	cmpopts.IgnoreFields(record.Proof{}, "Seconds"),
+	cmpopts.IgnoreFields(notebook.Execution{}, "Seconds", "Count"),
+}
+
+// goOnAfter resumes a run that was killed at a moment: it ends as it would have ended, and no
+// request that was answered is made again.
+func goOnAfter(t *testing.T, whole *played, replies script, m moment, change ...func(*stage)) *played {
+	t.Helper()
+	tr := reread(t, m.notebook)
+	if record.Finished(tr, whole.Task.Files, 6) && m.what != "event ended" {
+		t.Errorf("after %s: it is finished", m.what)
+	}
+	got := goOn(t, replies, tr, append([]func(*stage){quickly}, change...)...).noError(t)
+	for _, asked := range m.asked {
+		if slices.Contains(got.model.asked, asked) {
+			t.Errorf("after %s: %q was asked again", m.what, asked)
+		}
+	}
+	if diff := cmp.Diff(whole.Trajectory, got.Trajectory, same); diff != "" {
+		t.Errorf("after %s: it ends otherwise (-whole +resumed)\n%s", m.what, diff)
+	}
+	return got
+}
+
+// quickly leaves the checks of the notebook out.
+func quickly(s *stage) { s.quick = true }
+
+// reread reads a notebook as it stands on the disk.
+func reread(t reporter, data []byte) *record.Trajectory {
+	t.Helper()
+	return must(page.Read(must(notebook.Read(bytes.NewReader(data)))))
+}
+
+// readAgain reads the notebook of a trajectory.
+func readAgain(t reporter, tr *record.Trajectory) *record.Trajectory {
+	t.Helper()
+	return must(page.Read(readNotebook(t, tr)))
+}
+
+func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
+	t.Helper()
+	return must(notebook.Read(bytes.NewReader(must(page.Draw(tr).Encode()))))
 }

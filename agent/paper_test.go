@@ -1,9 +1,7 @@
 package agent_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,8 +11,6 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 )
-
-var update = flag.Bool("update", false, "write testdata/paper and testdata/golden anew")
 
 // TestPaperRequests: every request of the paper's method is byte for byte the one in
 // testdata/paper, in a run with all that can happen and with each switch. The system message
@@ -41,11 +37,6 @@ func TestPaperRequests(t *testing.T) {
 	}
 	content := tables("shops.csv", "a/days.csv")
 	content["numbers.csv"], content["manual.md"] = "n\n1\n2\n", "# Manual\n\nTests do not count.\n"
-	reviewer := &critic{answers: map[string]agent.Decision{
-		"round 1, try 1":    rejected("not so"),
-		"round 2, try 2":    accepted("x = 9\nprint(x)"),
-		"the answer, try 1": rejected("two decimals"),
-	}}
 	published := map[string][]llm.Message{}
 	for _, c := range []struct {
 		name   string
@@ -57,7 +48,11 @@ func TestPaperRequests(t *testing.T) {
 		{"plan-only", func(s *stage) { s.config.Method.PlanOnly = true }},
 		{"no-guidelines", func(s *stage) { s.task.Guidelines = "" }},
 		{"two-rounds", func(s *stage) { s.config.MaxRounds, s.config.Memory = 2, 1<<30 }},
-		{"reviewed", reviewer.join},
+		{"reviewed", decided(map[string]agent.Decision{
+			"round 1, try 1":    rejected("not so"),
+			"round 2, try 2":    accepted("x = 9\nprint(x)"),
+			"the answer, try 1": rejected("two decimals"),
+		})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := play(t, replies, withData(t, content), func(s *stage) {
@@ -83,13 +78,7 @@ func TestPaperRequests(t *testing.T) {
 					published[key] = r.Messages
 				}
 			}
-			file := filepath.Join("testdata", "paper", c.name+".golden")
-			if *update {
-				if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			equal(t, "requests", got.String(), string(must(os.ReadFile(file))))
+			golden(t, filepath.Join("testdata", "paper", c.name+".golden"), got.String())
 		})
 	}
 }

@@ -2,98 +2,67 @@ package agent_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"testing"
-	"time"
 
 	"dsstar/agent"
-	"dsstar/agent/journal"
-	"dsstar/agent/llm"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
-func question(text, form string) act {
-	return changed(func(tr *record.Trajectory) { must(0, tr.Ask(text, form)) })
-}
-
-func edit(changes ...func(reporter, *notebook.Notebook)) act {
-	return func(t *testing.T, tr *record.Trajectory) *record.Trajectory {
-		return must(edited(t, tr, all(changes...)))
+// reads is the first reply of a solver, with readings that end with what is said of them.
+func reads(said ...string) string {
+	var b strings.Builder
+	for i, s := range said {
+		fmt.Fprintf(&b, "Reading: Which of %d count.\nOption 1: all\nOption 2: some\nTaken: 1\n%s\n\n",
+			i+1, s)
 	}
+	return b.String() + "Step: Count.\n\n```python\nx = 1\nprint(x)\n```"
 }
 
-// chooses takes an option of reading i of question k.
-func chooses(k, i, option int) act {
-	return changed(func(tr *record.Trajectory) { must(0, agent.Choose(tr, k, i, option)) })
-}
-
-// choosing has a person choose an option of each reading that matters.
-func choosing(option int) func(*stage) {
-	return func(s *stage) {
-		s.config.ChooseReading = func(context.Context, record.Reading, string) (int, error) { return option, nil }
+// branches is the reply with a cell for option 2 of each reading.
+func branches(cells ...string) string {
+	var b strings.Builder
+	for i, code := range cells {
+		b.WriteString(branch(fmt.Sprint(i+1, ".2"), i, code))
 	}
+	return b.String()
 }
 
-// changed changes a record.
-func changed(change func(*record.Trajectory)) act {
-	return func(_ *testing.T, tr *record.Trajectory) *record.Trajectory {
-		change(tr)
-		return tr
-	}
+func branch(option string, keeps int, code string) string {
+	return fmt.Sprintf("Branch %s\nKeeps: %d\n\n%s\n\n", option, keeps, python(code))
 }
 
-// dropped has a person drop a step.
-func dropped(step int) act {
-	return changed(func(tr *record.Trajectory) { must(0, tr.Drop(step)) })
-}
+// taken is the reply with a cell for the option of the first reading that the cells are said to
+// take.
+func taken(code string) string { return branch("1.1", 1, code) }
 
-// showing has all code cells show other outputs.
-func showing(outputs []notebook.Output) act {
-	return edit(func(_ reporter, nb *notebook.Notebook) {
-		for i := range nb.Cells {
-			if nb.Cells[i].Type == notebook.Code {
-				nb.Cells[i].Outputs = outputs
-			}
-		}
-	})
-}
+const (
+	judged    = "Verdict: sufficient\nReason: it is\n\n```python\ny = x\nprint(y)\ny\n```\n\n"
+	isOpen    = "Evidence: none\nSettled: no"
+	isSettled = "Evidence: \"a value, at most 2 decimals\" (form)\nSettled: yes"
+	who       = "Ruling: undecided\nReason: who knows"
+	wrongStep = "Ruling: first\nReason: it counts twice\nWrong step: " // lacks the number
+	isReading = "Ruling: reading\nReason: both can be meant\nReading: Which count.\nOption 1: all\nOption 2: some"
+	noShop    = "Verdict: inconclusive\nReason: no such column\nTakes: 1"
 
-// then does all of these, one after the other.
-func then(acts ...act) act {
-	return func(t *testing.T, tr *record.Trajectory) *record.Trajectory {
-		for _, does := range acts {
-			tr = does(t, tr)
-		}
-		return tr
-	}
+	rule, mind = "Cancelled orders do not count in the revenue.", "Mind the orders of all stores."
+)
+
+// saying is judged with more lines on the readings.
+func saying(lines string) string { return strings.Replace(judged, "\n\n", "\n"+lines+"\n\n", 1) }
+
+// corrected is a ruling that the second derivation has a mistake, and the cell of the next one.
+func corrected(cell string) script {
+	return script{"second": "z = 2\nz", "second the answer, again 1": cell,
+		"second the answer, again 2": cell, "arbiter": "Ruling: second\nReason: it counts twice"}
 }
 
 // apart is a follow-up that loads all anew, and whose judge says which options it takes.
-func apart(takes, branch string) script {
-	return fresh.with(script{"verdict": yes + takes, "branches": strings.Replace(branches(branch), "Keeps: 2", "Keeps: 0", 1)})
-}
-
-// journaled is a run whose cells have given something else, which is a part of a text.
-func journaled(was, is string) act {
-	in := func(text string) string { return strings.Trim(string(must(json.Marshal(text))), `"`) }
-	return changed(func(tr *record.Trajectory) {
-		data := strings.ReplaceAll(string(must(json.Marshal(tr.Journal))), in(was), in(is))
-		tr.Journal = &journal.Journal{}
-		must(0, json.Unmarshal([]byte(data), tr.Journal))
-	})
-}
-
-// prints is a run whose script has run so in plain Python.
-func prints(x notebook.Execution, err error) func(*stage) {
-	return func(s *stage) {
-		s.config.RunScript = func(_ context.Context, dir string, _ time.Duration) (notebook.Execution, error) {
-			return marked(dir, x), err
-		}
-	}
+func apart(takes, code string) script {
+	return fresh.with(script{"verdict": yes + takes, "branches": branch("1.2", 0, code)})
 }
 
 // readsAgain is a judge that names the readings again, with the option taken of the first.
@@ -103,30 +72,71 @@ func readsAgain(taken int, more string) script {
 		"judge round 2": strings.Replace(first, "Taken: 1", fmt.Sprint("Taken: ", taken), 1) + more + judged})
 }
 
+// noted has a person do something to the notes of two questions, after a choice for the first.
+func noted(does act) turns {
+	follow := fresh.with(script{"step": "On.", "verdict": yes, "branches": branches("z = 2\nz")})
+	return of(open).on(chooses(0, 0, 0), follow).on(next, follow).on(does, follow)
+}
+
 // judges is a judge that finds a step wrong.
 func judges(wrong int) script {
 	return more.with(script{"verdict round 4": bad, "wrong round 4": fmt.Sprint(wrong), "cell": "x = 1\nprint(x)",
 		"last": "print(x)"})
 }
 
-// asking is a run with another question and form.
-func asking(q, form string) func(*stage) {
-	return func(s *stage) { s.task.Question, s.task.Guidelines = q, form }
+// alike is a run whose other option has the same answer: doubted are cells of what is in doubt.
+func alike(doubted, verdict string) script {
+	return script{"solver round 1": reads(isOpen), "branches": branches("z = 1\nz"), "verdict": verdict,
+		"branches the readings, what is in doubt": doubted}
 }
 
-// wrongStep is a ruling that lacks the number of a step.
-const wrongStep = "Ruling: first\nReason: it counts twice\nWrong step: "
+// filed is a run that saves a value, which the second derivation saves as it is in the run's session.
+func filed(name, value, first string) script {
+	return script{"cell": "x = " + value + "\nsave(" + name + ", x)", "last": "y = x\nprint(\"" + name + "\")",
+		"second": "z = \"" + first + "\"\nsave(" + name + ", z)\na = \"" + name + "\"\na", "arbiter": "Ruling: undecided"}
+}
+
+// ruled has a document with a rule, which settles the reading of byRule, beside the data.
+func ruled(rule string) func(*stage) {
+	return func(s *stage) {
+		s.task.Files = filesOf("a.csv", "rules.md")
+		s.task.Files[0].Size, s.task.Files[1].Size = int64(len(rule)+1), int64(len(rule))
+		profiled(map[string]profile.Profile{"a.csv": table(9, "a"),
+			"rules.md": {Format: "text", Document: rule, Whole: true}})(s)
+		if rule == "" {
+			s.task.Files = s.task.Files[:1]
+		}
+	}
+}
 
 var (
+	next    = question("And now?", "")
+	shout   = edit(source("final", "print(z)", "z += \"!\"\nprint(z)"))
+	doubled = edit(source("step-1", "x = 1", "x = 2"))
+	hers    = edit(source("step-2", "\"2\"", "\"mine\""))
+	seven   = edit(source("step-1", "1", "7"))
+	marks   = edit(source("final", "print(z)", "# mine\nprint(z)"))
+
 	asksFile = asking("Save it as out.csv.", "")
-	next     = question("And now?", "")
-	unruled  = open.with(script{"second": "w = 7\nw", "arbiter": "Ruling: undecided\nReason: who knows"})
+	// a question with an open reading, which the next steps leave open
+	open = simple.with(script{"solver round 1": reads(isOpen), "branches": branch("1.2", 0, "x = 2\nx")})
+	// a follow-up that builds on the answer x, one on the answer z, and one that loads all anew
+	onward = simple.with(script{"cell": "b = x\nb += \"2\"\nprint(b)", "last": "print(b)",
+		"branches": branches("z = 7\nz")})
+	onZ     = onward.with(script{"cell": "v = z\nprint(v)", "last": "print(v)"})
+	fresh   = onward.with(script{"cell": "b = 5\nprint(b)", "verdict": yes + "\nTakes: 0"})
+	unruled = open.with(script{"second": "w = 7\nw", "arbiter": who})
 	// two readings, which only together change the answer
 	bothOpen = simple.with(script{"solver round 1": reads(isOpen, isOpen), "verdict": yes + "\nTakes: 1, 1",
 		"branches": branches("z = 1\nz", "z = 1\nz"), "second the answer, again 3": "w = 3\nw",
-		"branches the readings, what is in doubt": "Branch 3.2\nKeeps: 0\n\n```python\nz = 3\nz\n```"})
-	// a second derivation gives another answer
-	undecided = three.with(script{"second": "w = 1\nw", "arbiter": "Ruling: undecided\nReason: who knows"})
+		"branches the readings, what is in doubt": branch("3.2", 0, "z = 3\nz")})
+	// a second derivation gives another answer: of three steps, and of one
+	undecided = three.with(script{"second": "w = 1\nw", "arbiter": who})
+	another   = simple.with(script{"second": "z = 2\nz", "step round 2": "Anew.", "cell round 2": "x = 2\nprint(x)"})
+	saved     = simple.with(script{"cell": "x = 1\nsave(out.csv, x)\nprint(x)",
+		"second": "s = 1\nsave(out.csv, s)\ns"})
+	// an answer that is not in the form of aNumber, repaired or not
+	unfit = simple.with(script{"cell": "y = \"1.23\"\nx = y\nx += \"4\"\nprint(x)", "debugger": "print(x)"})
 
 	byRule = simple.with(script{"solver round 1": reads("Evidence: \"" + rule + "\"\nSettled: yes"),
 		"verdict": yes + "\nTakes: 1\nDecided: 1", "branches": branches("z = 2\nz")})
@@ -135,288 +145,162 @@ var (
 		tr.AddNote(mind)
 		tr.Readings[0].Evidence, tr.Readings[0].From = "\u201c"+mind+"\u201d (note)", record.FromNote
 	})
-
-	shout   = source("final", "print(z)", "z += \"!\"\nprint(z)")
-	doubled = source("step-1", "x = 1", "x = 2")
-	hers    = source("step-2", "\"2\"", "\"mine\"")
-	remark  = notebook.Cell{ID: "own", Type: notebook.Markdown, Source: "Mine."}
-
-	// a follow-up that builds on the answer x, and one that loads all anew
-	onward = simple.with(script{"cell": "b = x\nb += \"2\"\nprint(b)", "last": "print(b)",
-		"branches": branches("z = 7\nz")})
-	fresh = onward.with(script{"cell": "b = 5\nprint(b)", "verdict": yes + "\nTakes: 0"})
-	// a question with an open reading, which the next steps leave open
-	open = simple.with(script{"solver round 1": reads(isOpen),
-		"branches": "Branch 1.2\nKeeps: 0\n\n```python\nx = 2\nx\n```"})
-	saved = simple.with(script{"cell": "x = 1\nsave(out.csv, x)\nprint(x)",
-		"second": "s = 1\nsave(out.csv, s)\ns"})
+	// a reading that does not say which option is taken
+	unread = strings.Replace(reads(isOpen), "Taken: 1\n", "", 1)
 )
 
-// recordings are runs of every role and turn, beside those of troubled.
-var recordings = map[string][]turn{
-	"three steps": {{replies: three}}, "an open reading": {{replies: open}}, "another derivation": {{replies: unruled}},
-	"a settled reading": {{replies: simple.with(script{"solver round 1": reads(isSettled),
-		"branches": branches("z = 2\nz")})}},
-	"an answer in another form": {{replies: simple.with(script{"last": "print(\"about one\")",
-		"debugger": "x = \"a few\"\nprint(x)"})}},
-	"no answer in the data": {{replies: simple.with(script{"last": `print("Not Applicable")`,
-		"verdict": "Verdict: inconclusive\nReason: no shop is in Bremen"})}},
-	"an answer that is none": {{change: asking("What is it?", ""),
-		replies: simple.with(script{"cell": "x = \"nan\"\nprint(x)", "debugger": "print(x)"})}},
-	"chance": {{replies: simple.with(script{"cell": "x = purpose()\nprint(x)"})}},
-	"a typed-in second derivation": {{
-		replies: simple.with(script{"second": "print(1)", "debugger": "print(1)"})}},
-	"the same, says the arbiter":   {{replies: another.with(script{"second": "z = \"one\"\nz", "arbiter": "Ruling: same\nReason: a word"})}},
-	"the same, which it cannot be": {{replies: another.with(script{"arbiter": "Ruling: same\nReason: both are counts"})}},
-	"a wrong last cell":            {{replies: another.with(script{"arbiter two answers": wrongStep + "0"})}},
-	"a wrong step, and still another answer": {{replies: another.with(script{"arbiter two answers": wrongStep + "1",
-		"cell round 2": "x = 3\nprint(x)", "arbiter two answers, again 1": "Ruling: undecided"})}},
-	"a corrected second derivation":      {{replies: another.with(corrected("z = 1\nz"))}},
-	"an undecided arbiter":               {{replies: another.with(script{"arbiter": "Ruling: undecided\nReason: who knows"})}},
-	"a second derivation of nothing":     {{replies: simple.with(script{"second": "z = 1", "debugger": "z = 1"})}},
-	"a second derivation without code":   {{replies: simple.with(script{"second": "raw:No."})}},
-	"a second derivation that is a copy": {{replies: simple.with(script{"second": "# a copy\nz = 1\nz"})}},
-	"no session for the second derivation": {{replies: simple, change: refuses(agent.Second, errors.New("no room")), whole: true},
-		{replies: simple}},
-	"no second derivation as going back is off": {{replies: simple, change: func(s *stage) {
-		refuses(agent.Second, errors.ErrUnsupported)(s)
-		s.world.ways = []notebook.Restoration{{Way: notebook.NotAtAll}}
-	}}},
-	"no second derivation wanted":     {{replies: simple, change: func(s *stage) { s.config.Method.NoSecond = true }}},
-	"an answer brought into its form": {{replies: unfit.with(script{"debugger": "print(y)"})}},
-	"no repair of a form runs":        {{replies: unfit.with(script{"debugger": "die()"})}},
-	"a kernel's death":                {{replies: simple.with(script{"cell": "x = 1\nends(1)\nprint(x)"})}},
-	"a session that ends twice": {{whole: true, replies: simple.with(script{"verdict round 1": no, "debugger": "x = 1\nprint(x)",
-		"cell round 1": "x = 1\nends()\nprint(x)"})}},
-	"no step works": {{replies: simple.with(script{"cell": "die()", "debugger": "die()"})}},
-	"the last step fails": {{replies: simple.with(script{"verdict": no, "cell": "hang()", "cell round 1": "x = 1\nprint(x)",
-		"debugger": "hang()"})}},
-	"a step that prints something else again": {{whole: true, replies: simple.with(script{"cell": "x = tick()\nprint(x)",
-		"verdict round 1": no, "cell round 2": "die()", "debugger": "y = x\nprint(y)"})}},
-	"a step that does not run again": {{whole: true, replies: simple.with(script{"verdict round 1": no, "debugger": "print(x)",
-		"cell round 2": "x = 2\nonce()\nprint(x)", "last": "die()"})}},
-	"a last cell that prints a constant": {{replies: simple.with(script{"last": "print(42)", "debugger": "print(42)"})}},
-	"a last cell that prints nothing":    {{whole: true, replies: simple.with(script{"last": "y = x", "debugger": "y = x"})}},
-	"a last cell that prints nothing at first": {{replies: simple.with(script{"last": "y = x", "debugger": "print(x)",
-		"cell": "x = \"  a\\nb \"\nprint(x)"})}},
-	"a reply asked for again": {{replies: simple.with(script{"verdict round 1": "Hm.", "verdict round 1, asked again": yes,
-		"solver round 1": "cut:Step: Load.\n```python\nx = 1", "cell round 1, asked again": "x = 2\nprint(x)"})}},
-	"a wrong step that is not there": {{replies: simple.with(script{"verdict round 1": bad,
-		"verdict round 1, asked again": bad, "wrong": "9"})}},
-	"a step that does not run again, after a route": {{whole: true, replies: simple.with(script{"verdict": no,
-		"cell round 2": "x = 2\nonce()\nprint(x)", "verdict round 4": bad, "wrong round 4": "4", "verdict round 5": yes})}},
-	"words that would fetch": {{change: asking("![x](http://e.test) </details>\n\n<img src=http://e.test>?", ""),
-		replies: simple.with(script{"step": "``a`![x](http://e.test)\u2028 \U0001f600 a\x1b[31mc",
-			"verdict": "Verdict: sufficient\nReason: `<img src=http://e.test>` <b>&amp;",
-			"cell":    "x = \"a | ![x](http://e.test) ```\"\nprint(x)"})}},
-	"no repair": {{replies: simple.with(script{"cell round 1": "die()", "debugger": "raw:No."})}},
-	"no reply in a later round": {{replies: simple.with(script{"verdict": no, "solver round 2": "",
-		"solver round 2, asked again": ""})}},
-	"a guest": {{replies: three, change: hosted}},
-	"the paper": {{replies: published,
-		change: func(s *stage) { s.config.Method = record.Method{Script: true} }}},
+// troubled are recordings that other tests stop or take from a stranger.
+var troubled = []string{"simple", "back, with repairs", "a step that never runs", "a doubtful form",
+	"a last cell that does not run", "replies that cannot be read", "out of rounds",
+	"a mistake of the first derivation", "a mistake of the second derivation", "readings",
+	"readings in doubt", "a difference of reading", "still different after two corrections",
+	"a ruling that cannot be read", "a second derivation that never runs"}
 
-	"a file": {{replies: saved, change: asksFile}},
-	"a file of another content": {{change: asksFile, replies: saved.with(script{
-		"second":  "s = 2\nsave(out.csv, s)\nagreed()",
-		"arbiter": "Ruling: undecided\nReason: who knows"})}},
-	"a file with the name of a data file": {{change: asking("Enter it into the provided a.csv.", ""),
-		replies: simple.with(filed("a.csv", "1", "2")).with(script{"arbiter": "Ruling: undecided"})}},
-	"a file that no question names": {{replies: simple.with(filed("my own.csv", "1", "2")).with(script{"arbiter": "Ruling: undecided"}), change: asking("How many?", "")}},
-	"a file that a follow-up overwrites": {{replies: saved, change: asksFile},
-		{does: next, replies: onward.with(script{"cell": "b = 2\nsave(out.csv, b)\nprint(b)"})},
-		{does: edit(source("step-2-1", "out.csv", "other.csv")), replies: more}},
+// recordings are runs of every role and turn, beside those of variants.
+var recordings = map[string]turns{
+	"three steps": of(three), "an open reading": of(open), "a guest": of(three, hosted), "the paper": of(published, asPublished),
+	"no session for the second derivation": of(simple, refuses(agent.Second, errors.New("no room"))).unkilled().
+		on(nil, simple),
+	"no second derivation as going back is off": of(simple, refuses(agent.Second, errors.ErrUnsupported),
+		func(s *stage) { s.world.ways = []notebook.Restoration{{Way: notebook.NotAtAll}} }),
+	"no second derivation wanted": of(simple, func(s *stage) { s.config.Method.NoSecond = true }),
+	"no readings wanted":          of(open, func(s *stage) { s.config.Method.NoReadings = true }),
+	"no session for the proof":    of(simple, refuses(agent.Prove, errors.New("no memory"))).unkilled().on(nil, script{}),
+	"a session that ends twice": of(simple.with(script{"verdict round 1": no, "debugger": "x = 1\nprint(x)",
+		"cell round 1": "x = 1\nends()\nprint(x)"})).unkilled(),
+	"a step that prints something else again": of(simple.with(script{"cell": "x = tick()\nprint(x)",
+		"verdict round 1": no, "cell round 2": "die()", "debugger": "y = x\nprint(y)"})).unkilled(),
+	"a step that does not run again": of(simple.with(script{"verdict round 1": no, "debugger": "print(x)",
+		"cell round 2": "x = 2\nonce()\nprint(x)", "last": "die()"})).unkilled(),
+	"a cell that runs once":           of(simple.with(script{"cell": "x = 1\nonce()"})).unkilled(),
+	"a last cell that prints nothing": of(simple.with(script{"last": "y = x", "debugger": "y = x"})).unkilled(),
+	"a script with another answer":    of(simple.with(script{"cell": "x = tick()", "last": "y = x\nprint(tick())"})).unkilled(),
+	"a script that prints more":       of(simple, prints(ran(notebook.OK, "more\n  1 \n", "a warning"), nil)),
+	"a script that does not end":      of(simple, prints(ran(notebook.TimedOut, "1\n", ""), nil)),
+	"a script that cannot be run": of(simple, prints(notebook.Execution{}, errors.New("no program"))).unkilled().
+		on(nil, script{}),
+	"a script that fails in plain Python": of(simple, prints(ran(notebook.Raised, "1\n", "Traceback\n  ...\nSyntaxError: magic\n"), nil)),
+	"words that would fetch": of(simple.with(script{"step": "``a`![x](http://e.test)\u2028 \U0001f600 a\x1b[31mc",
+		"verdict": "Verdict: sufficient\nReason: `<img src=http://e.test>` <b>&amp;",
+		"cell":    "x = \"a | ![x](http://e.test) ```\"\nprint(x)"}),
+		asking("![x](http://e.test) </details>\n\n<img src=http://e.test>?", "")),
 
-	"a spent budget, and on": {{replies: three, change: func(s *stage) { s.config.Limits.Calls = 3 }},
-		{replies: three}},
-	"a last cell that never runs, and on": {{replies: simple.with(script{"last": "die()", "debugger": "die()"}), whole: true},
-		{replies: more.with(script{"debugger": "print(x)"})}},
-	"a reply that cannot be used, and on": {{replies: simple.with(script{"solver": "I'm sorry, I cannot."})},
-		{replies: simple, whole: true}},
-	"a budget that no cost is known of": {{replies: simple}, {does: next, replies: onward, change: func(s *stage) {
-		s.config.Price = func(string) (llm.Price, bool) { return llm.Price{Input: 1e9, Output: 1e9}, true }
-		s.config.Limits.Cost = 0.01
-	}}},
-	"other data": {{replies: simple},
-		{replies: simple, change: func(s *stage) { s.task.Files[0].Size = 7 }}},
-	"follow-ups": {{replies: three},
-		{does: question("And now?", "A word."), replies: onward.with(script{
-			"cell": "v = z\nv += \"4\"\nprint(v)", "last": "print(v)",
-			"verdict round 4": bad, "wrong round 4": "1"})},
-		{does: question("And then?", ""), replies: fresh}},
-	"a question without an answer, asked in another way": {
-		{replies: simple.with(script{"cell": "die()", "debugger": "die()"})},
-		{does: question("In another way?", "A word."), replies: onward.with(script{"cell": "b = 5\nprint(b)"})}},
-	"a follow-up on another derivation":         {{replies: unruled}, {does: next, replies: onward}},
-	"a follow-up apart from another derivation": {{replies: unruled}, {does: next, replies: fresh}},
-	"a follow-up apart that takes an option":    {{replies: open}, {does: next, replies: apart("\nTakes: 1", "z = 2\nz")}},
-	"a follow-up apart that may take an option": {{replies: open}, {does: next, replies: apart("", "z = 2\nz")}},
-	"a follow-up apart that no option changes":  {{replies: open}, {does: next, replies: apart("\nTakes: 1", "z = 5\nz")}},
-	"a follow-up on a reading":                  {{replies: open}, {does: next, replies: onward}},
-	"a follow-up apart from a reading that was not computed": {{replies: open.with(script{"verdict": no})},
-		{does: next, replies: apart("\nTakes: 1", "z = 2\nz")}},
-	"a follow-up apart": {{replies: open}, {does: next, replies: fresh}},
-	"a choice at once": {{replies: open.with(script{"branches": branches("z = 2\nz"),
-		"step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"}), change: choosing(1)}},
-	"a choice that the second derivation has found": {{change: choosing(1), replies: open.with(script{
-		"branches": branches("z = 2\nz"), "second": "w = 2\nw"})}},
-	"a choice of the second derivation's answer": {{change: choosing(1), replies: simple.with(script{
-		"second the answer": "z = 2\nz", "arbiter": "Ruling: reading\nReason: both\nReading: Which count.\n" +
-			"Option 1: all\nOption 2: some"})}},
-	"a choice without an answer": {{change: choosing(1), replies: open.with(script{"branches": branches("die()"),
-		"debugger": "die()", "step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"})}},
-	"a choice left open": {{replies: open, change: choosing(-1)}},
-	"a choice between two": {{change: choosing(1), replies: open.with(script{"solver round 1": reads(isOpen, isOpen),
-		"branches": branches("z = 2\nz", "z = 1\nz"), "branches the readings, again 1": branches("", "z = 2\nz")})}},
-	"a reading without an answer in the data": {{replies: open.with(script{"last": "print(\"Not Applicable\")",
-		"verdict": "Verdict: inconclusive\nReason: no such column\nTakes: 1"})}},
-	"no reading with an answer in the data": {{replies: open.with(script{"last": "print(\"Not Applicable\")",
-		"verdict":  "Verdict: inconclusive\nReason: no such column\nTakes: 1",
-		"branches": branches("z = \"Not Applicable\"\nz")})}},
-	"a choice":                 {{replies: open}, {does: chooses(0, 0, 1), replies: open}},
-	"a choice of both at once": {{replies: bothOpen}, {does: chooses(0, 2, 0), replies: bothOpen}},
-	"a choice of both others":  {{replies: bothOpen}, {does: chooses(0, 2, 1), replies: bothOpen}},
-	"a function that is wrong": {{change: recalled("tool = 1"), replies: another.with(script{
-		"cell": "x = tool\nprint(x)", "arbiter two answers": wrongStep + "1"})}},
-	"a stranger's run, followed": {{replies: simple}, {does: next, replies: onward}, {replies: more, whole: true,
-		does: changed((*record.Trajectory).Disown)}},
-	"an earlier cell that gives another output": {{replies: simple}, {replies: onward.with(script{"last round 1": "print(x)"}), whole: true,
-		does: then(next, journaled(`"1\n`, `"9\n`))}, {replies: onward}},
-	"a choice of an earlier question": {{replies: open}, {does: next, replies: onward},
-		{does: chooses(0, 0, 1), replies: onward}},
+	"a file with the name of a data file": of(simple.with(filed("a.csv", "1", "2")), asking("Enter it into the provided a.csv.", "")),
+	"a file that a follow-up overwrites": of(saved, asksFile).
+		on(next, onward.with(script{"cell": "b = 2\nsave(out.csv, b)\nprint(b)"})).
+		on(edit(source("step-2-1", "out.csv", "other.csv")), more),
 
-	"a step edited": {{replies: three}, {does: edit(source("step-2", `"2"`, `"II"`)),
-		replies: three.with(script{"verdict": yes})}},
-	"a cell added, another removed": {{replies: three},
-		{does: edit(insert("step-2", mine), remove("final")),
-			replies: three.with(script{"verdict": yes})}},
-	"another last cell": {{replies: three},
-		{does: edit(shout), replies: more}},
-	"a step removed": {{replies: three}, {does: edit(remove("round-3", "step-3", "verdict-3")),
-		replies: more}},
-	"another order": {{replies: three}, {replies: more.with(script{"last": "print(z)"}),
-		does: edit(source("step-1", "x = 1", "x = 1\ny = x"), source("step-2", "y = x\n", ""),
-			source("step-3", "z = y", "z = y\ny += \"4\""), move("step-3", "step-1"))}},
-	"a note that leads on": {{replies: three}, {does: edit(insert("step-3", note("Mind the gap."))),
-		replies: more.with(script{"verdict round 4": no, "cell round 5": `z += "g"`, "last": "print(z)"})}},
-	"an edit, and the judge goes back": {{replies: three}, {does: edit(source("step-2", `"2"`, `"II"`)),
-		replies: more.with(script{"verdict round 4": bad, "wrong": "3",
-			"cell round 5": "z = y\nz += \"a\"\nprint(z)", "last": "print(z)"})}},
-	"elsewhere": {{replies: three}, {does: next, replies: onward}, {does: edit(source("parameters", "/data", "/other")), replies: more}},
-	"a cell of a person's own fails": {{replies: three}, {does: edit(source("step-2", "", "nothing_like_it\n")), replies: more},
-		{does: edit(insert("step-3", note("Mind."))), replies: more},
-		{does: edit(source("step-2", "nothing_like_it\n", "")), replies: more}},
-	"a last cell of a person's own fails": {{replies: three}, {does: edit(source("final", "", "nothing_like_it\n")), replies: more},
-		{does: edit(source("final", "nothing_like_it\n", "")), replies: more}},
-	"a step before a last cell of a person's own fails": {{replies: three}, {replies: more, does: then(
-		edit(source("final", "print(z)", "# mine\nprint(z)")), changed(func(tr *record.Trajectory) {
-			tr.Start.Given[1].Attempts[0].Code = "nothing_like_it" // does not run a second time
-		}))}},
-	"other data for a last cell of a person's own": {{replies: three},
-		{does: edit(source("final", "print(z)", "# mine\nprint(z)")), replies: more},
-		{change: func(s *stage) { s.task.Files[0].Size = 7 }, replies: more}},
-	"an order that does not run": {{replies: three}, {does: edit(move("step-1", "step-2")), replies: more}},
-	"no session for the proof":   {{replies: simple, whole: true, change: refuses(agent.Prove, errors.New("no memory"))}, {replies: script{}}},
+	"a reply that cannot be used, and on": of(simple.with(script{"solver": "I'm sorry, I cannot."})).
+		on(nil, simple).unkilled(),
+	"finished":   of(simple).on(nil, script{}),
+	"other data": of(simple).on(nil, simple, resized),
+	"other data for a last cell of a person's own": of(three).on(marks, more).on(nil, more, resized),
 
-	"a person's cell, and a verdict against it":               {{replies: three}, {does: edit(hers), replies: judges(2)}},
-	"a person's cell, and a verdict against a step before it": {{replies: three}, {does: edit(hers), replies: judges(1)}},
-	"a person's cell, and a verdict against a step after it":  {{replies: three}, {does: edit(hers), replies: judges(3)}},
-	"a person's cell, and a ruling against it": {{replies: undecided}, {does: edit(hers),
-		replies: more.with(script{"arbiter": wrongStep + "2"})}},
-	"a person's cell, and a ruling against a step before it": {{replies: undecided}, {does: edit(hers),
-		replies: more.with(script{"arbiter": wrongStep + "1"})}},
-	"an earlier question edited": {{replies: simple}, {does: next, replies: onward},
-		{does: edit(source("step-1", "1", "7")), replies: onward}},
-	"an earlier question edited, of three": {{replies: simple}, {does: next, replies: onward},
-		{does: next, replies: fresh.with(script{"cell": "c = 3\nprint(c)", "last": "print(c)"})},
-		{does: edit(source("step-1", "1", "7")), replies: more}},
-	"cells of two questions edited": {{replies: three}, {does: next, replies: onward.with(script{
-		"cell": "v = z\nv += \"4\"\nprint(v)", "last": "print(v)"})},
-		{replies: more, does: edit(source("step-1", "1", "7"), shout)},
-		{replies: more, does: edit(source("step-2", "y = x", "y = x\nz = y"), source("final", "z += \"!\"\nprint(z)", "print(y)"),
-			remove("round-3", "step-3"))},
-		{replies: more, does: edit(source("step-1", "x = 7", "nothing_like_it"))}},
-	"a note": {{replies: simple}, {does: edit(insert("step-1", note("Only the paid ones."))),
-		replies: simple.with(script{"verdict round 2": no, "cell round 3": "x = 4\nprint(x)"})}},
-	"a remark": {{replies: simple}, {does: edit(insert("step-1", remark)), replies: simple}},
-	"dropped steps": {{replies: three}, {does: dropped(2), replies: three.with(script{
-		"cell round 5": "z = x\nz += \"9\"\nprint(z)", "verdict round 4": no, "verdict round 5": yes})}},
-	"rejected last cells": {{replies: simple.with(script{"debugger": "print(x)"}), whole: true,
-		change: (&critic{answers: map[string]agent.Decision{"the answer, try 1": rejected("no"),
-			"the answer, try 2": rejected(""), "the answer, try 3": rejected("no")}}).join}},
-	"a last cell by hand": {{replies: simple, change: (&critic{answers: map[string]agent.Decision{
+	"follow-ups": of(three).on(question("And now?", "A word."), onZ.with(script{"cell": "v = z\nv += \"4\"\nprint(v)",
+		"verdict round 4": bad, "wrong round 4": "1"})).on(question("And then?", ""), fresh),
+	"a question without an answer, asked in another way": of(simple.with(script{"cell": "die()", "debugger": "die()"})).
+		on(question("In another way?", "A word."), onward.with(script{"cell": "b = 5\nprint(b)"})),
+	"a follow-up on a reading":                 of(open).on(next, onward),
+	"a follow-up on another derivation":        of(unruled).on(next, onward),
+	"a follow-up apart that takes an option":   of(open).on(next, apart("\nTakes: 1", "z = 2\nz")),
+	"a follow-up apart that no option changes": of(open).on(next, apart("\nTakes: 1", "z = 5\nz")),
+	"a follow-up apart from a reading that was not computed": of(open.with(script{"verdict": no})).
+		on(next, apart("\nTakes: 1", "z = 2\nz")),
+	"followed with fewer rounds": of(three).on(next, onZ, func(s *stage) { s.config.MaxRounds = 1 }),
+	"a time in a step, followed": of(three.with(script{"cell round 1": "x = 1\nt = tick()\nprint(t)"})).unkilled().
+		on(next, onZ).unkilled(),
+	"a function that is wrong": of(another.with(script{"cell": "x = tool\nprint(x)",
+		"arbiter two answers": wrongStep + "1"}), recalled("tool = 1")),
+	"functions that only a follow-up uses": of(simple, recalled("tool = 1")).
+		on(next, onward.with(script{"cell": "b = tool\nprint(b)"})),
+	"a stranger's run, followed": of(simple).on(next, onward).
+		on(stranger, more).unkilled(),
+	"an earlier cell that gives another output": of(simple).
+		on(then(next, journaled(`"1\n`, `"9\n`)), onward.with(script{"last round 1": "print(x)"})).unkilled().
+		on(nil, onward),
+
+	"a choice":                        of(open).on(chooses(0, 0, 1), open),
+	"a choice of an earlier question": of(open).on(next, onward).on(chooses(0, 0, 1), onward),
+	"a choice of both at once":        of(bothOpen).on(chooses(0, 2, 0), bothOpen),
+	"a choice of both others":         of(bothOpen).on(chooses(0, 2, 1), bothOpen),
+	"a choice left open":              of(open, choosing(-1)),
+	"a choice at once": of(open.with(script{"branches": branches("z = 2\nz"),
+		"step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"}), choosing(1)),
+	"a choice that the second derivation has found": of(open.with(script{
+		"branches": branches("z = 2\nz"), "second": "w = 2\nw"}), choosing(1)),
+	"a choice of the second derivation's answer": of(simple.with(script{
+		"second the answer": "z = 2\nz", "arbiter": isReading}), choosing(1)),
+	"a choice without an answer": of(open.with(script{"branches": branches("die()"),
+		"debugger": "die()", "step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"}), choosing(1)),
+	"a choice between two": of(open.with(script{"solver round 1": reads(isOpen, isOpen),
+		"branches": branches("z = 2\nz", "z = 1\nz"), "branches the readings, again 1": branches("", "z = 2\nz")}), choosing(1)),
+	"a reading without an answer in the data": of(open.with(script{"last": "print(\"Not Applicable\")", "verdict": noShop})),
+
+	"a step edited":              of(three).on(edit(source("step-2", `"2"`, `"II"`)), three.with(script{"verdict": yes})),
+	"a step removed":             of(three).on(edit(remove("round-3", "step-3", "verdict-3")), more),
+	"an order that does not run": of(three).on(edit(move("step-1", "step-2")), more),
+	"a note that leads on": of(three).on(edit(insert("step-3", note("Mind the gap."))),
+		more.with(script{"verdict round 4": no, "cell round 5": `z += "g"`, "last": "print(z)"})),
+	"an edit, and the judge goes back": of(three).on(edit(source("step-2", `"2"`, `"II"`)),
+		more.with(script{"verdict round 4": bad, "wrong": "3", "cell round 5": "z = y\nz += \"a\"\nprint(z)", "last": "print(z)"})),
+	"elsewhere": of(three).on(next, onward).on(edit(source("parameters", "/data", "/other")), more),
+	"a cell of a person's own fails": of(three).on(edit(source("step-2", "", "nothing_like_it\n")), more).
+		on(edit(insert("step-3", note("Mind."))), more).on(edit(source("step-2", "nothing_like_it\n", "")), more),
+	"a last cell of a person's own fails": of(three).on(edit(source("final", "", "nothing_like_it\n")), more).
+		on(edit(source("final", "nothing_like_it\n", "")), more),
+	"a step before a last cell of a person's own fails": of(three).on(then(marks, changed(func(tr *record.Trajectory) {
+		tr.Start.Given[1].Attempts[0].Code = "nothing_like_it" // does not run a second time
+	})), more),
+	"a last cell of a person's own removed": of(three).on(shout, more).
+		on(edit(remove("final")), more.with(script{"finalizer": "print(z)"})),
+	"a step dropped below a last cell of a person's own":      of(three).on(shout, more).on(dropped(3), more),
+	"a person's cell, and a verdict against it":               of(three).on(hers, judges(2)),
+	"a person's cell, and a verdict against a step before it": of(three).on(hers, judges(1)),
+	"a person's cell, and a verdict against a step after it":  of(three).on(hers, judges(3)),
+	"a person's cell, and a ruling against it":                of(undecided).on(hers, more.with(script{"arbiter": wrongStep + "2"})),
+	"a person's cell, and a ruling against a step before it":  of(undecided).on(hers, more.with(script{"arbiter": wrongStep + "1"})),
+	"cells of two questions edited": of(three).on(next, onZ.with(script{"cell": "v = z\nv += \"4\"\nprint(v)"})).
+		on(edit(source("step-1", "1", "7"), source("final", "print(z)", "z += \"!\"\nprint(z)")), more).
+		on(edit(source("step-2", "y = x", "y = x\nz = y"), source("final", "z += \"!\"\nprint(z)", "print(y)"),
+			remove("round-3", "step-3")), more).
+		on(edit(source("step-1", "x = 7", "nothing_like_it")), more),
+
+	"rejected steps": of(simple, func(s *stage) {
+		s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) { return rejected("no"), nil }
+	}),
+	"rejected last cells": of(simple.with(script{"debugger": "print(x)"}), decided(map[string]agent.Decision{
+		"the answer, try 1": rejected("no"), "the answer, try 2": rejected(""), "the answer, try 3": rejected("no")})).unkilled(),
+	"a last cell by hand": of(simple, decided(map[string]agent.Decision{
 		"round 1, try 1":    {Choice: agent.Accept, Text: "Take seven.", Code: "# \u00e9\r\nx = 7\nprint(x)\n\n"},
-		"the answer, try 1": accepted(`print("42.123")`)}}).join}},
-	"a cell by hand that fails": {{replies: simple.with(script{"debugger": "x = 2\nprint(x)"}),
-		change: (&critic{answers: map[string]agent.Decision{
-			"round 1, try 1":    {Choice: agent.Accept, Text: "Mine.", Code: `raise KeyError("mine")`},
-			"the answer, try 1": accepted("y = x"), "the answer, try 2": accepted("print(x)")}}).join}},
-	"a last cell by hand that fails": {{whole: true, replies: unfit, change: (&critic{answers: map[string]agent.Decision{
+		"the answer, try 1": accepted(`print("42.123")`)})),
+	"a cell by hand that fails": of(simple.with(script{"debugger": "x = 2\nprint(x)"}), decided(map[string]agent.Decision{
+		"round 1, try 1":    {Choice: agent.Accept, Text: "Mine.", Code: `raise KeyError("mine")`},
+		"the answer, try 1": accepted("y = x"), "the answer, try 2": accepted("print(x)")})),
+	"a last cell by hand that fails": of(unfit, decided(map[string]agent.Decision{
 		"the answer, try 1": {Choice: agent.Accept, Unseen: true},
 		"the answer, try 2": accepted(`raise KeyError("mine")`),
-		"the answer, try 3": accepted(`raise KeyError("mine too")`)}}).join}},
-	"a form that a person has accepted": {{whole: true, replies: unfit, change: (&critic{}).join}},
-	"a slip in a person's cell": {{replies: simple, change: (&critic{answers: map[string]agent.Decision{
+		"the answer, try 3": accepted(`raise KeyError("mine too")`)})).unkilled(),
+	"a slip in a person's cell": of(simple, decided(map[string]agent.Decision{
 		"round 1, try 1":        {Choice: agent.Accept, Text: "Mine.", Code: `raise SyntaxError("slip")`},
-		"round 1, try 1, again": accepted("x = 7\nprint(x)")}}).join}},
-	"rejected steps": {{replies: simple, change: func(s *stage) {
-		s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) { return rejected("no"), nil }
-	}}},
-	"reviewed": {{
-		replies: simple.with(script{"verdict round 1": no, "cell round 2": `raise KeyError("k")`,
-			"debugger": "x += 8", "cell round 3": "y = x\nprint(y)"}),
-		change: func(s *stage) {
-			(&critic{answers: map[string]agent.Decision{
-				"round 1, try 1": {Choice: agent.Accept, Text: "Mine.", Code: "x = 5\nprint(x)"},
-				"round 2, try 2": rejected("no")}}).join(s)
-		}}},
-
-	"a cell that runs once": {{whole: true, replies: simple.with(script{"cell": "x = 1\nonce()"})}},
-	"a script with another answer": {{whole: true,
-		replies: simple.with(script{"cell": "x = tick()", "last": "y = x\nprint(tick())"})}},
-	"a script that prints more": {{replies: simple, change: prints(ran(notebook.OK, "more\n  1 \n", "a warning"), nil)}},
-	"a script that fails in plain Python": {{replies: simple,
-		change: prints(ran(notebook.Raised, "1\n", "Traceback\n  ...\nSyntaxError: magic\n"), nil)}},
-	"a script that prints otherwise": {{replies: simple, change: prints(ran(notebook.OK, "11\n", ""), nil)}},
-	"a script that does not end":     {{replies: simple, change: prints(ran(notebook.TimedOut, "1\n", ""), nil)}},
-	"a script that cannot be run": {{whole: true, replies: simple,
-		change: prints(notebook.Execution{}, errors.New("no program"))}, {replies: script{}}},
-	"no readings wanted": {{replies: open, change: func(s *stage) { s.config.Method.NoReadings = true }}},
-	"finished":           {{replies: simple}, {replies: script{}}},
-
-	// a follow-up leaves the question before it as it was
-	"a review followed, with data elsewhere": {{replies: simple, change: (&critic{answers: map[string]agent.Decision{
-		"round 1, try 1": accepted("x = 7\nprint(x)")}}).join}, {replies: onward,
-		does: then(next, changed(func(tr *record.Trajectory) { tr.Task.Data = "/tmp/../data" }))}},
-	"followed with fewer rounds": {{replies: three}, {does: next, change: func(s *stage) { s.config.MaxRounds = 1 },
-		replies: onward.with(script{"cell": "v = z\nprint(v)", "last": "print(v)"})}},
-	"a time in a step, followed": {
-		{whole: true, replies: three.with(script{"cell round 1": "x = 1\nt = tick()\nprint(t)"})},
-		{whole: true, does: next, replies: onward.with(script{"cell": "v = z\nprint(v)", "last": "print(v)"})}},
-	"functions that only a follow-up uses": {{replies: simple, change: recalled("tool = 1")},
-		{does: next, replies: onward.with(script{"cell": "b = tool\nprint(b)"})}},
-	"a last cell of a person's own removed": {{replies: three}, {replies: more, does: edit(shout)},
-		{does: edit(remove("final")), replies: more.with(script{"finalizer": "print(z)"})}},
-	"a step dropped below a last cell of a person's own": {{replies: three}, {replies: more, does: edit(shout)},
-		{does: dropped(3), replies: more}},
+		"round 1, try 1, again": accepted("x = 7\nprint(x)")})),
+	"reviewed": of(simple.with(script{"verdict round 1": no, "cell round 2": `raise KeyError("k")`,
+		"debugger": "x += 8", "cell round 3": "y = x\nprint(y)"}), decided(map[string]agent.Decision{
+		"round 1, try 1": {Choice: agent.Accept, Text: "Mine.", Code: "x = 5\nprint(x)"}, "round 2, try 2": rejected("no")})),
 
 	// what the judge reads anew after an edit
-	"another option after an edit": {{replies: open}, {does: edit(doubled), replies: readsAgain(2, "")}},
-	"another point after an edit": {{replies: open}, {does: edit(doubled), replies: readsAgain(1,
-		"Reading: Whether it counts.\nOption 1: yes\nOption 2: no\nTaken: 2\n"+isOpen+"\n\n")}},
-	"no point after an edit": {{replies: open}, {does: edit(doubled),
-		replies: open.with(script{"branches": branches("z = 3\nz"), "judge round 2": judged})}},
+	"another option after an edit": of(open).on(doubled, readsAgain(2, "")),
+	"another point after an edit": of(open).on(doubled, readsAgain(1,
+		"Reading: Whether it counts.\nOption 1: yes\nOption 2: no\nTaken: 2\n"+isOpen+"\n\n")),
 
-	"outputs cleared":         {{replies: simple}, {does: then(showing(nil), next), replies: onward}},
-	"outputs that are others": {{replies: simple}, {does: then(showing(ran(notebook.OK, "another\n", "").Outputs), next), replies: onward}},
+	"outputs that are others": of(simple).on(then(showing(ran(notebook.OK, "another\n", "").Outputs), next), onward),
 
 	// what settled a reading is looked for again
-	"a rule in other data": {{replies: byRule, change: ruled(rule)}, {replies: byRule, change: ruled(rule + " So it is.")}},
-	"another rule": {{replies: byRule, change: ruled(rule)},
-		{replies: byRule, change: ruled("Cancelled orders do count in the revenue.")}},
-	"no rule": {{replies: byRule, change: ruled(rule)}, {replies: byRule, change: ruled("")}},
-	"another note beside one that settled": {{replies: byRule, change: ruled(rule)},
-		{does: then(byNote, edit(insert("data", note("Mind.")))), replies: byRule, change: ruled(rule)}},
-	"no note that settled": {{replies: byRule, change: ruled(rule)},
-		{does: then(byNote, edit(remove("note-1"))), replies: byRule, change: ruled(rule)}},
+	"a rule in other data": of(byRule, ruled(rule)).on(nil, byRule, ruled(rule+" So it is.")),
+	"another rule":         of(byRule, ruled(rule)).on(nil, byRule, ruled("Cancelled orders do count in the revenue.")),
+	"no rule":              of(byRule, ruled(rule)).on(nil, byRule, ruled("")),
+	"another note beside one that settled": of(byRule, ruled(rule)).
+		on(then(byNote, edit(insert("data", note("Mind.")))), byRule, ruled(rule)),
+	"no note that settled": of(byRule, ruled(rule)).on(then(byNote, edit(remove("note-1"))), byRule, ruled(rule)),
+	"a note above all":     noted(edit(insert("question", note("Mind.")))),
+	"a note removed":       noted(edit(remove("note-1"))),
 }

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,14 +10,13 @@ import (
 	"testing"
 
 	"dsstar/agent"
-	"dsstar/agent/record"
-	"dsstar/notebook"
 )
 
 // A critic reviews a run: it answers by the names of proposals ("round 1, try 2",
 // "the answer, try 1") and accepts all others.
 type critic struct {
 	answers  map[string]agent.Decision
+	stop     int  // before this question; 0: never
 	unseen   bool // all that it accepts, it accepts without a look
 	asked    []agent.Proposal
 	approved []string // the code of what may run
@@ -24,6 +24,9 @@ type critic struct {
 
 func (c *critic) review(_ context.Context, p agent.Proposal) (agent.Decision, error) {
 	c.asked = append(c.asked, p)
+	if len(c.asked) == c.stop {
+		return agent.Decision{Choice: agent.Stop}, nil
+	}
 	name := fmt.Sprintf("round %d, try %d", p.Round, p.Try)
 	switch {
 	case p.Branch != "":
@@ -39,9 +42,7 @@ func (c *critic) review(_ context.Context, p agent.Proposal) (agent.Decision, er
 		d.Choice, d.Unseen = agent.Accept, c.unseen
 	}
 	if d.Choice == agent.Accept {
-		if d.Code == "" {
-			d.Code = p.Code
-		}
+		d.Code = cmp.Or(d.Code, p.Code)
 		c.approved = append(c.approved, d.Code)
 	}
 	return d, nil
@@ -49,11 +50,17 @@ func (c *critic) review(_ context.Context, p agent.Proposal) (agent.Decision, er
 
 func (c *critic) join(s *stage) { s.config.Review = c.review }
 
-// ranApproved checks that what ran in the run's session is what was approved, byte for byte and in
-// its order.
-func (p *played) ranApproved(t reporter, c *critic) {
-	t.Helper()
-	equal(t, "cells that ran", p.ranCells(), c.approved)
+// decided has a run reviewed.
+func decided(answers map[string]agent.Decision) func(*stage) {
+	return func(s *stage) { (&critic{answers: answers}).join(s) }
+}
+
+func accepted(code string) agent.Decision {
+	return agent.Decision{Choice: agent.Accept, Code: code}
+}
+
+func rejected(why string) agent.Decision {
+	return agent.Decision{Choice: agent.Reject, Reason: why}
 }
 
 // ranCells are the cells that ran for the first time in the sessions of the derivations, without
@@ -70,32 +77,23 @@ func (p *played) ranCells() (all []string) {
 	return all
 }
 
-func accepted(code string) agent.Decision {
-	return agent.Decision{Choice: agent.Accept, Code: code}
-}
-
-func rejected(why string) agent.Decision {
-	return agent.Decision{Choice: agent.Reject, Reason: why}
-}
-
-// TestReviewStops: every cell is asked about right before it runs, byte for byte, repairs included. A run
-// that is stopped at a question goes on from there, and nothing is asked twice.
+// TestReviewStops: every cell is asked about right before it runs, byte for byte, repairs included, and
+// none runs that was rejected. A run that is stopped at a question goes on from there, and nothing is
+// asked twice.
 func TestReviewStops(t *testing.T) {
-	replies := troubled["back, with repairs"]
+	replies := simple.with(variants["back, with repairs"])
 	whole := play(t, replies).noError(t)
+	for _, count := range []*critic{{unseen: true},
+		{answers: map[string]agent.Decision{"round 2, try 1": rejected("no"), "the answer, try 1": rejected("no")}}} {
+		p := play(t, replies.with(script{"debugger": "print(x)"}), count.join).noError(t)
+		equal(t, "cells that ran", p.ranCells(), count.approved)
+	}
 	count := &critic{unseen: true}
-	play(t, replies, count.join).noError(t).ranApproved(t, count)
+	play(t, replies, count.join).noError(t)
 	for n := range count.asked {
-		r, asked := &recorder{}, 0
-		p := play(t, replies, r.record, func(s *stage) {
-			s.quick = true
-			s.config.Review = func(_ context.Context, p agent.Proposal) (agent.Decision, error) {
-				if asked++; asked > n {
-					return agent.Decision{Choice: agent.Stop}, nil
-				}
-				return agent.Decision{Choice: agent.Accept, Code: p.Code, Unseen: true}, nil
-			}
-		})
+		r := &recorder{spared: spared}
+		stops := &critic{unseen: true, stop: n + 1}
+		p := play(t, replies, r.record, stops.join, quickly)
 		if !errors.Is(p.err, agent.ErrStopped) || p.Failure != "stopped at a review" {
 			t.Fatalf("question %d: error %v, failure %q", n+1, p.err, p.Failure)
 		}
@@ -107,46 +105,19 @@ func TestReviewStops(t *testing.T) {
 		Failed: `raise KeyError("k")`, Error: "KeyError: k"})
 }
 
-// TestReviewRejects: a rejected cell does not run; the solver reads why, and what the judge found missing is
-// not forgotten. No solver stands behind the last cell, so the debugger reads why.
-func TestReviewRejects(t *testing.T) {
-	c := &critic{answers: map[string]agent.Decision{"round 2, try 1": rejected("  fares are in\n cents "),
-		"the answer, try 1": rejected("without the unit")}}
-	p := play(t, simple.with(script{"verdict round 1": no, "step round 2": "Change x.", "cell round 2": "x += 9",
-		"cell round 3": "y = x\nprint(y)", "last": "print(x)\nprint(x)", "debugger": "print(x)"}), c.join).noError(t)
-	p.ranApproved(t, c)
-	const reason = "rejected by hand: fares are in cents"
-	equal(t, "attempt", p.Rounds[1].Attempts[0].Execution, notebook.Execution{Status: notebook.NotRun, Reason: reason})
-	equal(t, "route", p.Rounds[1].Route, &record.Route{Back: 2, Reason: reason})
-	contains(t, p.model.prompt(t, "solver round 3"), "- Change x.\n", reason, "the total")
-	nb := readNotebook(t, p.Trajectory)
-	contains(t, nb.Cells[cellOf(t, nb, "tried")].Source, "not run: "+reason)
-	contains(t, p.model.prompt(t, "debugger the answer, try 2"), "print(x)\nprint(x)", "rejected by hand: without the unit")
-	if p.Answer() != "1" || !p.Verified() || p.model.count("judge") != 2 {
-		t.Errorf("answer %q, verified %v, asked %q", p.Answer(), p.Verified(), p.model.asked)
-	}
-}
-
 // TestReviewFaults: an error of whoever asks ends the run, and so does a cancelled context, before
 // anything runs.
 func TestReviewFaults(t *testing.T) {
-	for name, c := range map[string]struct {
-		decision agent.Decision
-		err      error
-	}{
-		"an error":               {accepted("x = 1"), errors.New("broken")},
-		"no choice":              {agent.Decision{Code: "x = 1"}, nil},
-		"bytes that are no text": {accepted("x = \"\xff\""), nil},
-		"cancelled":              {accepted("x = 1"), nil},
+	type asked = func(cancel func()) (agent.Decision, error)
+	for name, asks := range map[string]asked{
+		"an error":               func(func()) (agent.Decision, error) { return accepted("x = 1"), errors.New("broken") },
+		"no choice":              func(func()) (agent.Decision, error) { return agent.Decision{Code: "x = 1"}, nil },
+		"bytes that are no text": func(func()) (agent.Decision, error) { return accepted("x = \"\xff\""), nil },
+		"cancelled":              func(cancel func()) (agent.Decision, error) { cancel(); return accepted("x = 1"), nil },
 	} {
 		p := play(t, simple, func(s *stage) {
 			cancel := s.cancellable(t)
-			s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) {
-				if name == "cancelled" {
-					cancel()
-				}
-				return c.decision, c.err
-			}
+			s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) { return asks(cancel) }
 		})
 		if p.err == nil || len(p.Rounds[0].Attempts) > 0 || len(p.ranCells()) > 0 {
 			t.Errorf("%s: error %v, attempts %v", name, p.err, p.Rounds[0].Attempts)

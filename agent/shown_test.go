@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"dsstar/agent/llm"
-	"dsstar/agent/record"
 )
 
 // long prints some 4 kB.
@@ -26,10 +25,10 @@ func size(r llm.Request) (n int) {
 // largeData is four files with descriptions of 4 kB.
 func largeData(s *stage) {
 	s.task.Files = filesOf("0.csv", "1.csv", "2.csv", "3.csv")
-	text, _ := json.Marshal(strings.Repeat("0123456789 abcdef\n", 250)) // a string cannot fail
+	text := string(must(json.Marshal(strings.Repeat("0123456789 abcdef\n", 250))))
 	s.world.profiles = map[string]string{}
 	for _, f := range s.task.Files {
-		s.world.profiles["data/"+f.Name] = `{"format": "text", "headline": ` + string(text) + `}`
+		s.world.profiles["data/"+f.Name] = `{"format": "text", "headline": ` + text + `}`
 	}
 }
 
@@ -51,11 +50,7 @@ func tooLong(role string, limit int) func(*stage) {
 // cutOnce checks that each request that was too long was told of once, and that the run went on.
 func (p *played) cutOnce(t reporter) (told []string) {
 	t.Helper()
-	for _, key := range p.model.refused {
-		if !slices.Contains(told, key) {
-			told = append(told, key)
-		}
-	}
+	told = slices.Compact(slices.Clone(p.model.refused))
 	if p.Proof == nil || !p.Proof.Same || len(told) == 0 || len(p.Warnings) != len(told) {
 		t.Errorf("verified %v, refused %q, warnings %q", p.Verified(), p.model.refused, p.Warnings)
 	}
@@ -63,36 +58,29 @@ func (p *played) cutOnce(t reporter) (told []string) {
 }
 
 // A request that is longer than the model's context is made shorter until it fits, whoever makes
-// it; every request that was cut is told of once, and a cut holds from then on.
+// it; every request that was cut is told of once, and a cut holds from then on, for all roles.
 func TestTooLong(t *testing.T) {
-	once(t)
 	whole := play(t, large, largeData, tooLong("", 1e6)).noError(t)
-	for _, c := range []struct {
-		role, first string
-	}{{"judge", "judge round 1"}, {"debugger", "debugger round 2, try 2"}, {"", "judge round 1"}} {
-		t.Run(c.role, func(t *testing.T) {
-			limit := size(whole.model.requests[c.first]) * 2 / 3
-			p := play(t, large, largeData, tooLong(c.role, limit)).noError(t)
-			for i, key := range p.cutOnce(t) {
-				_, subject, _ := strings.Cut(key, " ")
-				contains(t, p.Warnings[i], subject)
+	for _, c := range []struct{ role, first string }{
+		{"judge", "judge round 1"}, {"debugger", "debugger round 2, try 2"}, {"", "judge round 1"},
+	} {
+		limit := size(whole.model.requests[c.first]) * 2 / 3
+		p := play(t, large, largeData, tooLong(c.role, limit)).noError(t)
+		for i, key := range p.cutOnce(t) {
+			_, subject, _ := strings.Cut(key, " ")
+			contains(t, p.Warnings[i], subject)
+		}
+		if p.model.refused[0] != c.first && c.role != "" || len(p.Rounds) != len(whole.Rounds) {
+			t.Errorf("refused first: %s; %d rounds", p.model.refused[0], len(p.Rounds))
+		}
+		last := p.model.refused[len(p.model.refused)-1]
+		for _, key := range p.model.asked[slices.Index(p.model.asked, last):] {
+			was, now := size(whole.model.requests[key]), size(p.model.requests[key])
+			if now >= was {
+				t.Errorf("%s has %d bytes, and without a limit %d", key, now, was)
 			}
-			if p.model.refused[0] != c.first && c.role != "" || len(p.Rounds) != len(whole.Rounds) {
-				t.Errorf("refused first: %s; %d rounds", p.model.refused[0], len(p.Rounds))
-			}
-			// For good: all later requests show less too, also those of other roles.
-			last := p.model.refused[len(p.model.refused)-1]
-			for _, key := range p.model.asked[slices.Index(p.model.asked, last):] {
-				was, now := size(whole.model.requests[key]), size(p.model.requests[key])
-				if now >= was {
-					t.Errorf("%s has %d bytes, and without a limit %d", key, now, was)
-				}
-			}
-			contains(t, p.model.prompt(t, last), "characters cut here", `"data/`)
-			if p.Usage.Calls != len(p.model.asked) {
-				t.Errorf("%d calls are counted of %d", p.Usage.Calls, len(p.model.asked))
-			}
-		})
+		}
+		contains(t, p.model.prompt(t, last), "characters cut here", `"data/`)
 	}
 	// The roles that are shown one text get less of that, and so does the paper's way.
 	report := "raise KeyError(\"" + strings.Repeat("many words ", 700) + "\")"
@@ -101,31 +89,24 @@ func TestTooLong(t *testing.T) {
 	papers := published.with(script{"analyzer": long, "coder": long, "finalizer": long,
 		"verifier": "No", "verifier round 3": "Yes", "router round 2": "Step 2",
 		"coder round 2": large["cell round 2"], "debugger": long})
-	play(t, papers, largeData, tooLong("", 12_000), func(s *stage) {
-		s.config.Method = record.Method{Script: true}
-	}).noError(t).cutOnce(t)
+	play(t, papers, largeData, tooLong("", 12_000), asPublished).noError(t).cutOnce(t)
 }
 
 // TestOldestShortened: in a long conversation the oldest questions are shortened first, to question,
 // steps, names and answer; the last one and the descriptions stay whole.
 func TestOldestShortened(t *testing.T) {
 	first := play(t, simple, largeData).noError(t)
-	whole := first.model.prompt(t, "solver round 1")
-	p, limit := first, size(first.model.requests["solver round 1"])+8000
+	limit, all := size(first.model.requests["solver round 1"])+8000, of(simple, largeData)
 	for n := 2; n < 10; n++ {
-		tr := readAgain(t, p.Trajectory)
-		if err := tr.Ask(fmt.Sprintf("And %d?", n), ""); err != nil {
-			t.Fatal(err)
-		}
 		cell := fmt.Sprintf("b = x\nb += %q\nprint(b)", strings.Repeat(fmt.Sprintf("printed %d ", n), 100))
-		p = goOn(t, onward.with(script{"cell": cell, "last": "print(x)"}), tr, largeData, tooLong("", limit)).noError(t)
+		all = all.on(question(fmt.Sprintf("And %d?", n), ""), onward.with(script{"cell": cell, "last": "print(x)"}),
+			largeData, tooLong("", limit))
 	}
-	last := p.model.prompt(t, "solver round 9")
+	last := all.play(t).model.prompt(t, "solver round 9")
 	contains(t, last, "## Question 2: And 2?", "# It binds b.", strings.Repeat("printed 8 ", 100))
+	lacks(t, last, "printed 2 ")
 	lines := func(text string) int { return strings.Count(text, "0123456789 abcdef\n") }
-	if strings.Contains(last, "printed 2 ") || lines(last) != lines(whole) {
-		t.Errorf("%d lines of descriptions are left of %d:\n%s", lines(last), lines(whole), last)
-	}
+	equal(t, "lines of descriptions", lines(last), lines(first.model.prompt(t, "solver round 1")))
 }
 
 // Where nothing is left to take away the refusal ends the run. A second question, with the reply that
@@ -147,12 +128,9 @@ func TestTooLongForEver(t *testing.T) {
 
 // Where the model's context is known, requests fit into it from the start.
 func TestContextIsKnown(t *testing.T) {
-	once(t)
 	const tokens, bytesPerToken = 8000, 3
-	p := play(t, large.with(script{
-		"cell round 2": long, "verdict round 3": no, "verdict round 6": yes,
-		"last": "y = x\ny += \" 1\"\nprint(1)\ny",
-	}), largeData, func(s *stage) {
+	p := play(t, large.with(script{"cell round 2": long, "verdict round 3": no, "verdict round 6": yes,
+		"last": "y = x\ny += \" 1\"\nprint(1)\ny"}), largeData, func(s *stage) {
 		s.config.Context, s.config.ContextChars = tokens, 60_000
 	}).noError(t)
 	if len(p.Rounds) != 6 || !p.Verified() || len(p.Warnings) > 0 {
@@ -168,7 +146,6 @@ func TestContextIsKnown(t *testing.T) {
 // All requests after the descriptions begin with the same bytes, the notebook grows at its end, and
 // what a role is asked comes last: providers keep what requests have in common.
 func TestPrefix(t *testing.T) {
-	once(t)
 	p := play(t, large.with(script{"verdict round 3": no, "verdict round 4": yes,
 		"last": "y = x\nprint(1)\ny"}), largeData).noError(t)
 	equal(t, "plan", planOf(p.Trajectory), []int{0, 2, 3})
@@ -203,12 +180,13 @@ func TestPrefix(t *testing.T) {
 // The coder is told how much memory there is, and on resuming the same, so that its request is as
 // it was, unless there is much less.
 func TestMemory(t *testing.T) {
-	p := play(t, simple, func(s *stage) { s.config.Memory = 8e9 }).noError(t)
+	having := func(n int64) func(*stage) { return func(s *stage) { s.config.Memory = n } }
+	p := play(t, simple, having(8e9)).noError(t)
 	system := func(p *played) string { return p.model.requests["solver round 1"].Messages[0].Text }
 	contains(t, system(p), "8.0 GB of memory")
 	lacks(t, system(play(t, simple).noError(t)), "of memory")
 	for now, want := range map[int64]int64{7e9: 8e9, 1e9: 1e9, 0: 0} {
-		again := goOn(t, simple, readAgain(t, p.Trajectory), func(s *stage) { s.config.Memory = now })
+		again := of(simple, having(8e9)).on(nil, simple, having(now)).play(t)
 		equal(t, fmt.Sprint("memory on resuming with ", now), again.Trajectory.Memory, want)
 	}
 }

@@ -4,23 +4,67 @@ import (
 	"maps"
 	"strconv"
 	"strings"
-
-	"dsstar/agent/describe/profile"
-	"dsstar/notebook"
 )
 
 // variants are recordings of simple with these replies.
 var variants = map[string]script{
-	"an answer like an address":     {"cell": `x = "at 0x08048000"`},
-	"another seed":                  {"cell": "x = seed"},
-	"a merge that doubles rows":     {"cell": "# with pandas\nx = 1\nprint(x)"},
-	"a file, another in the proof":  filed("out.csv", "purpose()", "work"),
-	"a file with another seed":      filed("out.csv", "seed", "0"),
-	"a picture with another seed":   filed("out.png", "\"a|\"\nx += seed", "a|0"),
-	"a picture that looks the same": filed("out.png", "\"a|5\"\nx += purpose()", "a|5work"),
-	"a drawing of other bytes":      filed("out.svg", "purpose()", "work"),
-	"a workbook of other bytes":     filed("out.xlsx", "purpose()", "work"),
+	"simple": {},
+	"back, with repairs": {
+		"step round 2": "Two.", "step round 3": "Three.", "step round 4": "Four.",
+		"cell round 2":            `raise KeyError("k")`,
+		"debugger round 2, try 2": "y = 2\nx += y", "cell round 3": "x += \"3\"\nprint(x)",
+		"verdict round 3": bad, "wrong round 3": "2",
+		"cell round 4": "x += \"4\"\nprint(x)", "verdict": no,
+		"verdict round 4": yes,
+	},
+	"a step that never runs": {"verdict round 1": no, "cell round 2": `raise KeyError("k")`,
+		"debugger": `raise ValueError("v")`, "cell round 3": "print(x)\nx += \"!\"", "verdict round 3": yes},
+	"a doubtful form": {"cell": "x = \"1.234\"\nprint(x)", "debugger": "y = x\ny += \"5\"\nprint(y)"},
+	"a last cell that does not run": {"last": `raise KeyError("k")`,
+		"debugger the answer, try 2": "print(\"7\")", "debugger the answer, try 3": "print(x)"},
+	"replies that cannot be read": {"judge round 1": "hm", "judge round 1, asked again": "hm"},
+	"out of rounds":               {"verdict": no},
+	"chance":                      {"cell": "x = purpose()\nprint(x)"},
+	"a kernel's death":            {"cell": "x = 1\nends(1)\nprint(x)"},
+	"the last step fails": {"verdict": no, "cell": "hang()", "cell round 1": "x = 1\nprint(x)",
+		"debugger": "hang()"},
+	"a last cell that prints a constant": {"last": "print(42)", "debugger": "print(42)"},
+	"a wrong step that is not there":     {"verdict round 1": bad, "verdict round 1, asked again": bad, "wrong": "9"},
+	"no repair":                          {"cell round 1": "die()", "debugger": "raw:No."},
+	"no reply in a later round":          {"verdict": no, "solver round 2": "", "solver round 2, asked again": ""},
 
+	"an answer like an address":       {"cell": `x = "at 0x08048000"`},
+	"a merge that doubles rows":       {"cell": "# with pandas\nx = 1\nprint(x)"},
+	"an answer brought into its form": unfit.with(script{"debugger": "print(y)"}),
+	"no repair of a form runs":        unfit.with(script{"debugger": "die()"}),
+	"a file, another in the proof":    filed("out.csv", "purpose()", "work"),
+	"a file with another seed":        filed("out.csv", "seed", "0"),
+	"a picture with another seed":     filed("out.png", "\"a|\"\nx += seed", "a|0"),
+	"a picture that looks the same":   filed("out.png", "\"a|5\"\nx += purpose()", "a|5work"),
+	"a workbook of other bytes":       filed("out.xlsx", "purpose()", "work"),
+
+	"a mistake of the first derivation": another.with(script{"arbiter two answers": wrongStep + "1"}),
+	"a mistake of the second derivation": corrected("die()").with(script{
+		"debugger second derivation, again 1, try 2": "agreed()"}),
+	"still different after two corrections": corrected("z = 3\nz"),
+	"a difference of reading":               another.with(script{"arbiter": isReading}),
+	"a ruling that cannot be read":          another.with(script{"arbiter": "Hm."}),
+	"a wrong last cell":                     another.with(script{"arbiter two answers": wrongStep + "0"}),
+	"an undecided arbiter":                  another.with(script{"arbiter": who}),
+	"the same, says the arbiter": {"second": "z = \"one\"\nz",
+		"arbiter": "Ruling: same\nReason: a word"},
+	"the same, which it cannot be":        another.with(script{"arbiter": "Ruling: same\nReason: both are counts"}),
+	"a second derivation that never runs": {"second": "die()", "debugger": "die()"},
+	"a second derivation of nothing":      {"second": "z = 1", "debugger": "z = 1"},
+	"a second derivation without code":    {"second": "raw:No."},
+	"a second derivation that is a copy":  {"second": "# a copy\nz = 1\nz"},
+	"a typed-in second derivation":        {"second": "print(1)", "debugger": "print(1)"},
+
+	"readings": {"solver round 1": reads(isOpen, isOpen), "branches": branches("die()", "z = 1\nz"),
+		"debugger reading 1, option 2, try 2": "z = 2\nz"},
+	"readings in doubt": {"solver round 1": reads(isOpen, isOpen), "branches": branches("z = 1\nz", "z = 1\nz"),
+		"branches the readings, what is in doubt": taken("w = 1\nw") + branch("2.1", 0, "w = 1\nw") +
+			branch("3.2", 0, "w = 1\nw")},
 	"branches that keep steps": {"solver round 1": reads(isOpen, isOpen), "verdict round 1": no,
 		"cell round 2": "x += 2\nprint(x)", "branches": branches("z = 12\nz", "x += 3\nx")},
 	"readings of a new plan": {"solver round 1": reads(isOpen), "verdict round 1": bad, "wrong round 1": "1",
@@ -29,12 +73,8 @@ var variants = map[string]script{
 	"settled, says the judge": {"solver round 1": reads(isSettled), "verdict": yes + "\nTakes: 1\nDecided: 1"},
 	"settled, which changes the answer": {"solver round 1": reads(isSettled),
 		"judge round 1": saying("Takes: 1\nDecided: 1") + branches("z = 2\nz")},
-	"settled, which the judge does not find": {"solver round 1": reads(isSettled), "branches": branches("z = 2\nz"),
-		"verdict": yes + "\nTakes: 1\nDecided: none"},
 	"settled by dsstar's words": {"branches": branches("z = 2\nz"),
 		"solver round 1": reads("Evidence: \"All files are in the folder\"\nSettled: yes")},
-	"settled by a profile": {"branches": branches("z = 2\nz"), "analyzer": "print(\"a table of 200 rows\")",
-		"solver round 1": reads("Evidence: \"a table of 200 rows\" (a.csv)\nSettled: yes")},
 	"settled, and the cells take the other": {"solver round 1": reads(isSettled), "branches": taken("w = 2\nw"),
 		"judge round 1": saying("Takes: 2\nDecided: 1") + branches("z = 1\nz")},
 	"the same answer": {"solver round 1": reads(isOpen), "branches": branches("z = 1\nz"),
@@ -43,89 +83,30 @@ var variants = map[string]script{
 	"the same answer, which is that of the cells":            alike(taken("w = 2\nw"), yes),
 	"the same answer, says the judge":                        alike(taken("w = 2\nw"), yes+"\nTakes: 2"),
 	"the same answer, and nothing shows what the cells take": alike(branches("z = 1\nz"), yes),
-	"two that change nothing together": {"solver round 1": reads(isOpen, isOpen), "verdict": yes + "\nTakes: 1, 1",
-		"branches": branches("z = 1\nz", "z = 1\nz"),
-		"branches the readings, what is in doubt": "Branch 3.2\nKeeps: 0\n\n```python\nz = 1\nz\n```"},
-	"a typed-in branch": {"solver round 1": reads(isOpen), "branches": branches("# typed in\nz = 1\nz"),
-		"debugger": "# typed in\nz = 1\nz"},
 	"a constant that no row has": {"solver round 1": reads(isOpen), "branches": branches("# with pandas\nz = 1\nz"),
 		"debugger": "# with pandas\nz = 1\nz"},
-	"a branch left out":         {"solver round 1": reads(isOpen, isOpen), "branches": branches("z = 1\nz")},
-	"branches with the verdict": {"solver round 1": reads(isOpen), "judge round 1": judged + branches("z = 2\nz")},
-	"one branch with the verdict": {"solver round 1": reads(isOpen, isOpen), "judge round 1": judged + branches("z = 1\nz"),
-		"branches": "Branch 2.2\nKeeps: 1\n\n```python\nx += 2\nx\n```"},
-	"a reading that cannot be read": {"solver round 1": unread, "solver round 1, asked again": reads(isOpen),
-		"branches": branches("z = 2\nz")},
+	"a branch left out":                           {"solver round 1": reads(isOpen, isOpen), "branches": branches("z = 1\nz")},
+	"branches with the verdict":                   {"solver round 1": reads(isOpen), "judge round 1": judged + branches("z = 2\nz")},
 	"a reading that cannot be read, and no reply": {"solver round 1": unread, "solver round 1, asked again": "Hm."},
 }
-
-// saying is judged with more lines on the readings.
-func saying(lines string) string { return strings.Replace(judged, "\n\n", "\n"+lines+"\n\n", 1) }
-
-// alike is a run whose other option has the same answer: doubted are cells of what is in doubt.
-func alike(doubted, verdict string) script {
-	return script{"solver round 1": reads(isOpen), "branches": branches("z = 1\nz"), "verdict": verdict,
-		"branches the readings, what is in doubt": doubted}
-}
-
-// filed is a run that saves a value, which the second derivation saves as it is in the run's session.
-func filed(name, value, first string) script {
-	return script{"cell": "x = " + value + "\nsave(" + name + ", x)", "last": "y = x\nprint(\"" + name + "\")",
-		"second": "z = \"" + first + "\"\nsave(" + name + ", z)\na = \"" + name + "\"\na"}
-}
-
-// ruled has a document with a rule, which settles the reading of byRule, beside the data.
-func ruled(rule string) func(*stage) {
-	return func(s *stage) {
-		s.task.Files = filesOf("a.csv", "rules.md")
-		s.task.Files[0].Size, s.task.Files[1].Size = int64(len(rule)+1), int64(len(rule))
-		profiled(map[string]profile.Profile{"a.csv": table(9, "a"), "rules.md": {Format: "text", Document: rule, Whole: true}})(s)
-		if rule == "" {
-			s.task.Files = s.task.Files[:1]
-		}
-	}
-}
-
-const rule, mind = "Cancelled orders do not count in the revenue.", "Mind the orders of all stores."
 
 // ofFiles are what two derivations answer and save, some with what only the session can say of a file.
 var ofFiles = []struct{ question, name, first, file, second, other string }{
 	{"Save it as out.csv. How many?", "out.csv", "5, out.csv", "x,1", "out.csv, 5", "x,1"},
-	{"Save it as out.csv. How many?", "out.csv", "5, out.csv", "x,1", "5", "x,1.0"},
-	{"Save it as out.csv. How many?", "out.csv", "5, out.csv", "x,1", "3, out.csv", "x,1"},
 	{"Save it as out.csv. How many?", "out.csv", "5, out.csv", "x,1", "5, out.csv", "x,2"},
 	{"How many?", "other.csv", "5 (other.csv)", "x,1", "3 (other.csv)", "x,1"},
-	{"How many of what you saved as out.csv?", "out.csv", "5", "x,1", "3", "x,1"},
-	{"How many of what you saved as out.csv?", "out.csv", "5", "x,1", "5", "x,1"},
 	{"Save it as o.png.", "o.png", "o.png", `a|{"bars": [{"at": "N", "value": 1}]}`, "o.png",
 		`b|{"bars": [{"at": "N", "value": 1}]}`},
 	{"Save it as o.png.", "o.png", "o.png", `a|{"bars": [{"at": "N", "value": 1}]}`, "o.png",
 		`b|{"bars": [{"at": "N", "value": 2}]}`},
 	{"Save it as o.png.", "o.png", "o.png", "a|{}", "o.png", "a|{}"},
-	{"Save it as o.png.", "o.png", "o.png", "a", "o.png", "b"},
-	{"Save it as o.xlsx.", "o.xlsx", "o.xlsx", `a|[{"s": "N", "n": 1}, {"s": "S", "n": 2}]`, "o.xlsx",
-		`b|[{"s": "S", "n": 2}, {"s": "N", "n": 1}]`},
-	{"Save it as o.xlsx.", "o.xlsx", "o.xlsx", `a|[{"n": 1}]`, "o.xlsx", `b|[{"n": 2}]`},
-	{"Save it as o.html.", "o.html", "o.html", "a1", "o.html", "a2"},
-}
-
-// noted are what a person does to the notes of two questions, after a choice for the first.
-var noted = map[string]func(reporter, *notebook.Notebook){
-	"a note above all":         insert("question", note("Mind.")),
-	"a note below the first":   insert("answer", note("Mind.")),
-	"a note below the last":    insert("answer-2", note("Mind.")),
-	"a note removed":           remove("note-1"),
-	"a remark below the first": insert("answer", remark),
 }
 
 // allRecordings returns all recordings, by name.
-func allRecordings() map[string][]turn {
+func allRecordings() map[string]turns {
 	all := maps.Clone(recordings)
-	for name, replies := range troubled {
-		all[name] = []turn{{replies: replies}}
-	}
 	for name, replies := range variants {
-		all[name] = []turn{{replies: simple.with(replies)}}
+		all[name] = of(simple.with(replies))
 	}
 	for n, c := range ofFiles {
 		save := func(x, file string) string {
@@ -138,14 +119,8 @@ func allRecordings() map[string][]turn {
 			"second":         save("z", c.file) + "a = \"" + c.first + "\"\na",
 			"solver round 1": strings.Replace(reads(isOpen), "x = 1\n", save("x", c.file), 1)})
 		name := "words and files " + strconv.Itoa(n+1)
-		all[name] = []turn{{replies: derived, change: asking(c.question, "")}}
-		all[name+" of a reading"] = []turn{{replies: read, change: asking(c.question, "")}}
-	}
-	for name, change := range noted {
-		follow := script{"step": "On.", "cell": "b = 5\nprint(b)", "last": "print(b)", "verdict": yes, "second": "agreed()",
-			"branches": branches("z = 2\nz")}
-		all[name] = []turn{{replies: open}, {does: chooses(0, 0, 0), replies: follow}, {does: next, replies: follow},
-			{does: edit(change), replies: follow}}
+		all[name] = of(derived, asking(c.question, ""))
+		all[name+" of a reading"] = of(read, asking(c.question, ""))
 	}
 	return all
 }

@@ -1,13 +1,11 @@
 package agent_test
 
 import (
-	"context"
-	"errors"
+	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -25,19 +23,21 @@ import (
 // is open for it, too.
 type conversation struct {
 	*rapid.T
-	meant   map[int]string // by a person, of each question
-	version int64          // of the data
-	worlds  []*world       // of all runs so far, by the version of their data
-	of      []int64
-
-	mu    sync.Mutex
-	draws map[string][]string // what roles do, in turn
+	meant   map[int]string   // by a person, of each question
+	version int64            // of the data
+	worlds  map[*world]int64 // of all runs so far, with the version of their data
+	does    func(llm.Request) (string, bool)
 }
 
+// What roles do: what is right, "", more often than not.
+var mistakes = map[string][]string{"solver": {"", "", "", "wrong", "file"}, "judge": {"", "", "", "back", "dies"},
+	"branches": {"", "dies"}, "second": {"", "", "", "8"},
+	"arbiter": {"Ruling: same\nReason: x", "Ruling: undecided\nReason: x",
+		"Ruling: first\nReason: x\nWrong step: 1", "Ruling: second\nReason: x\n" + python("s = 1\ns")}}
+
 var (
-	asks      = regexp.MustCompile(`# Question\n\nQ(\d+)( open)?( file: save it as out.csv)?( apart)?.*`)
-	asksCell  = regexp.MustCompile(`Branch (\d+\.2): `)
-	rewritten = " Or not." // what an edit adds to a question
+	asks     = regexp.MustCompile(`# Question\n\nQ(\d+)( open)?( file: save it as out.csv)?( apart)?.*`)
+	asksCell = regexp.MustCompile(`Branch (\d+\.2): `)
 )
 
 // answer is the right answer to a question that is asked with these words.
@@ -50,44 +50,22 @@ func (c *conversation) answer(n int, words, digit string) string {
 }
 
 // digit is the reading of a question that is taken.
-func (c *conversation) digit(n int) string {
-	if meant, ok := c.meant[n]; ok {
-		return meant
-	}
-	return "1"
-}
+func (c *conversation) digit(n int) string { return cmp.Or(c.meant[n], "1") }
 
-// draw takes the next of what a role may do.
-func (c *conversation) draw(role string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	all := c.draws[role]
-	if len(all) == 0 {
-		return ""
-	}
-	c.draws[role] = all[1:]
-	return all[0]
-}
-
-func (c *conversation) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
-	if err := ctx.Err(); err != nil {
-		return llm.Reply{}, err
-	}
-	if r.Role == "analyzer" {
-		return llm.Reply{Text: "```python\nprint(\"a table\")\n```", Model: "m1", Finish: "stop"}, nil
-	}
-	m := asks.FindStringSubmatch(r.Messages[len(r.Messages)-1].Text)
+func (c *conversation) says(r llm.Request) (text string, ok bool) {
+	m := asks.FindStringSubmatch(lastOf(r))
 	if m == nil {
-		return llm.Reply{}, errors.New("no question in the request of the " + r.Role)
+		return python(`print("a table")`), r.Role == "analyzer"
 	}
 	n, _ := strconv.Atoi(m[1])
-	x, does := "x"+m[1], c.draw(r.Role)
+	x := "x" + m[1]
+	does, _ := c.does(r)
 	right := c.answer(n, m[0], c.digit(n))
-	save := func(name string) string {
+	save := func(what string) string {
 		if m[3] == "" {
 			return ""
 		}
-		return "save(out.csv, " + name + ")\n"
+		return "save(out.csv, " + what + ")\n"
 	}
 	bind := func(x, value string) string {
 		if n == 1 || m[4] != "" {
@@ -96,46 +74,38 @@ func (c *conversation) Ask(ctx context.Context, r llm.Request) (llm.Reply, error
 		before := c.answer(n-1, "", c.digit(n-1))
 		return fmt.Sprintf("%s = x%d\n%s += %q\n", x, n-1, x, strings.TrimPrefix(value, before))
 	}
-	python := func(code string) string { return "```python\n" + code + "\n```\n" }
-	text := ""
+	if does == "wrong" {
+		right += "9"
+	}
 	switch r.Role {
 	case "solver":
-		value := right
-		if does == "wrong" {
-			value += "9"
-		}
-		cell := bind(x, value) + save(x) + "print(" + x + ")"
-		if does == "file" && m[3] != "" {
-			cell = bind(x, value) + "save(out.csv, \"6\")\nprint(" + x + ")"
+		file := x
+		if does == "file" {
+			file = `"6"`
 		}
 		if m[2] != "" {
 			text = "Reading: Which of 1 count in Q" + m[1] + ".\nOption 1: all\nOption 2: some\nTaken: 1\n" + isOpen + "\n\n"
 		}
-		text += "Step: Count.\n\n" + python(cell)
+		return text + "Step: Count.\n\n" + python(bind(x, right)+save(file)+"print("+x+")"), true
 	case "judge", "branches":
-		branch := bind("z", c.answer(n, m[0], "2")) + save("z") + "z"
+		if does == "back" {
+			return bad + "\nWrong step: 1", true
+		}
+		code := bind("z", c.answer(n, m[0], "2")) + save("z") + "z"
 		if does == "dies" {
-			branch = "die()"
+			code = "die()"
 		}
-		if text = yes + "\n\n" + python("print("+x+")"); does == "back" {
-			text = bad + "\nWrong step: 1"
+		text = yes + "\n\n" + python("print("+x+")") + "\n\n"
+		for _, asked := range asksCell.FindAllStringSubmatch(lastOf(r), -1) {
+			text += branch(asked[1], 0, code)
 		}
-		for _, asked := range asksCell.FindAllStringSubmatch(r.Messages[len(r.Messages)-1].Text, -1) {
-			if does != "back" {
-				text += "\n\nBranch " + asked[1] + "\nKeeps: 0\n\n" + python(branch)
-			}
-		}
+		return text, true
 	case "second":
-		if does == "wrong" {
-			right += "8"
-		}
-		text = python(fmt.Sprintf("s = %q\n%ss", right, save("s")))
+		return python(fmt.Sprintf("s = %q\n%ss", right+does, save("s"))), true
 	case "arbiter":
-		text = does
-	default:
-		text = python("die()")
+		return does, true
 	}
-	return llm.Reply{Text: text, Model: "m1", Finish: "stop"}, nil
+	return python("die()"), true
 }
 
 // run goes on with a record, or begins one. It may be killed at an event, and is then read from
@@ -147,9 +117,9 @@ func (c *conversation) run(tr *record.Trajectory, question string) *record.Traje
 	}
 	for again := true; again; kill = -1 {
 		tr, again = killed(c.T, kill, func(s *stage) {
-			s.resume, s.config.Model, s.config.MaxRounds = tr, c, 4
+			s.resume, s.model.says, s.config.MaxRounds = tr, c.says, 4
 			s.task.Question, s.task.Guidelines, s.task.Files = question, "", c.files()
-			c.worlds, c.of = append(c.worlds, s.world), append(c.of, c.version)
+			c.worlds[s.world] = c.version
 			s.config.Observe = func(_ agent.Event, tr *record.Trajectory) error {
 				c.check(tr)
 				return nil
@@ -161,11 +131,7 @@ func (c *conversation) run(tr *record.Trajectory, question string) *record.Traje
 }
 
 // files are the data as they are now.
-func (c *conversation) files() []record.File {
-	all := filesOf("a.csv")
-	all[0].Size = c.version
-	return all
-}
+func (c *conversation) files() []record.File { return []record.File{{Name: "a.csv", Size: c.version}} }
 
 // check holds a record that says it is verified to what was asked, run and chosen.
 func (c *conversation) check(tr *record.Trajectory) {
@@ -186,10 +152,10 @@ func (c *conversation) check(tr *record.Trajectory) {
 		if m[3] != "" && (len(part.Final.Files) != 1 || part.Final.Files[0].Text != want) {
 			c.Errorf("question %d: %+v are verified, and %q is right", n, part.Final.Files, want)
 		}
-		_, apart := c.meant[n] // who chose for a question apart has said what it takes of those before
-		apart = apart && m[4] != ""
+		// who chose for a question apart has said what it takes of those before
+		apart := m[4] != "" && c.meant[n] != ""
 		for i, q := range tr.Questions[:k+1] {
-			if _, chosen := c.meant[i+1]; strings.Contains(q.Text, "open") && !chosen && !apart {
+			if strings.Contains(q.Text, "open") && c.meant[i+1] == "" && !apart {
 				c.Errorf("question %d is verified, and what question %d means is open", n, i+1)
 			}
 		}
@@ -201,9 +167,9 @@ func (c *conversation) check(tr *record.Trajectory) {
 
 // ran reports whether a fresh session has run the cells on the present data.
 func (c *conversation) ran(cells []string) bool {
-	for i, w := range c.worlds {
+	for w, version := range c.worlds {
 		for _, s := range w.of(agent.Prove) {
-			if c.of[i] == c.version && strings.Contains(strings.Join(s.ran, "\x00"), strings.Join(cells, "\x00")) {
+			if version == c.version && strings.Contains(strings.Join(s.ran, "\x00"), strings.Join(cells, "\x00")) {
 				return true
 			}
 		}
@@ -213,10 +179,9 @@ func (c *conversation) ran(cells []string) bool {
 
 // act does what a person may do with a notebook.
 func (c *conversation) act(tr *record.Trajectory) (*record.Trajectory, bool) {
-	n := len(tr.Questions)
 	switch rapid.SampledFrom([]string{"ask", "edit", "choose", "resume", "data"}).Draw(c.T, "act") {
 	case "ask":
-		if tr.Ask(c.question(n+1), "") != nil {
+		if tr.Ask(c.question(len(tr.Questions)+1), "") != nil {
 			return tr, true
 		}
 	case "edit":
@@ -226,15 +191,8 @@ func (c *conversation) act(tr *record.Trajectory) (*record.Trajectory, bool) {
 		}
 		tr = changed
 	case "choose":
-		k := rapid.IntRange(0, n-1).Draw(c.T, "question")
-		for i, r := range tr.Part(k).Readings {
-			if !r.Open() || !r.Matters() || len(r.Options) < 2 || !strings.Contains(r.Point, "of 1") || len(tr.Later) > 0 {
-				continue
-			}
-			option := rapid.IntRange(0, 1).Draw(c.T, "option")
+		if k, option := choose(c.T, tr); k >= 0 {
 			c.meant[k+1] = string("12"[option])
-			must(0, agent.Choose(tr, k, i, option))
-			break
 		}
 	case "data":
 		c.version++
@@ -246,28 +204,24 @@ func (c *conversation) act(tr *record.Trajectory) (*record.Trajectory, bool) {
 // question draws the n-th question.
 func (c *conversation) question(n int) string {
 	q := fmt.Sprintf("Q%d", n)
-	if rapid.IntRange(0, 2).Draw(c.T, "open") == 0 {
-		q += " open"
-	}
-	if rapid.IntRange(0, 2).Draw(c.T, "file") == 0 {
-		q += " file: save it as out.csv"
-	}
-	if n > 1 && rapid.IntRange(0, 2).Draw(c.T, "apart") == 0 {
-		q += " apart"
+	for _, more := range []string{" open", " file: save it as out.csv", " apart"} {
+		if (n > 1 || more != " apart") && rapid.IntRange(0, 2).Draw(c.T, more) == 0 {
+			q += more
+		}
 	}
 	return q + "."
 }
 
 // edit changes a value of a cell, or anything of a notebook.
-func (c *conversation) edit(_ reporter, nb *notebook.Notebook) {
-	if rapid.Bool().Draw(c.T, "value") {
-		i := rapid.IntRange(0, len(nb.Cells)-1).Draw(c.T, "cell")
-		if nb.Cells[i].Type == notebook.Code && !strings.HasPrefix(nb.Cells[i].Source, "data_dir") {
-			nb.Cells[i].Source = strings.Replace(nb.Cells[i].Source, `1"`, `7"`, 1)
-		}
+func (c *conversation) edit(t reporter, nb *notebook.Notebook) {
+	if !rapid.Bool().Draw(c.T, "value") {
+		(&editor{T: c.T}).change(t, nb)
 		return
 	}
-	(&editor{T: c.T}).change(nb)
+	i := rapid.IntRange(0, len(nb.Cells)-1).Draw(c.T, "cell")
+	if nb.Cells[i].Type == notebook.Code && !strings.HasPrefix(nb.Cells[i].Source, "data_dir") {
+		nb.Cells[i].Source = strings.Replace(nb.Cells[i].Source, `1"`, `7"`, 1)
+	}
 }
 
 // TestVerifiedIsProved: no sequence of questions, edits, choices, new data, kills and resumes ends
@@ -275,20 +229,12 @@ func (c *conversation) edit(_ reporter, nb *notebook.Notebook) {
 // derivation of its own agreed in words and files, and nothing is open of what it, or a question
 // before it, means.
 func TestVerifiedIsProved(t *testing.T) {
-	once(t)
 	verified := 0
 	rapid.Check(t, func(t *rapid.T) {
-		c := &conversation{T: t, meant: map[int]string{}, version: 1, draws: map[string][]string{}}
-		for _, role := range []struct {
-			name string
-			does []string
-		}{
-			{"solver", []string{"", "", "", "wrong", "file"}}, {"judge", []string{"", "", "", "back", "dies"}},
-			{"branches", []string{"", "dies"}}, {"second", []string{"", "", "", "wrong"}},
-			{"arbiter", []string{"Ruling: same\nReason: x", "Ruling: undecided\nReason: x",
-				"Ruling: first\nReason: x\nWrong step: 1", "Ruling: second\nReason: x\n```python\ns = 1\ns\n```"}},
-		} {
-			c.draws[role.name] = rapid.SliceOfN(rapid.SampledFrom(role.does), 0, 9).Draw(t, role.name)
+		c := &conversation{T: t, meant: map[int]string{}, version: 1, worlds: map[*world]int64{},
+			does: func(llm.Request) (string, bool) { return "", true }}
+		if rapid.Bool().Draw(t, "errs") {
+			c.does = anyOf(rapid.Uint64().Draw(t, "seed"), mistakes)
 		}
 		tr, going := c.run(nil, c.question(1)), true
 		for range rapid.IntRange(0, 4).Draw(t, "acts") {

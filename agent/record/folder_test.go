@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -26,62 +25,45 @@ func TestSlug(t *testing.T) {
 	}
 }
 
-// Runs at the same time, of the same question, get folders of their own.
-func TestNewFolder(t *testing.T) {
-	base, now := filepath.Join(t.TempDir(), "new", "runs"),
-		time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	var got sync.Map
+// TestFolders: runs at the same time, of the same question, get folders of their own, and only one gets
+// a folder that is named; what is there is not taken.
+func TestFolders(t *testing.T) {
+	base, now := t.TempDir(), time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	t.Chdir(base)
+	var got, won sync.Map
 	var g sync.WaitGroup
 	for range 8 {
 		g.Go(func() {
-			f, err := NewFolder(base, "How many?", now)
-			if _, taken := got.LoadOrStore(f, true); err != nil || taken {
+			f, err := NewFolder("new/runs", "How many?", now)
+			if _, taken := got.LoadOrStore(filepath.Base(string(f)), true); err != nil || taken {
 				t.Errorf("%s: taken %v, %v", f, taken, err)
+			}
+			if info, err := os.Stat(f.Files()); err != nil || !info.IsDir() {
+				t.Errorf("%s: %v", f.Files(), err)
+			}
+			if f, err := CreateFolder("deep/er"); err == nil && filepath.IsAbs(string(f)) {
+				if _, again := won.LoadOrStore("", f); again {
+					t.Error("two runs have one folder")
+				}
 			}
 		})
 	}
 	g.Wait()
-	for _, name := range []string{"2026-11-21-how-many", "2026-11-21-how-many-2",
-		"2026-11-21-how-many-8"} {
-		f := Folder(filepath.Join(base, name))
-		if _, ok := got.Load(f); !ok {
-			t.Errorf("no folder %s", f)
-		}
-		if info, err := os.Stat(f.Files()); err != nil || !info.IsDir() {
-			t.Errorf("%s: %v", f.Files(), err)
+	for _, name := range []string{"2026-11-21-how-many", "2026-11-21-how-many-2", "2026-11-21-how-many-8"} {
+		if _, ok := got.Load(name); !ok {
+			t.Errorf("no folder %s", name)
 		}
 	}
-}
-
-func TestCreateFolder(t *testing.T) {
-	base := t.TempDir()
-	t.Chdir(base)
-	if err := os.WriteFile("mine.txt", nil, 0o644); err != nil {
-		t.Fatal(err)
+	if _, ok := won.Load(""); !ok {
+		t.Error("no run got the folder")
 	}
 	if _, err := CreateFolder(base); !errors.Is(err, ErrInUse) {
 		t.Errorf("a folder that is not empty: %v", err)
 	}
+	if err := os.WriteFile("mine.txt", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := CreateFolder("mine.txt"); err == nil {
 		t.Error("a file was taken for a folder")
-	}
-	f, err := CreateFolder("deep/er")
-	if err != nil || !filepath.IsAbs(string(f)) {
-		t.Fatalf("got %q, %v", f, err)
-	}
-	if _, err := CreateFolder("deep/er"); !errors.Is(err, ErrInUse) {
-		t.Errorf("a second run in a folder: %v", err)
-	}
-	var won atomic.Int32
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			if _, err := CreateFolder("one"); err == nil {
-				won.Add(1)
-			}
-		})
-	}
-	if all.Wait(); won.Load() != 1 {
-		t.Errorf("%d runs got the same folder", won.Load())
 	}
 }

@@ -1,0 +1,236 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/ask"
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+)
+
+// The events of a run that needs one round, and its usage.
+func TestSufficientAtOnce(t *testing.T) {
+	p := play(t, simple).noError(t)
+	equal(t, "events", p.kinds, []agent.Kind{agent.Begun, agent.Started, agent.Described, agent.Planned,
+		agent.Ran, agent.Judged, agent.Ran, agent.Finalized, agent.Branched, agent.Derived, agent.Proving, agent.Proved,
+		agent.Ended})
+	if p.Usage.Calls != 3 || p.Usage.InputTokens != 30 || !slices.Equal(p.Models, []string{"m1"}) {
+		t.Errorf("usage %+v of %q", p.Usage, p.Models)
+	}
+}
+
+// TestProofUnfinished: wherever the proof has ended, the files of the run are back afterwards.
+func TestProofUnfinished(t *testing.T) {
+	for name, c := range map[string]struct {
+		cell string
+		run  func(cancel func()) error // of the script
+	}{
+		"the script cannot be run": {"x = 1", func(func()) error { return errors.New("no program") }},
+		"interrupted":              {"x = 1", func(cancel func()) error { cancel(); return context.Canceled }},
+		"a cell raises":            {"x = 1\nonce()", func(func()) error { return nil }},
+	} {
+		p := play(t, simple.with(script{"cell": "y = purpose()\nsave(own, y)\n" + c.cell}), func(s *stage) {
+			cancel := s.cancellable(t)
+			s.config.RunScript = func(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error) {
+				x, err := s.world.RunScript(ctx, dir, limit)
+				if x.Stdout() != "{}" { // the script of the proof
+					err = c.run(cancel)
+				}
+				return x, err
+			}
+			s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
+				text, _ := os.ReadFile(filepath.Join(s.config.Dir, record.FilesFolder, "own"))
+				if e.Kind == agent.Ended && string(text) != "work" {
+					t.Errorf("%s: the file of the run is %q", name, text)
+				}
+				return nil
+			}
+		})
+		if p.Verified() || len(p.world.of(agent.Prove)) != 1 {
+			t.Errorf("%s: verified %v, %d proofs", name, p.Verified(), len(p.world.of(agent.Prove)))
+		}
+	}
+}
+
+// cancellable gives a run a context that can be cancelled.
+func (s *stage) cancellable(t *testing.T) context.CancelFunc {
+	ctx, cancel := context.WithCancel(s.ctx)
+	t.Cleanup(cancel)
+	s.ctx = ctx
+	return cancel
+}
+
+// An error that no cell can cause ends the run and is there for errors.As, wherever it comes from: the
+// model, a session that does not open, or an observer, as of a full disk.
+func TestErrors(t *testing.T) {
+	broken := errors.New("no kernelspec")
+	replies := simple.with(script{"cell round 1": "die()", "debugger": "x = 1", "verdict round 1": bad,
+		"wrong round 1": "1"})
+	failing := func(is bool) error {
+		if is {
+			return broken
+		}
+		return nil
+	}
+	faults := map[string]func(*stage){"opening for files": refuses(agent.Describe, broken),
+		"opening": refuses(agent.Work, broken)}
+	whole := play(t, replies).noError(t)
+	for _, at := range whole.model.asked {
+		faults["asking "+at] = func(s *stage) {
+			s.model.before = func(_ context.Context, key string) error { return failing(key == at) }
+		}
+	}
+	for _, kind := range whole.kinds[:len(whole.kinds)-1] {
+		faults["event "+string(kind)] = func(s *stage) {
+			s.config.Observe = func(e agent.Event, _ *record.Trajectory) error { return failing(e.Kind == kind) }
+		}
+	}
+	faults["another one is still opening"] = func(s *stage) {
+		s.world.open = func(ctx context.Context, p agent.Purpose) error {
+			if p == agent.Describe {
+				return broken
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+	}
+	for name, change := range faults {
+		p := play(t, replies, change)
+		kind, saved := strings.CutPrefix(name, "event ")
+		if !errors.Is(p.err, broken) || saved && string(p.kinds[len(p.kinds)-2]) != kind {
+			t.Errorf("%s: error %v, events %v", name, p.err, p.kinds)
+		}
+	}
+}
+
+// A reply that cannot be read is asked for again, once; the request says why. Where that ends the run,
+// the error has the reply.
+func TestUnreadableReplies(t *testing.T) {
+	p := play(t, simple.with(script{"solver": "```\nx\n```"}))
+	bad, ok := errors.AsType[*ask.Error](p.err)
+	if !ok || bad.Role != "solver" || bad.Subject != "round 1" || bad.Reply != "```\nx\n```" {
+		t.Errorf("error %#v", p.err)
+	}
+	contains(t, p.model.prompt(t, "solver round 1, asked again"), "it gives no step", ask.Solutions(true).Rule)
+}
+
+// spent checks that a run has ended because of a limit. What holds for every
+// run, such as that its notebook is valid and its sessions are closed, is checked
+// by play.
+func (p *played) spent(t reporter, flag string) {
+	t.Helper()
+	b, ok := errors.AsType[*ask.BudgetError](p.err)
+	if !ok || b.Flag != flag || b.Most == "" || !strings.Contains(p.Failure, b.Most) || p.Verified() {
+		t.Errorf("error %#v, failure %q, want %s", p.err, p.Failure, flag)
+	}
+}
+
+// Exactly as many calls are made as are allowed, wherever the run then stands: in a repair, or between
+// readings, derivations and rulings. Nothing is verified then, and the run goes on where it stopped.
+func TestMaxCalls(t *testing.T) {
+	runs := map[string]script{"mended": simple.with(script{
+		"verdict round 1": no, "cell round 2": "print(q)", "debugger round 2, try 2": "y = x\nprint(y)", "last": "print(42)",
+		"debugger the answer, try 2": "print(y)",
+	})}
+	for _, name := range troubled {
+		if strings.Contains(name, "reading") || strings.Contains(name, "derivation") {
+			runs[name] = simple.with(variants[name])
+		}
+	}
+	for name, replies := range runs {
+		whole := play(t, replies).noError(t)
+		all := len(whole.model.asked)
+		for most := 1; most <= all; most++ {
+			if name != "mended" && spared(most+all) {
+				continue
+			}
+			p := play(t, replies, quickly, func(s *stage) { s.config.Limits.Calls = most })
+			if n := len(p.model.asked); n != most || p.Usage.Calls != most {
+				t.Errorf("%s: %d calls of %d, and %d are counted", name, n, most, p.Usage.Calls)
+			}
+			if most == all {
+				equal(t, name+" with as many calls as needed", p.Standing(), whole.Standing())
+				continue
+			}
+			p.spent(t, "max-calls")
+			rest := goOn(t, replies, readAgain(t, p.Trajectory)).noError(t)
+			if rest.Answer() != whole.Answer() || rest.Standing() != whole.Standing() {
+				t.Errorf("%s, after %d calls: answer %q, %q", name, most, rest.Answer(), rest.Doubts())
+			}
+			equal(t, name+": requests", append(p.model.asked, rest.model.asked...), whole.model.asked)
+		}
+	}
+}
+
+func TestMaxCost(t *testing.T) {
+	for _, c := range []struct {
+		most     float64
+		unpriced string
+		asked    int
+		cost     float64 // 0: it is not known
+	}{{2, "", 2, 2}, {3, "", 3, 3}, {0, "judge", 3, 0}} {
+		p := play(t, simple, func(s *stage) {
+			s.config.Limits.Cost = c.most
+			s.config.Price = func(role string) (llm.Price, bool) {
+				return llm.Price{Input: 1e5}, role != c.unpriced // 10 tokens are a dollar
+			}
+		})
+		if len(p.model.asked) != c.asked || (p.Cost == nil) != (c.cost == 0) || p.Cost != nil && *p.Cost != c.cost {
+			t.Errorf("at most %v: asked %q for %v", c.most, p.model.asked, p.Cost)
+		}
+		if c.asked < 3 {
+			p.spent(t, "max-cost")
+		} else if p.noError(t); p.ByRole["solver"].Calls != 1 || len(p.ByRole) != 3 {
+			t.Errorf("by role %+v", p.ByRole)
+		}
+	}
+}
+
+// The time may end anywhere: in a model call, in a cell of any session.
+func TestMaxTime(t *testing.T) {
+	const last = "wait()\nprint(x)"
+	for _, c := range []struct {
+		at      string // a request that waits
+		replies script
+		nth     int // call of wait() that does
+	}{
+		{"solver round 1", nil, 0}, {"judge round 2", nil, 0}, {"second the answer", nil, 0},
+		{"", script{"cell round 2": "wait()"}, 1},
+		{"", script{"cell round 1": "wait()\nx = 1\nprint(x)", "cell round 2": "die()"}, 2}, // it is run again
+		{"", script{"last": last}, 1},
+		{"", script{"second": "wait()\nagreed()"}, 1},
+		{"", script{"last": last}, 2}, // in the proof
+		{"", script{"last": last}, 3}, // in the script
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			waits := func(ctx context.Context, here bool) error {
+				if here {
+					<-ctx.Done()
+				}
+				return ctx.Err()
+			}
+			replies := simple.with(script{"verdict round 1": no, "debugger": "print(x)"}).with(c.replies)
+			p := play(t, replies, func(s *stage) {
+				s.config.Limits.Time = time.Minute
+				s.model.before = func(ctx context.Context, key string) error { return waits(ctx, key == c.at) }
+				s.world.inCell = func(ctx context.Context) error {
+					c.nth--
+					return waits(ctx, c.nth == 0)
+				}
+			})
+			if p.spent(t, "max-time"); p.Seconds.Total != 60 {
+				t.Errorf("it ended after %v s, in %s", p.Seconds.Total, p.model.asked[len(p.model.asked)-1])
+			}
+		})
+	}
+}

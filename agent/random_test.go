@@ -1,0 +1,338 @@
+package agent_test
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"dsstar/agent"
+	"dsstar/agent/ask"
+	"dsstar/agent/llm"
+	"dsstar/agent/record"
+	"dsstar/notebook"
+)
+
+// anyOf answers each role with one of its replies, whatever they are: the same to the same request.
+func anyOf(seed uint64, replies map[string][]string) func(llm.Request) (string, bool) {
+	return func(r llm.Request) (string, bool) {
+		h, all := fnv.New64a(), replies[r.Role]
+		fmt.Fprint(h, seed, r.Role)
+		for _, message := range r.Messages[1:] {
+			fmt.Fprint(h, message.Text)
+		}
+		if len(all) == 0 {
+			return "", false
+		}
+		return all[h.Sum64()>>7%uint64(len(all))], true
+	}
+}
+
+// anyReply is what a role says, or nearly says: what another one says, a part of it, or anything.
+func anyReply(role string) *rapid.Generator[string] {
+	all := slices.Sorted(maps.Keys(whims))
+	own := rapid.SampledFrom(whims[role])
+	return rapid.OneOf(own, own, rapid.Custom(func(t *rapid.T) string {
+		text := rapid.SampledFrom(whims[rapid.SampledFrom(all).Draw(t, "role")]).Draw(t, "reply")
+		from := rapid.IntRange(0, len(text)).Draw(t, "from")
+		cut := rapid.SampledFrom([]string{"", "", "cut:", "<think>", "Here:\n"}).Draw(t, "cut")
+		return cut + text[from:rapid.IntRange(from, len(text)).Draw(t, "to")]
+	}), rapid.SampledFrom([]string{"", "\n\n", "```", "```python\n```", "~~~\nprint(1)", "\x00\xff", "{}",
+		"</think>", strings.Repeat("long ", 900), "Wrong step: 99999999999999999999",
+		yes + "\n" + bad, "```py\n" + `x = "# %% \u2028 é"` + "\nprint(x)\nhang()\n```"}), rapid.String())
+}
+
+// Whatever a model replies, the run ends within its bounds, by an answer or an error that says why
+// there is none, and its notebook is valid at every event.
+func TestAnyReplies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		replies := map[string][]string{}
+		for _, role := range slices.Sorted(maps.Keys(whims)) {
+			replies[role] = rapid.SliceOfN(anyReply(role), 1, 4).Draw(t, role)
+		}
+		const rounds, tries, files = 4, 2, 3
+		flag := rapid.Bool()
+		method := record.Method{
+			Script: flag.Draw(t, "Script"), NoAnalyzer: flag.Draw(t, "NoAnalyzer"),
+			NoRouter: flag.Draw(t, "NoRouter"), PlanOnly: flag.Draw(t, "PlanOnly"),
+		}
+		most := rapid.IntRange(0, 60).Draw(t, "most calls")
+		p := play(t, nil, func(s *stage) {
+			s.config.MaxRounds, s.config.DebugTries, s.each = rounds, tries, true
+			s.model.says, s.config.Method, s.config.Limits.Calls = anyOf(0, replies), method, most
+			s.task.Files = filesOf("a.csv", "b.csv", "c.csv")
+		})
+		if len(p.Rounds) > rounds {
+			t.Errorf("%d rounds", len(p.Rounds))
+		}
+		const cell = 2 + tries*(2+2) // each call may be asked again; a repair may need its report shortened
+		calls := len(p.model.asked)
+		if calls > (files+3+rounds)*cell+rounds*(2*cell+12)+4 || (most > 0 && calls > most) || calls != p.Usage.Calls {
+			t.Errorf("%d calls of %d, and %d are counted", calls, most, p.Usage.Calls)
+		}
+		var unread *ask.Error
+		var spent *ask.BudgetError
+		switch {
+		case p.err == nil, errors.As(p.err, &spent):
+		case errors.As(p.err, &unread) && (unread.Role == "planner" || unread.Role == "solver") && p.Steps() == 0:
+		case p.Steps() == 0 && p.Failure == "no step of the plan could be carried out":
+		default:
+			t.Errorf("error %v with %d steps", p.err, p.Steps())
+		}
+		if p.err == nil && p.Answer() != "" && !p.Proof.Same { // something of a step that failed was left
+			t.Errorf("not proved: %s", p.Proof.Reason)
+		}
+		agrees := p.Second != nil && p.Second.Agrees && len(p.OpenReadings()) == 0
+		if p.err == nil && p.Verified() != (p.Sufficient() && p.Answer() != "" && p.Proof.Same && agrees) {
+			t.Errorf("verified %v, %q", p.Verified(), p.Doubts())
+		}
+	})
+}
+
+// An editor changes notebooks.
+type editor struct {
+	*rapid.T
+	n   int      // changes so far
+	own []string // ids of Markdown cells that were added and not deleted
+}
+
+func (e *editor) change(_ reporter, nb *notebook.Notebook) {
+	e.n++
+	i := rapid.IntRange(0, len(nb.Cells)-1).Draw(e.T, "cell")
+	c := nb.Cells[i]
+	what := []string{"append", "append", "delete", "copy", "move", "insert", "note", "words"}
+	switch rapid.SampledFrom(what).Draw(e.T, "what") {
+	case "append":
+		if c.Type == notebook.Code {
+			nb.Cells[i].Source += "\nx = 1"
+		}
+	case "delete":
+		e.own = slices.DeleteFunc(e.own, func(id string) bool { return id == c.ID })
+		nb.Cells = slices.Delete(nb.Cells, i, i+1)
+	case "copy":
+		c.ID = fmt.Sprintf("copy-%d", e.n)
+		nb.Cells = slices.Insert(nb.Cells, i+1, c)
+	case "move":
+		nb.Cells = slices.Delete(nb.Cells, i, i+1)
+		to := rapid.IntRange(0, len(nb.Cells)).Draw(e.T, "to")
+		nb.Cells = slices.Insert(nb.Cells, to, c)
+	case "insert":
+		code := rapid.SampledFrom([]string{"", "y = 2", "# hm\nx = 3"}).Draw(e.T, "code")
+		nb.Cells = slices.Insert(nb.Cells, i, notebook.Cell{Type: notebook.Code, Source: code})
+	case "note":
+		c := note(fmt.Sprintf("Mind %d", e.n))
+		c.ID = fmt.Sprintf("own-%d", e.n)
+		e.own = append(e.own, c.ID)
+		nb.Cells = slices.Insert(nb.Cells, i, c)
+	case "words":
+		if c.Type == notebook.Markdown {
+			nb.Cells[i].Source += rewritten
+		}
+	}
+}
+
+const rewritten = " Or not." // what an edit adds to words
+
+// The replies of each role. Cells only use what they assign, so that any of them runs anywhere.
+var whims = map[string][]string{
+	"analyzer": {python(`print("a table")`), python("die()")},
+	"solver": {"Step: One.\n\n" + python("x = 1\nprint(x)"), "Step: Two.\n\n" + python("x = 2\nsave(out.csv, x)\nprint(x)"),
+		reads(isOpen), reads(isSettled), "Step: No.\n\n" + python("die()")},
+	"judge": {yes + "\n\n" + python("x = 1\nprint(x)"), yes + "\nTakes: 1\n\n" + python("x = 2\nprint(x)"), no,
+		bad + "\nWrong step: 1", yes + "\n\n" + python("die()")},
+	"debugger": {python("x = 1\nprint(x)\nx"), python("x = 2\nprint(x)\nx")},
+	"branches": {branches("z = 1\nz"), branches("z = 2\nz"), branches("die()")},
+	"second":   {python("s = 1\ns"), python("s = 2\ns"), python("die()")},
+	"arbiter": {"Ruling: same\nReason: x", "Ruling: undecided\nReason: x", "Ruling: first\nReason: x\nWrong step: 1",
+		"Ruling: second\nReason: x", "Ruling: reading\nReason: x\nReading: Which.\nOption 1: all\nOption 2: some"},
+	"finalizer":  {python("x = 1\nprint(x)"), python("x = 2\nprint(x)")},
+	"coder":      {python("x = 3\nprint(x)"), python("x = 4\nraise KeyError(\"b\")")},
+	"planner":    {"Load the table.", "1. Look\n2. Count"},
+	"verifier":   {"Yes", "No", "No."},
+	"router":     {"Add Step", "Step 1", "Step 2"},
+	"summarizer": {"KeyError: b"},
+}
+
+// TestNothingStale: after any questions, edits, notes, choices, new data, strangers and kills, a run ends as
+// one that has recorded nothing, so that every key covers what its request shows and its cell runs on.
+// Nothing is lost that a person has written, and nothing is proved that a stranger says.
+func TestNothingStale(t *testing.T) {
+	verified := 0
+	rapid.Check(t, func(t *rapid.T) {
+		says, size := anyOf(rapid.Uint64().Draw(t, "seed"), whims), int64(1)
+		goes := func(tr *record.Trajectory, kill int) *record.Trajectory {
+			left, _ := killed(t, kill, func(s *stage) {
+				s.resume, s.model.says, s.config.MaxRounds = tr, says, 3
+				s.task.Files[0].Size = size
+			})
+			return left
+		}
+		tr, e := goes(nil, 0), editor{T: t}
+		for range rapid.IntRange(1, 5).Draw(t, "acts") {
+			switch rapid.SampledFrom([]string{"edit", "edit", "ask", "choose", "data", "stranger", "kill"}).Draw(t, "act") {
+			case "edit":
+				edits := editor{T: t, n: e.n, own: slices.Clone(e.own)}
+				changed, err := edited(t, tr, edits.change)
+				if err != nil {
+					continue // it is refused
+				}
+				tr, e = changed, edits
+			case "ask":
+				if tr.Ask(fmt.Sprintf("And %d?", tr.Earlier()), "") != nil {
+					continue
+				}
+			case "choose":
+				choose(t, tr)
+			case "data":
+				size++
+			case "stranger":
+				tr.Disown()
+				if tr.Sufficient() || tr.Proof != nil || tr.Second != nil || tr.Usage.Calls > 0 || !tr.Adopted {
+					t.Errorf("disowned, it is %+v", tr)
+				}
+			case "kill":
+				tr = goes(readAgain(t, tr), rapid.IntRange(1, 20).Draw(t, "at"))
+			}
+			from := readAgain(t, tr)
+			tr = goes(readAgain(t, tr), 0)
+			from.Journal = from.Journal.Only(record.Decided)
+			want := goes(from, 0)
+			if diff := cmp.Diff(want, tr, same, cmpopts.IgnoreFields(record.Trajectory{}, "Usage", "ByRole", "Cost", "Models")); diff != "" {
+				t.Fatalf("(-with an empty journal +as recorded)\n%s", diff)
+			}
+			nb := checkNotebook(t, tr, &notebook.Notebook{})
+			for _, id := range e.own {
+				cellOf(t, nb, id)
+			}
+		}
+		if tr.Verified() {
+			verified++
+		}
+	})
+	if verified == 0 {
+		t.Error("nothing was ever verified")
+	}
+}
+
+// choose takes an option of a reading that is open, if one can be taken; of which question, or -1.
+func choose(t *rapid.T, tr *record.Trajectory) (question, option int) {
+	question = rapid.IntRange(0, tr.Earlier()).Draw(t, "question")
+	for i, r := range tr.Part(question).Readings {
+		if r.Open() && r.Matters() && r.Problem == "" && len(tr.Later) == 0 && len(tr.Edits()) == 0 {
+			option = rapid.IntRange(0, 1).Draw(t, "option")
+			must(0, agent.Choose(tr, question, i, option))
+			return question, option
+		}
+	}
+	return -1, 0
+}
+
+// A choice is what judge and router say in a round. Route is 0 for Add Step.
+type choice struct {
+	sufficient bool
+	route      int
+}
+
+// algorithm1 is DS-STAR's Algorithm 1, line by line, with its indices: k counts
+// rounds from 0, p is the plan, as the rounds in which its steps were planned.
+// It returns the plan as it is judged in each round, all requests, and how often steps are dropped.
+//
+// Two things differ from the paper's text. Line 21 says l = k, which is the last
+// step only until a step was dropped. And after the last verdict nothing more is
+// planned, which would never be judged.
+func algorithm1(m int, choices []choice) (judged [][]int, asked []string, backs int) {
+	p := []int{0}                           // a program describes the files, lines 3 to 6
+	asked = append(asked, key("solver", 0)) // lines 8 to 11: the solver's reply has the cell
+	for k := range m {
+		judged = append(judged, slices.Clone(p))
+		asked = append(asked, key("judge", k)) // line 13
+		v := choices[k]
+		if v.sufficient {
+			return judged, append(asked, "second the answer"), backs // line 15
+		}
+		if k == m-1 {
+			break
+		}
+		l := len(p) - 1 // line 21; the judge's reply has the route of line 17
+		if v.route > 0 {
+			w := v.route - 1 // lines 18 and 19; the paper counts steps from 0
+			l = w - 1
+			backs++
+		}
+		p = p[:l+1]                               // line 23
+		asked = append(asked, key("solver", k+1)) // lines 24 and 26
+		p = append(slices.Clone(p), k+1)          // line 25
+	}
+	return judged, append(asked, "finalizer the answer"), backs
+}
+
+func key(role string, k int) string { return fmt.Sprintf("%s round %d", role, k+1) }
+
+// TestAlgorithm1 holds plan, requests and the steps that these show to Algorithm 1, over any verdicts
+// and routes.
+func TestAlgorithm1(t *testing.T) {
+	const last = "y = x\nprint(y)"
+	cell := func(k int) string { return fmt.Sprintf("x = %d\nprint(x)", 1000+k) }
+	rapid.Check(t, func(t *rapid.T) {
+		m := rapid.IntRange(1, 8).Draw(t, "M")
+		replies := simple.with(script{"verdict": no, "last": last, "finalizer": last})
+		var choices []choice
+		for steps := 1; len(choices) < m; {
+			c, k := choice{rapid.IntRange(0, 5).Draw(t, "verdict") == 0,
+				rapid.IntRange(0, steps).Draw(t, "route")}, len(choices)
+			choices = append(choices, c)
+			replies[key("cell", k)], replies[key("wrong", k)] = cell(k), fmt.Sprint(c.route)
+			if steps++; c.route > 0 {
+				steps, replies[key("verdict", k)] = c.route, bad
+			}
+			if c.sufficient {
+				replies[key("verdict", k)] = yes
+			}
+		}
+		judged, asked, backs := algorithm1(m, choices)
+		var plans [][]int
+		p := play(t, replies, func(s *stage) {
+			s.config.MaxRounds = m
+			s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
+				if e.Kind == agent.Judged { // the plan before the route
+					plans = append(plans, planOf(tr))
+				}
+				return nil
+			}
+		}).noError(t)
+		equal(t, "plans", plans, judged)
+		equal(t, "requests", p.model.asked, asked)
+		for k, plan := range judged {
+			request := p.model.prompt(t, key("judge", k))
+			for n := range k + 1 {
+				if strings.Contains(request, cell(n)) != slices.Contains(plan, n) {
+					t.Errorf("the plan is %d, and the judge reads:\n%s", plan, request)
+				}
+			}
+		}
+		if p.Sufficient() != choices[len(judged)-1].sufficient || p.Answer() == "" || !p.Proof.Same || p.world.rollbacks != backs {
+			t.Errorf("sufficient %v, answer %q, proof %+v, the session went back %d times, not %d",
+				p.Sufficient(), p.Answer(), p.Proof, p.world.rollbacks, backs)
+		}
+		var cells []string
+		for _, k := range judged[len(judged)-1] {
+			cells = append(cells, cell(k))
+		}
+		equal(t, "cells", p.Cells()[2:], append(cells, last))
+	})
+}
+
+// planOf returns the indexes of the rounds whose steps make up the plan.
+func planOf(tr *record.Trajectory) (plan []int) {
+	for _, r := range tr.Plan() {
+		plan = append(plan, r.Number-1)
+	}
+	return plan
+}

@@ -1,0 +1,104 @@
+package record
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"dsstar/agent/files"
+	"dsstar/notebook"
+)
+
+// TestAt: a round begins with the plan as it was then, whatever became of it.
+func TestAt(t *testing.T) {
+	ok, raised := notebook.Execution{Status: notebook.OK}, notebook.Execution{Status: notebook.Raised}
+	round := func(name string, back int) Round {
+		return Round{Step: name, Attempts: []Attempt{{Code: name + "?", Execution: raised},
+			{Code: name, Execution: ok}}, Route: &Route{Back: back}}
+	}
+	failed := Round{Step: "d", Attempts: []Attempt{{Code: "d", Execution: raised}},
+		Route: &Route{Back: 2}}
+	run := New(Task{Data: "/data"}, Question{Final: &Final{Derived: Derived{Attempts: []Attempt{{Code: "print(1)", Execution: ok}}}}})
+	for _, r := range []Round{round("a", 0), round("b", 0), round("c", 2), failed, round("e", 0), {Step: "f"}} {
+		run.Begin(r.Step).Attempts = r.Attempts
+		if r.Route != nil {
+			run.Take(*r.Route)
+		}
+	}
+	for i, want := range [][]string{{}, {"a"}, {"a", "b"}, {"a"}, {"a"}, {"a", "e"}} {
+		r, cells, found := run.At(i + 1)
+		if !found || len(cells) < 2 || !slices.Equal(cells[2:], want) ||
+			cells[0] != "data_dir = \"/data\"\nquestion = \"\"" {
+			t.Errorf("round %d: %q, want %q", i+1, cells, want)
+		}
+		if len(r.Attempts) != len(run.Rounds[i].Attempts) {
+			t.Errorf("round %d: %d attempts", i+1, len(r.Attempts))
+		}
+	}
+	run.Method.Script = true // every script runs on its own
+	if _, cells, _ := run.At(3); len(cells) != 2 {
+		t.Errorf("of scripts: %q", cells)
+	}
+}
+
+// TestDerivations counts readings and second derivations of two parts, and adds those of other runs.
+func TestDerivations(t *testing.T) {
+	option := func(answer string, same bool) Option { return Option{Derived: Derived{Answer: answer}, Same: same} }
+	derived := Derived{Attempts: []Attempt{{Code: "answer"}}, Answer: "1"}
+	tr := New(Task{}, Question{
+		Readings: []Reading{
+			{Settled: true, Options: []Option{{}, {}}},
+			{Options: []Option{{}, option("2", true)}},
+			{Options: []Option{option("3", false), {}}, Chosen: 1, ByUser: true},
+			{Options: []Option{{}, {Problem: "it failed"}}},
+		},
+		Second: &Second{Derived: derived, Agrees: true, Ruling: RuledSame,
+			Rejected: []Ruled{{Ruling: RuledSecond}}},
+	})
+	tr.Questions = append([]*Question{{Second: &Second{Derived: derived, Agrees: true}}}, tr.Question)
+	sum := Counts(nil).Add(tr.Derivations()).Add(tr.Derivations()).Add(nil)
+	sum.Add(New(Task{}, Question{Second: &Second{Reason: "the reply could not be read"}}).Derivations())
+	want := Counts{"readings": 8, "open": 4, "computed": 4, "changed": 2, "second_derivations": 4, "agreed": 4,
+		"ruled_same": 2, "ruled_second": 2}
+	if !maps.Equal(sum, want) {
+		t.Errorf("%v", sum)
+	}
+	lines := []string{"readings 8, open 4, computed 4, changed 2",
+		"second derivations 4, agreed 4, ruled same 2, ruled second 2"}
+	if got := sum.Lines(); !slices.Equal(got, lines) {
+		t.Errorf("%q", got)
+	}
+	if d := (&Trajectory{Method: Method{Script: true}}).Derivations(); d != nil {
+		t.Errorf("the paper's method has %+v", d)
+	}
+}
+
+// TestDataChanges: of files that the model is shown, name, size, content and companions count; of
+// the others, how many there are and what they hold.
+func TestDataChanges(t *testing.T) {
+	wal := func(size int64) File {
+		return File{Name: "c.db", Size: 1, With: []files.Companion{{Name: "c.db-wal", Size: size}}}
+	}
+	a, b, rest := File{Name: "a.csv", Size: 10}, File{Name: "b.csv", Size: 20, Sum: "x"}, File{Name: "rest", Size: 1, Sum: "x"}
+	run := &Trajectory{Task: Task{Files: []File{a, b, wal(30)}, Others: 1, Rest: files.Digest([]File{rest})}}
+	for _, c := range []struct {
+		what string
+		now  []File
+	}{
+		{"", []File{b, a, wal(30), rest}},
+		{"a.csv or", []File{{Name: "a.csv", Size: 11}, b, wal(30), rest}},
+		{"b.csv or", []File{a, {Name: "b.csv", Size: 20, Sum: "y"}, wal(30), rest}},
+		{"b.csv is not there", []File{a, wal(30), rest, rest}},
+		{"there are 3 files", []File{a, b, wal(30)}},
+		{"c.db or", []File{a, b, {Name: "c.db", Size: 1}, rest}},
+		{"c.db or", []File{a, b, wal(31), rest}},
+		{"a file that the model", []File{a, b, wal(30), {Name: "rest", Size: 1, Sum: "y"}}},
+		{"a file that the model", []File{a, b, wal(30), {Name: "rest", Size: 2, Sum: "x"}}},
+		{"a file that the model", []File{a, b, wal(30), {Name: "other", Size: 1, Sum: "x"}}},
+	} {
+		if got := run.DataChanges(c.now); !strings.Contains(got, c.what) || c.what == "" && got != "" {
+			t.Errorf("%q instead of %q", got, c.what)
+		}
+	}
+}
