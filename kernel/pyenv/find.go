@@ -55,10 +55,10 @@ func candidates(env []string) (paths []string) {
 // longestAnswer is how long a candidate may take: one on a lost network share hangs.
 const longestAnswer = 20 * time.Second
 
-// Find returns the first interpreter on env's PATH that can create environments. It takes one
+// find returns the first interpreter on env's PATH that can create environments. It takes one
 // without venv only if uv is installed and there is no other. The error is a [*NoPythonError] or
 // that of ctx.
-func Find(ctx context.Context, env []string) (Python, error) {
+func find(ctx context.Context, env []string) (Python, error) {
 	fail := &NoPythonError{}
 	_, haveUV := lookPath("uv", env)
 	var bare Python // usable, except that it lacks venv

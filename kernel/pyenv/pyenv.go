@@ -51,7 +51,7 @@ func Ensure(ctx context.Context, o Options) (python string, err error) {
 	if err := disk.CheckWritable(o.Dir); err != nil {
 		return "", &InstallError{Tool: "mkdir", Err: err}
 	}
-	base, err := Find(ctx, o.Env)
+	base, err := find(ctx, o.Env)
 	if err != nil {
 		return "", err
 	}

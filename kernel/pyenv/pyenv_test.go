@@ -211,7 +211,7 @@ func TestFind(t *testing.T) {
 	b := newBench(t)
 	fail := func(venv bool, words ...string) {
 		t.Helper()
-		_, err := Find(ctx, b.Env)
+		_, err := find(ctx, b.Env)
 		none, ok := errors.AsType[*NoPythonError](err)
 		if !ok || none.Venv != venv {
 			t.Fatalf("%v", err)
@@ -233,7 +233,7 @@ func TestFind(t *testing.T) {
 	b.python("python3.11", "3.11.2", "False", "")
 	fail(true, "python3.11: is 3.11.2 without venv or ensurepip")
 	path := b.python("python3.10", "3.10.1", "True", "")
-	if got, err := Find(ctx, b.Env); err != nil || got.Base != path || got.Version != "3.10.1" {
+	if got, err := find(ctx, b.Env); err != nil || got.Base != path || got.Version != "3.10.1" {
 		t.Errorf("%+v %v", got, err)
 	}
 	// Later PATH entries are tried too: the first may be a shim that is not enabled.
@@ -242,7 +242,7 @@ func TestFind(t *testing.T) {
 		0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := Find(ctx, []string{"PATH=" + b.bin + ":" + filepath.Dir(other)}); err != nil ||
+	if got, err := find(ctx, []string{"PATH=" + b.bin + ":" + filepath.Dir(other)}); err != nil ||
 		got.Base != "/real" {
 		t.Errorf("%+v %v", got, err)
 	}
@@ -346,7 +346,7 @@ func TestBaseChanges(t *testing.T) {
 func TestOneAtATime(t *testing.T) {
 	b := newBench(t)
 	b.python("python3", "3.12.1", "True", "")
-	base, err := Find(t.Context(), b.Env)
+	base, err := find(t.Context(), b.Env)
 	if err := errors.Join(err, os.MkdirAll(b.Dir, 0o755)); err != nil {
 		t.Fatal(err)
 	}
@@ -432,7 +432,7 @@ func TestCheck(t *testing.T) {
 // Asking an interpreter, which is outside the sandbox, runs nothing from the current folder or
 // PYTHONPATH: they may be a stranger's. Their modules are found all the same.
 func TestAsksInIsolation(t *testing.T) {
-	real, err := Find(t.Context(), os.Environ())
+	real, err := find(t.Context(), os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -446,7 +446,7 @@ func TestAsksInIsolation(t *testing.T) {
 	}
 	t.Chdir(dir)
 	env := append(os.Environ(), "PYTHONPATH=:.:"+dir)
-	found, err := Find(t.Context(), env)
+	found, err := find(t.Context(), env)
 	if err == nil {
 		found, err = Check(t.Context(), real.Path, env, []string{"json", "venv", "theirs", "not_there"})
 	}
