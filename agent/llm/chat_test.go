@@ -25,7 +25,7 @@ func watch(t *testing.T, m llm.Model) (told []string, reply llm.Reply, err error
 func TestOnText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		long := "one two three four five"
-		m := open(t, endpoint(llmtest.NewPiped(t, llmtest.Each(
+		m := must(endpoint(llmtest.NewPiped(t, llmtest.Each(
 			llmtest.Response{Text: long},
 			llmtest.Response{Text: "cut off half-way, alas", CutAfter: 2}, llmtest.Response{Text: "short"},
 			llmtest.Response{Body: `{"choices":[{"message":{"content":"whole"}}]}`},
@@ -33,7 +33,7 @@ func TestOnText(t *testing.T) {
 			llmtest.Response{Body: "data: " + `{"choices":[{"index":0,"delta":{"refusal":"I"}}]}` + "\n\n" +
 				`data: {"choices":[{"index":0,"delta":{"refusal":" won't","content":""},` +
 				`"finish_reason":"stop"}]}` + "\n\n"},
-		))))
+		))).Open())
 		for _, want := range [][]string{
 			{"one two", "one two three ", "one two three four fi", long},
 			{"cut off", "cut off half-w", "short"},
@@ -96,7 +96,7 @@ func TestTakes(t *testing.T) {
 		s, path := llmtest.New(t, c.reply), filepath.Join(t.TempDir(), "trace.jsonl")
 		e := endpoint(s)
 		e.Schema, e.Images = c.schema, c.images
-		m := llm.Traced(open(t, e), openTrace(t, path))
+		m := llm.Traced(must(e.Open()), openTrace(t, path))
 		first, err1 := m.Ask(t.Context(), inSchema())
 		second, err2 := m.Ask(t.Context(), inSchema())
 		var sent []string
@@ -114,7 +114,7 @@ func TestTakes(t *testing.T) {
 		if got := strings.Join(sent, " "); got != c.sent {
 			t.Errorf("%s: sent %s, want %s", name, got, c.sent)
 		}
-		all, last := readTrace(t, path), s.Requests()[len(sent)-1]
+		all, last := readTrace(path), s.Requests()[len(sent)-1]
 		if failed := strings.HasPrefix(name, "a"); failed || err1 != nil || err2 != nil {
 			if !failed || err1 == nil || err2 == nil || all[1].Error == "" {
 				t.Errorf("%s: %v, %v", name, err1, err2)

@@ -12,15 +12,6 @@ import (
 	"dsstar/agent/llm/llmtest"
 )
 
-func openEmbedder(t *testing.T, e llm.Endpoint) llm.Model {
-	t.Helper()
-	m, err := e.OpenEmbedder()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
 // vectors is a response to an embeddings request.
 func vectors(all ...string) llmtest.Response {
 	return llmtest.Response{Body: `{"error":null,"model":"m1","usage":{"prompt_tokens":9},"data":[` +
@@ -39,12 +30,12 @@ func TestRank(t *testing.T) {
 	}
 	for _, all := range [][]string{plain, reverse} {
 		s, path := llmtest.New(t, llmtest.Each(vectors(all...))), filepath.Join(t.TempDir(), "trace.jsonl")
-		got, err := llm.Traced(openEmbedder(t, endpoint(s)), openTrace(t, path)).Ask(t.Context(), llm.ToRank("question", texts))
+		got, err := llm.Traced(must(endpoint(s).OpenEmbedder()), openTrace(t, path)).Ask(t.Context(), llm.ToRank("question", texts))
 		want := llm.Reply{Text: "[1,0,-1,0.7071]", Usage: llm.Usage{InputTokens: 9}, Model: "m1", Calls: 1}
 		if got.Seconds = 0; err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", all, got, err, want)
 		}
-		again := llm.Replay(readTrace(t, path), false)
+		again := llm.Replay(readTrace(path), false)
 		if _, err := again.Ask(t.Context(), llm.ToRank("other", texts)); err == nil {
 			t.Errorf("%s: another question fits", all)
 		}
@@ -69,7 +60,7 @@ func TestRankInBatches(t *testing.T) {
 		return vectors(all...)
 	})
 	texts := slices.Repeat([]string{"a", "bb"}, 75)
-	got, err := openEmbedder(t, endpoint(s)).Ask(t.Context(), llm.ToRank("q", texts))
+	got, err := must(endpoint(s).OpenEmbedder()).Ask(t.Context(), llm.ToRank("q", texts))
 	want := "[" + strings.Repeat("1,0.7071,", 74) + "1,0.7071]"
 	if err != nil || got.Text != want || got.Calls != 3 || got.Usage.InputTokens != 27 || len(s.Requests()) != 3 {
 		t.Errorf("%+v, %v", got, err)
@@ -86,7 +77,7 @@ func TestRankFailures(t *testing.T) {
 		"/v1/embeddings: 200 OK: not a list of embeddings: <html>": {Body: "<html>"},
 	} {
 		s := llmtest.New(t, llmtest.Each(response))
-		got, err := openEmbedder(t, endpoint(s)).Ask(t.Context(), llm.ToRank("q", []string{"a"}))
+		got, err := must(endpoint(s).OpenEmbedder()).Ask(t.Context(), llm.ToRank("q", []string{"a"}))
 		if e, ok := errors.AsType[*llm.StatusError](err); !ok || e.Status != 200 || got.Text != "" ||
 			!strings.Contains(err.Error(), says) || len(s.Requests()) != 1 {
 			t.Errorf("%s: %+v, %v", says, got, err)

@@ -111,6 +111,8 @@ func TestFailures(t *testing.T) {
 		"itself": {to(302, "/v1/chat/completions"), 1,
 			isStatus(302, "it redirects to http://llmtest/v1/chat/completions")},
 
+		"an error alone in a stream": {
+			body(200, `data: {"error":{"code":502,"message":"upstream"}}`+"\n\n"), 4, isStatus(502, "upstream")},
 		"an error of no code":      {body(200, `{"error":{"message":"odd"}}`), 4, isStatus(500, "odd")},
 		"an error with a number":   {body(200, `{"error":{"message":"none","code":404}}`), 1, isStatus(404, "none")},
 		"an error, number as text": {body(200, `{"error":{"message":"busy","code":"503"}}`), 4, isStatus(503, "busy")},

@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,26 +17,12 @@ import (
 	"dsstar/agent/llm/llmtest"
 )
 
-func readTrace(t *testing.T, path string) []llm.Exchange {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	all, err := llm.ReadTrace(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+func readTrace(path string) []llm.Exchange {
+	return must(llm.ReadTrace(bytes.NewReader(must(os.ReadFile(path)))))
 }
 
 func openTrace(t *testing.T, path string) *llm.Trace {
-	t.Helper()
-	trace, err := llm.OpenTrace(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := must(llm.OpenTrace(path))
 	t.Cleanup(func() { trace.Close() })
 	return trace
 }
@@ -48,13 +35,13 @@ func TestTraceStopped(t *testing.T) {
 		cancel()
 		return llmtest.Response{Stall: true}
 	})
-	m := llm.Traced(open(t, endpoint(s)), openTrace(t, path))
+	m := llm.Traced(must(endpoint(s).Open()), openTrace(t, path))
 	for range 3 {
 		if _, err := m.Ask(ctx, question); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 	}
-	if all := readTrace(t, path); len(all) != 1 || !all[0].Stopped || all[0].Error == "" {
+	if all := readTrace(path); len(all) != 1 || !all[0].Stopped || all[0].Error == "" {
 		t.Errorf("%+v", all)
 	}
 }
@@ -66,7 +53,7 @@ func TestTraceRoundTrip(t *testing.T) {
 	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "<a> & b", Usage: counts}, llmtest.Refuse(401, "", "no: "+secret)))
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	trace := openTrace(t, path)
-	m, r := llm.Traced(open(t, endpoint(s)), trace), question
+	m, r := llm.Traced(must(endpoint(s).Open()), trace), question
 	r.Ground = llm.GroundOf(nil, "1. look")
 	_, err := m.Ask(t.Context(), r)
 	_, refused := m.Ask(t.Context(), r)
@@ -75,7 +62,7 @@ func TestTraceRoundTrip(t *testing.T) {
 		strings.Contains(string(raw), secret) || !strings.Contains(string(raw), "<a> & b") {
 		t.Fatalf("%v, %v, trace:\n%s", err, refused, raw)
 	}
-	got := readTrace(t, path)
+	got := readTrace(path)
 	want := llm.Exchange{Time: got[0].Time, Role: "planner", Subject: "round 1", Model: "m1",
 		Messages: question.Messages, Ground: r.Ground, Reply: "<a> & b", Finish: "stop", Usage: counts,
 		Seconds: got[0].Seconds}

@@ -137,7 +137,7 @@ func RefuseSchemas(reply func(Request) Response) func(Request) Response {
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]Request(nil), s.requests...)
+	return slices.Clone(s.requests)
 }
 
 // ServeHTTP answers POST /v1/chat/completions and /v1/embeddings.
@@ -201,12 +201,11 @@ const forever = time.Duration(math.MaxInt64)
 func (s *Server) pause(h *http.Request, d time.Duration) bool {
 	select {
 	case <-h.Context().Done():
-		return false
 	case <-s.stopping:
-		return false
 	case <-time.After(d):
 		return true
 	}
+	return false
 }
 
 // stream sends the reply with valid elements that trip clients: comments, a chunk without
