@@ -31,17 +31,16 @@ func TestCompanions(t *testing.T) {
 				write(t, dir, other, other)
 			}
 			all, err := Together([]Source{source})
-			listed, listErr := List(t.Context(), all, nil)
-			if errors.Join(err, listErr) != nil || len(listed.Files) != 1 {
-				t.Fatal(err, listErr, listed)
+			named, listErr := List(t.Context(), all, nil)
+			if errors.Join(err, listErr) != nil || len(named.Files) != 1 {
+				t.Fatal(err, listErr, named)
 			}
-			holds(t, listed.Files[0], "in/", c.file, c.parts)
-			folder, err := List(t.Context(), []Source{{Path: dir}}, nil)
-			if want := len(strings.Fields(c.apart)) + 1; err != nil || len(folder.Files) != want {
-				t.Errorf("in its folder: %v, %v", folder, err)
+			holds(t, named.Files[0], "in/", c.file, c.parts)
+			folder, names := listed(t, dir)
+			if want := len(strings.Fields(c.apart)) + 1; len(names) != want {
+				t.Errorf("in its folder: %q", names)
 			}
-			is := func(f File) bool { return f.Name == c.file }
-			holds(t, folder.Files[slices.IndexFunc(folder.Files, is)], "", c.file, c.parts)
+			holds(t, folder.Files[slices.Index(names, c.file)], "", c.file, c.parts)
 
 			if _, err := Link(run, "data", []Source{source}, nil); err != nil {
 				t.Fatal(err)
@@ -50,19 +49,13 @@ func TestCompanions(t *testing.T) {
 			if want := 1 + len(strings.Fields(c.parts+" "+c.carried)); len(links) != want {
 				t.Errorf("links are %q, want %d", links, want)
 			}
-			also := []string{dir}
-			sum := func() string {
-				sum, err := In(filepath.Join(run, "data"), also...).Sum("in/" + c.file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				return sum
-			}
 			for _, other := range others { // the sum changes with parts, and with nothing else beside it
-				before := sum()
+				before, err := In(filepath.Join(run, "data"), dir).Sum("in/" + c.file)
 				write(t, dir, other, "changed")
-				if changed, part := sum() != before, slices.Contains(strings.Fields(c.parts), other); changed != part {
-					t.Errorf("%s is changed: another sum is %v, want %v", other, changed, part)
+				sum, sumErr := In(filepath.Join(run, "data"), dir).Sum("in/" + c.file)
+				part := slices.Contains(strings.Fields(c.parts), other)
+				if errors.Join(err, sumErr) != nil || (sum != before) != part {
+					t.Errorf("%s is changed: part %v, %s, %s, %v, %v", other, part, before, sum, err, sumErr)
 				}
 			}
 		})

@@ -23,6 +23,16 @@ func write(t testing.TB, dir, name, content string) string {
 	return at
 }
 
+// links makes links in a folder, by their names.
+func links(t *testing.T, dir string, to map[string]string) {
+	t.Helper()
+	for link, to := range to {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	const wide = "a\x00,\x00\xe9\x00\n\x00" // a,é and the end of a line in UTF-16
 	for _, c := range []struct {
@@ -57,17 +67,13 @@ func TestLinks(t *testing.T) {
 	for _, name := range []string{"data/sub/a.csv", "far/far.csv", "data2/b.csv"} {
 		write(t, base, name, "a,b\n1,2\n")
 	}
-	for link, to := range map[string]string{
+	links(t, base, map[string]string{
 		"data/near.csv": "sub/a.csv", "data/whole.csv": filepath.Join(base, "data/sub/a.csv"),
 		"data/again.csv": "../linked/near.csv", "linked": "data",
 		"data/far.csv": "../far/far.csv", "data/farther.csv": "../link.csv", "link.csv": filepath.Join(base, "far/far.csv"),
 		"data/beside.csv": "../data2/b.csv",
 		"data/broken.csv": "nowhere", "data/out": "../far", "data/pipe": "/dev/null",
-	} {
-		if err := os.Symlink(to, filepath.Join(base, link)); err != nil {
-			t.Skip("links cannot be made here: ", err)
-		}
-	}
+	})
 	const read, outside, fails = "read", "outside", "fails"
 	for _, c := range []struct{ name, also, want string }{ // also is below base
 		{"near.csv", "", read}, {"whole.csv", "", read}, {"again.csv", "", read},
@@ -106,17 +112,12 @@ func TestSwapped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, there := range []bool{true, false} {
-		file, err := folder.open(at)
-		if (err == nil) != there {
-			t.Errorf("as it was found %v: %v", there, err)
-		}
-		if err == nil {
-			_ = file.Close()
-		}
-		if err := errors.Join(os.RemoveAll(sub), os.Symlink(far, sub)); err != nil {
-			t.Fatal(err)
-		}
+	file, err := folder.open(at)
+	if err := errors.Join(err, file.Close(), os.RemoveAll(sub), os.Symlink(far, sub)); err != nil {
+		t.Fatal("as it was found: ", err)
+	}
+	if _, err := folder.open(at); err == nil {
+		t.Error("it is opened where the link leads")
 	}
 }
 

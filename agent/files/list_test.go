@@ -11,12 +11,17 @@ import (
 	"testing"
 )
 
-// names are those of listed files.
-func names(l Listing) (names []string) {
+// listed is what a folder has, and the names of its files.
+func listed(t *testing.T, dir string, include ...string) (l Listing, names []string) {
+	t.Helper()
+	l, err := List(t.Context(), []Source{{Path: dir}}, include)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, f := range l.Files {
 		names = append(names, f.Name)
 	}
-	return names
+	return l, names
 }
 
 func TestList(t *testing.T) {
@@ -32,35 +37,28 @@ func TestList(t *testing.T) {
 	}
 	write(t, data, "empty.txt", "")
 	write(t, base, "far.csv", "12345")
-	for link, to := range map[string]string{"link.csv": "../far.csv", "broken.csv": "nowhere",
-		"folder": "deep", "loop": ".", "../linked": "data"} {
-		if err := os.Symlink(to, filepath.Join(data, link)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	links(t, data, map[string]string{"link.csv": "../far.csv", "broken.csv": "nowhere",
+		"folder": "deep", "loop": ".", "../linked": "data"})
 	want := []File{
 		{Name: `a b's "x".csv`, Size: 13}, {Name: "b.csv", Size: 5}, {Name: "deep/er/c.json", Size: 14},
 		{Name: "empty.txt"}, {Name: "files/kept.csv", Size: 14}, {Name: "link.csv", Size: 5},
 		{Name: "é.csv", Size: 6},
 	}
-	list := func(ctx context.Context, path string) ([]File, error) {
-		l, err := List(ctx, []Source{{Path: path}}, nil)
-		return l.Files, err
-	}
 	for _, folder := range []string{data, filepath.Join(base, "linked"), data + "/deep/.."} {
-		if got, err := list(t.Context(), folder); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: got  %v, %v\nwant %v", folder, got, err, want)
+		if got, _ := listed(t, folder); !reflect.DeepEqual(got.Files, want) {
+			t.Errorf("%s: got  %v\nwant %v", folder, got.Files, want)
 		}
 	}
-	if got, err := list(t.Context(), filepath.Join(data, ".git")); err != nil || len(got) != 1 {
-		t.Errorf("a folder that is hidden itself: %v, %v", got, err)
+	if _, names := listed(t, filepath.Join(data, ".git")); len(names) != 1 {
+		t.Errorf("a folder that is hidden itself: %q", names)
 	}
-	if _, err := list(t.Context(), filepath.Join(data, "nowhere")); !errors.Is(err, os.ErrNotExist) {
+	nowhere := []Source{{Path: filepath.Join(data, "nowhere")}}
+	if _, err := List(t.Context(), nowhere, nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no folder: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := list(ended, data); !errors.Is(err, context.Canceled) {
+	if _, err := List(ended, []Source{{Path: data}}, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("without time: %v", err)
 	}
 }
@@ -77,9 +75,7 @@ func TestListSkips(t *testing.T) {
 	}
 	write(t, data, "target/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n")
 	write(t, far, "deep/x.csv", "a")
-	if err := os.Symlink(far, filepath.Join(data, "out")); err != nil {
-		t.Fatal(err)
-	}
+	links(t, data, map[string]string{"out": far})
 	usual := []string{"CVS/pharmacies.csv", "build/kept.csv", "notes/CACHEDIR.TAG", "sales.csv",
 		"src/load.py"}
 	for _, c := range []struct {
@@ -99,9 +95,9 @@ func TestListSkips(t *testing.T) {
 			want = append(want, usual...)
 			slices.Sort(want)
 		}
-		got, err := List(t.Context(), []Source{{Path: filepath.Join(data, c.folder)}}, c.include)
-		if err != nil || !slices.Equal(names(got), want) {
-			t.Errorf("%s with %q: got %q, %v\nwant %q", c.folder, c.include, names(got), err, want)
+		got, names := listed(t, filepath.Join(data, c.folder), c.include...)
+		if !slices.Equal(names, want) {
+			t.Errorf("%s with %q: got %q\nwant %q", c.folder, c.include, names, want)
 		}
 		if c.folder+strings.Join(c.include, "") != "" {
 			continue
@@ -122,10 +118,10 @@ func TestForeignNames(t *testing.T) {
 		t.Skip("names are UTF-8 here")
 	}
 	write(t, data, name, "x")
-	got, err := List(t.Context(), []Source{{Path: data}}, nil)
-	text, _, readErr := In(data).Text(name, 10)
-	if errors.Join(err, readErr) != nil || !slices.Equal(names(got), []string{name}) || text != "x" {
-		t.Errorf("got %v, %v, %q, %v", got, err, text, readErr)
+	_, names := listed(t, data)
+	text, _, err := In(data).Text(name, 10)
+	if err != nil || !slices.Equal(names, []string{name}) || text != "x" {
+		t.Errorf("got %q, %q, %v", names, text, err)
 	}
 }
 
@@ -140,8 +136,8 @@ func TestListUnread(t *testing.T) {
 	if _, err := os.ReadDir(closed); err == nil {
 		t.Skip("this user reads everything")
 	}
-	got, err := List(t.Context(), []Source{{Path: data}}, nil)
-	if err != nil || len(got.Files) != 1 || InWords(got.Skipped) != "closed/ (it cannot be read)" {
-		t.Errorf("got %+v, %v", got, err)
+	got, names := listed(t, data)
+	if len(names) != 1 || InWords(got.Skipped) != "closed/ (it cannot be read)" {
+		t.Errorf("got %+v", got)
 	}
 }
