@@ -31,7 +31,6 @@ func TestWatch(t *testing.T) {
 		{`m = one.rename(columns={"store": "s"}).merge(orders, left_on="s", right_on="store", how="outer")`, "", ""},
 		{`m = orders.merge(one, on="store")`, "", "a merge kept 15 of 20 rows"},
 		{`m = orders.merge(one, on="store", how="left")`, "", ""},
-		{`m = one.merge(orders, on="store")`, "", ""},
 		{`m = orders.merge(stores, how="cross")`, "", ""},
 		{`m = orders.merge(orders, on="store")`, "", ""},
 		{`m = orders.merge(pd.DataFrame({"n": range(30, 40)}), on="n", how="outer")`, "", ""},
@@ -43,18 +42,14 @@ func TestWatch(t *testing.T) {
 		{`n = (orders.status.str.upper() == "PAID ").sum()`, `rows have "PAID"`, ""},
 		{`n = len(orders.query("status == 'Paid'"))`, `no row has "Paid" in status`, ""},
 		{`n = (orders.n == "02").sum()`, `no row has "02" in n, with which a cell compares: the column holds numbers`, ""},
-		{"m = 'Paid'\nn = (orders.status == m).sum()", `no row has "Paid" in status`, ""},
 		{`n = orders.status.str.startswith("Paid").sum()`, `no row has "Paid"; rows have "paid"`, ""},
-		{`n = orders.status.value_counts().get("Paid", 0)`, `rows have "paid"`, ""},
 		{`n = sum(m["status"] == "Paid" for m in orders.to_dict("records"))`, `rows have "paid"`, ""},
-		{`n = orders.status.map({"Paid": 1.1, "open": 2}).fillna(1).sum()`, `rows have "paid"`, ""},
 		{"m = {'Paid': 1.1}\nn = sum(m.get(s, 1) for s in orders.status)", `rows have "paid"`, ""},
 		{`n = "select count(*) from o where status in ('paid', 'Open')"`, `no row has "Open"; rows have "open"`, ""},
 		{`n = orders.status.isin(["paid", "Paid", "PAID"]).sum()`, "", ""},
 		{`n = orders.status.str.lower().str.contains("York").sum()`, "", ""},
 		{`n = stores.city.str.contains("york", case=False).sum()`, "", ""},
 		{"orders['status'] = orders.status.map({'paid': 'Paid'})\nn = (orders.status == 'Paid').sum()", "", ""},
-		{"orders['status'] = orders.status.str.title()\nn = (orders.status == 'Paid').sum()", "", ""},
 		{"n = {'Paid': (orders.status == 'paid').sum()}\nprint(n['Paid'], file=__import__('sys').stderr)", "", ""},
 		{`n = [m for m in orders if (orders[m] == "paid").any()]`, "", ""},
 		{`n = (pd.to_datetime(orders.n) == "2024-01-02").sum()`, "", ""},
@@ -110,10 +105,8 @@ name = os.path.basename
 print(*os.listdir(path=folder))
 print(*(e.name for e in os.scandir(folder)))
 print(*(p.name for p in Path(folder).iterdir()))
-print(*map(name, glob.glob(folder + "/*")))
 print(*(name(os.path.dirname(p)) for p in glob.glob(folder + "/*/f")))
 print(*next(os.walk(folder))[1])
-print(*(p.name for p in Path(folder).glob("*")))
 with os.scandir(folder) as entries:
     print(*(e.name for e in entries))
 print(os.cpu_count())
@@ -122,12 +115,12 @@ import shutil
 shutil.rmtree(folder)
 `
 	texts := ran(t, []string{script}, []string{lineage.Elsewhere(script)})
-	lines := [][]string{strings.Split(strings.TrimSpace(texts[0]), "\n"), strings.Split(strings.TrimSpace(texts[1]), "\n")}
-	for i, line := range lines[1] {
-		here, there := strings.Fields(lines[0][i]), strings.Fields(line)
+	first := strings.Split(strings.TrimSpace(texts[0]), "\n")
+	for i, line := range strings.Split(strings.TrimSpace(texts[1]), "\n") {
+		here, there := strings.Fields(first[i]), strings.Fields(line)
 		slices.Reverse(there)
 		if len(here) != len(there) || slices.Equal(here, there) == (len(here) == 1) {
-			t.Errorf("%s, elsewhere %s", lines[0][i], line)
+			t.Errorf("%s, elsewhere %s", first[i], line)
 		}
 	}
 }
