@@ -48,7 +48,6 @@ func TestLayering(t *testing.T) {
 		"github.com/openai/openai-go/v3":  "agent/llm",
 		"github.com/spf13/viper":          "configs",
 		"github.com/spf13/cobra":          "cmd/dsstar",
-		"github.com/yuin/goldmark":        "notebook/export",
 		"github.com/alecthomas/chroma/v2": "notebook/export",
 		"golang.org/x/net/html":           "notebook",
 
