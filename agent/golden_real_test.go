@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +41,19 @@ func TestGoldenReal(t *testing.T) {
 // asTexts makes the numbers that code binds texts, as they are in the sessions of a [world].
 func asTexts(code string) string {
 	return regexp.MustCompile(`(?m)^(\w+) = (\d+)$`).ReplaceAllString(code, `$1 = "$2"`)
+}
+
+// TestNothingStaleReal is TestNothingStale with real kernels, in a few worlds.
+func TestNothingStaleReal(t *testing.T) {
+	pyenvtest.Long(t)
+	checks := flag.Lookup("rapid.checks").Value.String()
+	defer flag.Set("rapid.checks", checks)
+	must(0, flag.Set("rapid.checks", "3"))
+	k := newRealKernels(t)
+	nothingStale(t, func(s *stage) {
+		noData(s)
+		s.config.Open, s.config.RunScript = k.open, k.run
+	})
 }
 
 func newRealKernels(t *testing.T) realKernels {
