@@ -85,10 +85,7 @@ func move(id, after string) change {
 	}
 }
 
-var (
-	mine   = notebook.Cell{ID: "mine", Type: notebook.Code, Source: "# Mend y\ny += \"m\""}
-	remark = notebook.Cell{ID: "own", Type: notebook.Markdown, Source: "Mine."}
-)
+var mine = notebook.Cell{ID: "mine", Type: notebook.Code, Source: "# Mend y\ny += \"m\""}
 
 func note(text string) notebook.Cell {
 	return notebook.Cell{ID: "note", Type: notebook.Markdown, Source: text,

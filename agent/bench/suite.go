@@ -87,12 +87,11 @@ type Benchmark struct {
 	Layout string   // what Open expects at its path
 	roots  []string // where a copy may be below this path
 	// paths in a copy: of its files of tasks, SPLIT being that of the setting; of right answers by
-	// task, if tasks do not have their own; of one more file that has some; and of a task's data,
-	// with its ID or the NAME of its file
-	tasks              []string
-	gold, secret, data string
-	needs              []string                                      // what all data have
-	task               func(row taskRow, t *Task, root string) error // what else a row says
+	// task, if tasks do not have their own; and of a task's data, with its ID or the NAME of its file
+	tasks      []string
+	gold, data string
+	needs      []string                                      // what all data have
+	task       func(row taskRow, t *Task, root string) error // what else a row says
 
 	scorer  script // none: each task names other rules
 	sums    sums
