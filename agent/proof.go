@@ -191,7 +191,7 @@ func (r *run) cellsFault(ctx context.Context, fresh *workspace, p *record.Proof)
 		if last, err = fresh.session.Execute(ctx, code); err != nil {
 			return "", err
 		}
-		last.Outputs = r.work.steady(last.Outputs)
+		last.Outputs = fresh.steady(last.Outputs)
 		if last.Status != notebook.OK {
 			problem := brief.Problem(last)
 			for _, v := range r.t.Variables {

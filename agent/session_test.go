@@ -154,6 +154,7 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		s.vars["parameters"] = code
 	case strings.HasPrefix(code, "# Set-up: "):
 		s.vars["setup"] = "done after " + s.vars["parameters"]
+		s.vars["here"] = s.dir
 		s.vars["seed"] = strconv.Itoa(strings.Count(code, "random.seed(1)"))
 	case strings.Contains(code, "dsstar_watch") && s.purpose != agent.Prove:
 		s.w.t.Errorf("a session of purpose %d is watched", s.purpose)

@@ -148,11 +148,11 @@ func (w *workspace) execute(ctx context.Context, code string, watch *watching) (
 	return x, err
 }
 
-// steady returns the outputs of a cell as any session of the run gives them. Credentials in them are
-// masked from then on, also where requests show them cut.
+// steady returns the outputs of a cell as any session of the run gives them, in whatever folder it
+// works. Credentials in them are masked from then on, also where requests show them cut.
 func (w *workspace) steady(outputs []notebook.Output) []notebook.Output {
 	w.run.asker.Mask.Learn(notebook.Execution{Outputs: outputs}.PlainText())
-	return notebook.Moved(notebook.Steady(outputs), w.run.cfg.Dir, cmp.Or(w.run.cfg.Home, w.run.cfg.Dir))
+	return notebook.Moved(notebook.Steady(outputs), w.folder, cmp.Or(w.run.cfg.Home, w.run.cfg.Dir))
 }
 
 // stayed is the warning of a run that does not go back.
@@ -264,7 +264,8 @@ func (w *workspace) wentBack(back notebook.Restoration) error {
 // from the beginning again. Otherwise the record stays as it is, with a warning: the proof decides.
 func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error {
 	e.Outputs = w.steady(e.Outputs)
-	code, on := to.Cells()[i], w.restsOn(record.Chain{Steps: to.Cells()[:i]}, cell{code: to.Cells()[i]})
+	cells := to.Cells()
+	code, on := cells[i], w.restsOn(record.Chain{Steps: cells[:i]}, cell{code: cells[i]})
 	was, known := journal.Known[ran](w.run.t.Journal, "cell", on)
 	step, problem := i-len(to.SetUp)-len(to.Earlier)+1, brief.Problem(e)
 	where := "a cell of an earlier question"
