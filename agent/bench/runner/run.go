@@ -115,7 +115,6 @@ func (r *run) do(ctx context.Context, job Record) error {
 	} else if err != nil {
 		return err
 	}
-	result.Task, result.Repeat, result.Level, result.Domain = job.Task, job.Repeat, job.Level, job.Domain
 	result.Sandbox = r.Site.Sandbox
 	if err := r.Folder.Append(result); err != nil {
 		return err

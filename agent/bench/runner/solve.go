@@ -76,7 +76,7 @@ func (r *run) solve(run context.Context, job Record, dir string) (Record, error)
 		result.Cause, result.Error = cause, brief.Clip(brief.OneLine(err.Error()), 300)
 		result.Finished = false
 	}
-	result.Task, result.Repeat = job.Task, job.Repeat
+	result.Task, result.Repeat, result.Level, result.Domain = job.Task, job.Repeat, job.Level, job.Domain
 	return r.score(run, result, t, config.Settings), nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dsstar/agent/describe/profile"
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // told is what a question is told of a file with some content.
@@ -197,8 +198,8 @@ func TestChecks(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".py")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if strings.HasPrefix(name, "long") && os.Getenv("DSSTAR_LONG") == "" {
-				t.Skip("DSSTAR_LONG is not set")
+			if strings.HasPrefix(name, "long") {
+				pyenvtest.Long(t)
 			}
 			check, err := os.ReadFile(file)
 			if err != nil {
