@@ -66,7 +66,6 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task) (*record.T
 		for i, d := range t.Descriptions {
 			t.Descriptions[i].Text = r.asker.Mask.Mask(d.Text)
 		}
-		t.Relations = r.asker.Mask.Mask(t.Relations)
 	}()
 	return r.whole(ctx, r.files.DescribeOnly)
 }

@@ -32,7 +32,7 @@ func (r *run) context() prompts.Context {
 	show := r.asker.Sizes()
 	if r.shown.words == nil || show != r.shown.sizes {
 		c := prompts.Context{NoFiles: r.t.Task.Data == ""}
-		c.Files, c.Relations, c.LeftOut = r.files.Files(show)
+		c.Files, c.LeftOut = r.files.Files(show)
 		c.Variables, c.OtherVariables = r.shownVariables(show)
 		c.Facts, c.Functions = shownMemory(r.t.Recalled)
 		r.shown = shown{show, &c}

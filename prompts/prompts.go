@@ -49,7 +49,6 @@ type (
 	Context struct {
 		Question, Guidelines string
 		Files                []File
-		Relations            string // which columns of the files match
 		LeftOut              string // names of files that are not described
 		NamesOnly            bool   // no file is described
 		NoFiles              bool   // there is no data folder

@@ -9,7 +9,6 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
-	"dsstar/agent/describe/profile"
 	"dsstar/agent/record"
 	"dsstar/prompts"
 )
@@ -34,8 +33,8 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 }
 
 // The parts of what is shown of the files: of tables near the question, of lines about files that
-// are far from it, of documents, of one document unless it is a code book, and of matches.
-const nearShare, farShare, documentsShare, documentShare, relationsShare = 12, 20, 3, 5, 60
+// are far from it, of documents, and of one document unless it is a code book.
+const nearShare, farShare, documentsShare, documentShare = 12, 20, 3, 5
 
 // leastChars is how much of a table near the question is told at least if it has so much to tell,
 // and beyondChars how much of what a family's member has beyond the first one.
@@ -43,7 +42,7 @@ const leastChars, beyondChars = 800, 600
 
 // word gives the files the texts that are shown: of each family, which are files of one structure,
 // the nearest to the question is described, and of the others there is what differs, while there is
-// room. Then it records which columns of the files near the question match.
+// room.
 func (r *Describer) word() {
 	show, leads := r.Sizes(), map[string]int{}
 	room := show.Context / farShare
@@ -66,20 +65,14 @@ func (r *Describer) word() {
 		}
 	}
 	if !r.alone { // where there is room for all
-		near = r.share(near)
+		r.share(near)
 	}
-	var names []string
-	slices.Sort(near)
-	for _, i := range near {
-		names = append(names, r.t.Descriptions[i].File)
-	}
-	r.t.Relations = brief.Lines(profile.Relate(names, r.profiles), show.Context/relationsShare)
 }
 
 // share gives files their texts, the nearest to the question first: the nearest table has twice
 // what falls to each of those after it, which get what it does not need. A file that there is no
-// room for has a line while there is room for lines. It returns the others.
-func (r *Describer) share(all []int) (near []int) {
+// room for has a line while there is room for lines.
+func (r *Describer) share(all []int) {
 	const most = 8 // tables that the room is divided among
 	show := r.Sizes()
 	left, far, documents := show.Context/nearShare, show.Context/farShare, show.Context/documentsShare
@@ -102,7 +95,7 @@ func (r *Describer) share(all []int) (near []int) {
 			chars = documents
 		}
 		if chars >= leastChars/2 {
-			*d, near = r.fromProfile(i, min(chars, show.Description)), append(near, i)
+			*d = r.fromProfile(i, min(chars, show.Description))
 			*room -= len(d.Text)
 			continue
 		}
@@ -110,12 +103,11 @@ func (r *Describer) share(all []int) (near []int) {
 			d.Text, far = p.Line, far-len(p.Line)
 		}
 	}
-	return near
 }
 
 // Files returns the files that the model is shown, with as much of their descriptions as the sizes
-// allow, which columns of theirs match, and the names of the others.
-func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, relations, leftOut string) {
+// allow, and the names of the others.
+func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, leftOut string) {
 	texts, lengths := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
 	for n, d := range r.t.Descriptions {
 		if texts[n] = d.Text; d.Text == "" && d.Error != "" && !r.t.Method.NoAnalyzer {
@@ -147,8 +139,7 @@ func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, relations, left
 			}
 		}
 	}
-	return shown, brief.Lines(r.t.Relations, show.Context/relationsShare),
-		listed(names, show.Description/8) + brief.Lines(r.t.Task.LeftOut, show.Description/4)
+	return shown, listed(names, show.Description/8) + brief.Lines(r.t.Task.LeftOut, show.Description/4)
 }
 
 // listed names files in at most about most bytes, those of a folder together.

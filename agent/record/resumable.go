@@ -194,7 +194,7 @@ func (t *Trajectory) Restart(changed map[int]*Start) {
 
 // Renew has the files described again, and all questions begin again from the cells that they have.
 func (t *Trajectory) Renew(why string) {
-	t.Described, t.Descriptions, t.Relations = false, nil, ""
+	t.Described, t.Descriptions = false, nil
 	changed := map[int]*Start{}
 	for k, q := range t.Questions {
 		if len(q.Rounds)+len(q.Rest) > 0 {

@@ -27,7 +27,6 @@ type Trajectory struct {
 	Sandbox      string        `json:"sandbox,omitempty"`     // of the cells of the last question
 	Memory       int64         `json:"memory,omitempty"`      // bytes for the session; 0: not known
 	Descriptions []Description `json:"descriptions,omitempty"`
-	Relations    string        `json:"relations,omitempty"` // which columns of the files match
 	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
 	Recalled     *Recalled     `json:"recalled,omitempty"`  // of the memory of the data; nil: nothing
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are

@@ -14,10 +14,9 @@ import (
 // descriptions is the object that describe --json prints. Its fields are a
 // contract: see docs/results.md.
 type descriptions struct {
-	Files     []fileDescription `json:"files"`
-	Relations string            `json:"relations"` // which columns of the files match
-	Seconds   record.Seconds    `json:"seconds"`
-	Warnings  []string          `json:"warnings"`
+	Files    []fileDescription `json:"files"`
+	Seconds  record.Seconds    `json:"seconds"`
+	Warnings []string          `json:"warnings"`
 }
 
 type fileDescription struct {
@@ -38,7 +37,7 @@ type fileDescription struct {
 // newDescriptions returns a trajectory's descriptions.
 func newDescriptions(t *record.Trajectory) descriptions {
 	d := descriptions{Files: []fileDescription{}, Seconds: t.Seconds,
-		Relations: t.Relations, Warnings: []string{}}
+		Warnings: []string{}}
 	for i, f := range t.Task.Files[:len(t.Descriptions)] { // there are none if the run ended at once
 		own := t.Descriptions[i]
 		unreached := own.Text == "" && own.Error == ""
@@ -75,12 +74,6 @@ func (d descriptions) print(w io.Writer) error {
 				b.WriteString(term.WithoutControls(line))
 			}
 			b.WriteByte('\n')
-		}
-	}
-	if d.Relations != "" {
-		b.WriteString("\n== Columns that match\n")
-		for line := range strings.Lines(d.Relations + "\n") {
-			b.WriteString(term.WithoutControls(line))
 		}
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {

@@ -1,6 +1,5 @@
 // Package profile says what is in a data file, as a program sees it. [Script] is Python that
-// prints the profiles of files as JSON documents; [Profile.Text] is what a request shows of one,
-// and [Relate] tells which columns of several files hold the same values.
+// prints the profiles of files as JSON documents; [Profile.Text] is what a request shows of one.
 package profile
 
 import (
@@ -134,17 +133,14 @@ type Table struct {
 
 // A Column is one of a table's.
 type Column struct {
-	Name     string   `json:"name"`
-	Type     string   `json:"type"`  // number, date, text, boolean, list, empty or another
-	Brief    string   `json:"brief"` // what is said of it; "": Line
-	Line     string   `json:"line"`
-	Full     string   `json:"full"`  // with all values or more of them; "": Line
-	Said     string   `json:"said"`  // what its values do not show
-	Group    string   `json:"group"` // what is said of it and those after it together
-	Grouped  bool     `json:"grouped"`
-	Keep     bool     `json:"keep"`  // it may decide whether a row counts
-	Among    []string `json:"among"` // values that a question may name
-	Distinct int      `json:"distinct"`
-	Unique   bool     `json:"unique"`
-	Sketch   []uint32 `json:"sketch"` // of what may be a key, or refer to one
+	Name    string   `json:"name"`
+	Type    string   `json:"type"`  // number, date, text, boolean, list, empty or another
+	Brief   string   `json:"brief"` // what is said of it; "": Line
+	Line    string   `json:"line"`
+	Full    string   `json:"full"`  // with all values or more of them; "": Line
+	Said    string   `json:"said"`  // what its values do not show
+	Group   string   `json:"group"` // what is said of it and those after it together
+	Grouped bool     `json:"grouped"`
+	Keep    bool     `json:"keep"`  // it may decide whether a row counts
+	Among   []string `json:"among"` // values that a question may name
 }

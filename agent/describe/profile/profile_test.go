@@ -88,14 +88,6 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("a profile has changed (-update writes it):\n%s", section)
 		}
 	}
-	known := map[string]*profile.Profile{}
-	for n, name := range names {
-		known[name] = &profiles[n]
-	}
-	const key = "customer_id of customers.csv, a key, has the values of customer_id of orders.csv"
-	if matches := profile.Relate(names, known); !strings.Contains(matches, key) {
-		t.Errorf("the key of customers is not among the matches:\n%s", matches)
-	}
 }
 
 // What a question names is told of a wide table in any room, and rows of tables that have no line of

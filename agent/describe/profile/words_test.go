@@ -275,3 +275,32 @@ func TestFamilyReads(t *testing.T) {
 		}
 	}
 }
+
+// Texts come in the order of their nearness to a question.
+func TestNear(t *testing.T) {
+	texts := []string{
+		"fees.json fee rules by card scheme", "rain.csv rain in mm, by day",
+		"manual.md what a fee is; what a merchant is",
+		"payments.csv merchant, card scheme, amount", "données.csv",
+	}
+	for question, want := range map[string][]int{ // the first ones
+		"How much RAIN fell?": {1}, "Fees by card scheme?": {0, 3}, "Combien dans données?": {4},
+		"xyz": {0, 1, 2, 3, 4}, "": {0, 1, 2, 3, 4}, // nothing in common: as they come
+	} {
+		if got, _ := profile.Near(question, texts, 0); !slices.Equal(got[:len(want)], want) {
+			t.Errorf("%q: got %v, want %v", question, got, want)
+		}
+	}
+	// Texts of the same words are equally near, in every run.
+	words := strings.Fields("mean price of cars by region in the year when most were sold at all")
+	var alike, some []string
+	for n := range words {
+		alike = append(alike, strings.Join(slices.Concat(words[n:], words[:n]), " "))
+		some = append(some, strings.Join(words[:n], " ")) // so that words differ in weight
+	}
+	order, _ := profile.Near("the price of cars in each region of the year", append(alike, some...), 0)
+	order = slices.DeleteFunc(order, func(i int) bool { return i >= len(alike) })
+	if !slices.IsSorted(order) {
+		t.Errorf("of texts that are alike, the order is %v", order)
+	}
+}

@@ -9,7 +9,6 @@ import itertools
 import math
 import numbers
 import re
-import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +18,6 @@ from dsstar_profile.numerals import NUMERIC, Marks, Read, numbers_of, real
 from dsstar_profile.values import HASHED, LIKELY, READ, hashed, label, literal, missing, show, times
 
 Json = dict[str, Any]
-SKETCH = 128  # hashes that are kept of a column
 MARKED = 12  # markers of missing that are told of a column
 ALL = 2000  # values of a column that are kept with their counts
 FLOAT = 1 << 53  # from which on floats do not hold every whole number
@@ -75,8 +73,6 @@ def column(name: object, values: list, text_source: bool, context: Context | Non
     _frequent(out, counts, len(given))
     if len(given) == len(values) and len(counts) == len(values) > 1:
         out["unique"] = True
-    if (out["type"] == "text" or out.get("integer")) and len(counts) > 1:
-        out["sketch"] = sketch(counts)
     return out | ({"notes": notes} if notes else {})
 
 
@@ -255,13 +251,6 @@ def unread(column: Json) -> list[str]:
     return [m for m in column.get("missing", ()) if m not in READ] + column.get("markers", [])
 
 
-def sketch(values: Any) -> list[int]:
-    """The lowest hashes of the values, which tell how many of them another column has."""
-    texts = (str(int(v)) if isinstance(v, float) and v.is_integer() else str(v) for v in values)
-    hashes = {zlib.crc32(v.strip().removesuffix(".0").encode(errors="replace")) for v in texts}
-    return sorted(hashes)[:SKETCH]
-
-
 def _numbers(found: dict, read: Read, counts: Counter, texts: bool, notes: list[str]) -> Json:
     low, high = min(found.values()), max(found.values())
     whole = all(n == int(n) for n in found.values())
@@ -322,8 +311,6 @@ def _lists(given: list) -> Json:
     if len(lists) < len(given):
         out |= {"mixed": True, "notes": [f"mixed: {len(given) - len(lists)} values are no lists"]}
     _frequent(out, items, sum(items.values()))
-    if items:
-        out["sketch"] = sketch(items)
     return out
 
 

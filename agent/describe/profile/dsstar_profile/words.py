@@ -41,9 +41,6 @@ TELLING = set(
     "included include exclude missing outlier suspect approved rejected provisional estimated "
     "active inactive deleted cancelled canceled complete completed incomplete".split()
 )
-CHANCE = set(
-    "year month week day date time quarter rank percent percentage pct share".split()
-)
 EXPLAINS = re.compile(r"\b(read ?me|notes?|legend|dictionary|code ?book|about)\b", re.I)
 BEGINS = re.compile(r"rows 1-\d+, columns A-[A-Z]+, header in row 1")  # goes without saying
 # Calls that go without saying, and what of a call the columns say.
@@ -437,25 +434,12 @@ def _column(c: Json, rows: int) -> None:
         "~missing": "" if c.get("whole") else _missing(c, rows),
         "values": f"values {', '.join(sorted(v for v, _ in values))}" if few else "",
     }
-    if c.get("sketch") and not _may_refer(c):
-        del c["sketch"]
     everything = c.pop("all", ())
     if c["type"] in ("text", "list") or years(c):
         room = NAMED
         c["among"] = [
             v for v, _ in everything if len(v) >= LETTERS and (room := room - len(v)) > 0
         ]
-
-
-def _may_refer(c: Json) -> bool:
-    """Whether the values of a column may be those of a key: not times, ranks and shares, which
-    agree by chance."""
-    return not (
-        _words(c["name"]) & CHANCE
-        or "%" in c["name"]
-        or c["type"] not in ("text", "list", "number")
-        or c["type"] == "number" and (not c.get("integer") or years(c))
-    )
 
 
 def _words(name: str) -> set[str]:

@@ -27,8 +27,7 @@ asked again.`), s.continueRun, answerInWords)
 or approach is wrong: drops that step and all after it, and works on from there to a new answer. The
 notebook keeps what was dropped, folded.`), s.goBack, answerInWords)
 	add(s, readTool("describe_data", "Describe data", `Describes data files: tables with columns, types,
-ranges, missing values and keys; documents; and which columns of the files match. No model sees the
-data for this, as a rule.`), s.describe, descriptionsInWords)
+ranges, missing values and keys; and documents. No model sees the data for this, as a rule.`), s.describe, descriptionsInWords)
 	add(s, readTool("list_kernels", "List kernels", `Lists the running Jupyter kernels and servers of
 this machine, and the kernelspecs.`), func(context.Context, struct{}) (command, error) {
 		return command{args: []string{"kernels", "--json"}}, nil

@@ -64,8 +64,6 @@ func answerInWords(out json.RawMessage) string {
 func descriptionsInWords(out json.RawMessage) string {
 	var d struct {
 		Files []struct{ Name, Description, Error string }
-		// which columns match
-		Relations string
 	}
 	if json.Unmarshal(out, &d) != nil {
 		return string(out)
@@ -78,5 +76,5 @@ func descriptionsInWords(out json.RawMessage) string {
 		}
 		parts = append(parts, "# "+term.Printed(f.Name)+"\n"+strings.TrimSpace(text))
 	}
-	return strings.Join(append(parts, d.Relations), "\n\n")
+	return strings.Join(parts, "\n\n")
 }

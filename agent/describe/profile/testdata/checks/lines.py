@@ -12,9 +12,3 @@ same("far.csv", "line", found("far.csv", text)["line"],
 text = "Water of the beaches,,\n,North station of the whole bay,\nday,depth,tag\n2024-03-01,1,a\n2024-03-02,2,b\n"
 line = found("titled.csv", text)["line"]
 same("titled.csv", line, "header in lines 2 and 3" in line, True)
-
-# Times, ranks and shares agree by chance: no column of another file is a key of theirs.
-text = "Year,Rank,share %,made,id\n"
-text += "".join(f"{1970 + n},{n + 1},{n},{1950 + n},{100 * n}\n" for n in range(50))
-keys = [c["name"] for c in table_of("keys.csv", text)["columns"] if c.get("sketch")]
-same("keys.csv", "what may be a key", keys, ["id"])
