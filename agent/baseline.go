@@ -33,17 +33,17 @@ func (d *Desk) Run(ctx context.Context, said, code string) (notebook.Execution, 
 	}
 	x, err := d.run.work.Run(ctx, d.run.chain(), cell{code: code})
 	if err != nil {
-		return x.Execution, err
+		return x, err
 	}
-	round, stays := d.run.t.Last(), d.run.leaves(x.Execution)
-	round.Attempts = []record.Attempt{{Code: code, Execution: x.Execution,
-		Kept: stays && x.Execution.Status != notebook.OK}}
+	round, stays := d.run.t.Last(), d.run.leaves(x)
+	round.Attempts = []record.Attempt{{Code: code, Execution: x,
+		Kept: stays && x.Status != notebook.OK}}
 	for _, r := range d.run.t.Rounds {
 		for i := range r.Attempts {
 			r.Attempts[i].Kept = r.Attempts[i].Kept && stays
 		}
 	}
-	return x.Execution, d.run.observe(Event{Kind: Ran, Try: 1, Execution: &x.Execution})
+	return x, d.run.observe(Event{Kind: Ran, Try: 1, Execution: &x})
 }
 
 // Note notes a turn without a cell, and why it has none.

@@ -28,25 +28,17 @@ type task struct {
 
 	work   *workspace
 	chain  func() record.Chain
-	watch  func(code string) *watching // nil: nothing is watched
 	faults examiner
 }
 
-// An examiner returns what is wrong with a cell that ran, or "". watched is what was printed by the
-// code that watched it.
-type examiner func(ctx context.Context, a record.Attempt, watched string) (problem string, err error)
+// An examiner returns what is wrong with a cell that ran, or "".
+type examiner func(ctx context.Context, a record.Attempt) (problem string, err error)
 
 // isLast reports whether the task is the last cell.
 func (t task) isLast() bool { return t.branch == "" && t.step == 0 }
 
 // cell returns the cell with some code as it runs.
-func (t task) cell(code string) cell {
-	c := cell{code: code, branch: t.branch != ""}
-	if t.watch != nil {
-		c.watch = t.watch(code)
-	}
-	return c
-}
+func (t task) cell(code string) cell { return cell{code: code, branch: t.branch != ""} }
 
 // carryOut has a cell written, runs it, and has it repaired while it fails, at most as often as the
 // question's limits say. It adds each attempt to those of the task. It returns why none was good, or "".
@@ -125,11 +117,11 @@ func (r *run) repairs(t task, code, report string) prompts.Part {
 // attempt runs a cell. One that ran but does not pass the examiner counts as failed.
 func (r *run) attempt(ctx context.Context, t task, code string, faults examiner) (a record.Attempt, err error) {
 	x, err := t.work.Run(ctx, t.chain(), t.cell(code))
-	a = record.Attempt{Code: code, Execution: x.Execution}
+	a = record.Attempt{Code: code, Execution: x}
 	if err != nil || a.Execution.Status != notebook.OK || faults == nil {
 		return a, err
 	}
-	problem, err := faults(ctx, a, x.Watched)
+	problem, err := faults(ctx, a)
 	if problem != "" {
 		a.Execution.Status, a.Execution.Reason = notebook.Raised, problem
 	}

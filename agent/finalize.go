@@ -66,8 +66,8 @@ func (r *run) carryOutLast(ctx context.Context, t task) (problem string, err err
 // they know, and accept what is not fit.
 func (r *run) examineLast(v record.Verdict, first **record.Attempt) examiner {
 	earlier := r.t.Chain().Cells()
-	return func(ctx context.Context, a record.Attempt, watched string) (problem string, err error) {
-		if problem, err = mustPrint(ctx, a, watched); problem != "" {
+	return func(ctx context.Context, a record.Attempt) (problem string, err error) {
+		if problem, err = mustPrint(ctx, a); problem != "" {
 			return problem, err
 		}
 		var found lineage.Found
@@ -106,7 +106,7 @@ func (r *run) stepOf(v record.Verdict) string {
 }
 
 // mustPrint examines a last cell: it must print something.
-func mustPrint(_ context.Context, a record.Attempt, _ string) (string, error) {
+func mustPrint(_ context.Context, a record.Attempt) (string, error) {
 	if strings.TrimSpace(a.Execution.Stdout()) == "" {
 		return "the cell printed nothing; it must print the answer", nil
 	}

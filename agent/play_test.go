@@ -147,8 +147,8 @@ func play(t reporter, replies script, change ...func(*stage)) *played {
 }
 
 // agrees reports whether a cell is perhaps one that gives whatever the accepted cells give.
-func agrees(ran struct{ Execution notebook.Execution }) bool {
-	_, has := record.ResultText(ran.Execution)
+func agrees(x notebook.Execution) bool {
+	_, has := record.ResultText(x)
 	return has
 }
 

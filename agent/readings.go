@@ -146,15 +146,15 @@ func (r *run) computeOption(ctx context.Context, p ask.Branch, o *record.Option)
 	if r.isTaken(p) {
 		kind = lineage.Second // it is to compute what the cells compute, but from the data
 	}
-	gave, err := r.runBranch(ctx, branch{name: nameOf(p), kind: kind, code: o.Proposed,
+	gave, problem, err := r.runBranch(ctx, branch{name: nameOf(p), kind: kind, code: o.Proposed,
 		text: "Compute the answer under another reading of the question: " + o.Text,
 		work: r.work, base: r.kept(o.Steps), show: r.shared})
-	o.Proposed, o.Derived = "", gave.Derived
+	o.Proposed, o.Derived = "", gave
 	if err != nil {
 		return err
 	}
 	if o.Answer == "" {
-		o.Problem = unableBecause(gave.problem)
+		o.Problem = unableBecause(problem)
 		return nil
 	}
 	found := compare.Answers(r.t.Final.Compared(), o.Compared(), asked(r.t))

@@ -95,21 +95,21 @@ func (r *run) repeat(ctx context.Context, next record.Round) (goes bool, err err
 	if err != nil {
 		return false, err
 	}
-	if x.Execution.Status != notebook.OK {
+	if x.Status != notebook.OK {
 		if r.handsOff(r.t.Rest) {
 			r.work.Forget(chain, cell{code: code})
-			return false, stays(fmt.Sprintf("the cell of step %d", next.Place), x.Execution)
+			return false, stays(fmt.Sprintf("the cell of step %d", next.Place), x)
 		}
 		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", next.Place,
-			brief.Problem(x.Execution))
+			brief.Problem(x))
 		if last := r.t.Last(); last != nil {
 			last.Verdict, last.Route = &record.Verdict{Reason: reason}, &record.Route{}
 		}
 		return false, r.Warn(reason)
 	}
-	next.Attempts = []record.Attempt{{Code: code, Execution: x.Execution}}
+	next.Attempts = []record.Attempt{{Code: code, Execution: x}}
 	r.t.Rounds, r.t.Rest = append(r.t.Rounds, next), r.t.Rest[1:]
-	return true, r.observe(Event{Kind: Ran, Try: 1, Execution: &x.Execution})
+	return true, r.observe(Event{Kind: Ran, Try: 1, Execution: &x})
 }
 
 // finalGiven runs the last cell with which a person has left the question, if the person wrote it or

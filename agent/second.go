@@ -102,10 +102,10 @@ func (r *run) derive(ctx context.Context) error {
 	if s.Together = together; together {
 		b.work, b.base = r.work, unaided(r.t)
 	}
-	gave, err := r.runBranch(ctx, b)
-	s.Derived = gave.Derived
+	gave, problem, err := r.runBranch(ctx, b)
+	s.Derived = gave
 	if err == nil && s.Answer == "" {
-		s.Reason = unableBecause(gave.problem)
+		s.Reason = unableBecause(problem)
 	}
 	return err
 }

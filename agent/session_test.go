@@ -118,9 +118,6 @@ func (s *session) Execute(ctx context.Context, code string) (notebook.Execution,
 // Silently tells of a file what stands in it behind the first bar.
 func (s *session) Silently(_ context.Context, code string, _ time.Duration) (notebook.Execution, error) {
 	defer s.use("Silently")()
-	if strings.Contains(code, "dsstar_watch") {
-		return s.end(`{"absent": [{"value": "Paid", "like": "paid"}]}`, nil), nil
-	}
 	_, text := toldBy(code)
 	return s.end(text, nil), nil
 }

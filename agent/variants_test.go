@@ -83,11 +83,9 @@ var variants = map[string]script{
 	"the same answer, which is that of the cells":            alike(taken("w = 2\nw"), yes),
 	"the same answer, says the judge":                        alike(taken("w = 2\nw"), yes+"\nTakes: 2"),
 	"the same answer, and nothing shows what the cells take": alike(branches("z = 1\nz"), yes),
-	"a constant that no row has": {"solver round 1": reads(isOpen), "branches": branches("# with pandas\nz = 1\nz"),
-		"debugger": "# with pandas\nz = 1\nz"},
-	"a branch left out":                           {"solver round 1": reads(isOpen, isOpen), "branches": branches("z = 1\nz")},
-	"branches with the verdict":                   {"solver round 1": reads(isOpen), "judge round 1": judged + branches("z = 2\nz")},
-	"a reading that cannot be read, and no reply": {"solver round 1": unread, "solver round 1, asked again": "Hm."},
+	"a branch left out":                                      {"solver round 1": reads(isOpen, isOpen), "branches": branches("z = 1\nz")},
+	"branches with the verdict":                              {"solver round 1": reads(isOpen), "judge round 1": judged + branches("z = 2\nz")},
+	"a reading that cannot be read, and no reply":            {"solver round 1": unread, "solver round 1, asked again": "Hm."},
 }
 
 // ofFiles are what two derivations answer and save, some with what only the session can say of a file.

@@ -33,16 +33,6 @@ type workspace struct {
 	own     string       // of a session whose state is not that of its cells alone; "": it is
 }
 
-// A ran is what a cell gave.
-type ran struct {
-	Execution notebook.Execution `json:"execution"`
-	Watched   string             `json:"watched,omitempty"` // see watching
-}
-
-// A watching is code that runs before and after a cell, of which nothing else may know. What the
-// latter prints is kept.
-type watching struct{ Begin, End string }
-
 // changedError ends a pass over the questions: a cell that ran gives something else now, which the
 // journal has.
 type changedError struct{ what string }
@@ -53,29 +43,28 @@ func (e *changedError) Error() string { return e.what }
 type cell struct {
 	code   string
 	branch bool // the session must be where its chain leads, and goes back after it
-	watch  *watching
 }
 
 // Run returns what a cell gives on a chain of cells.
-func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (ran, error) {
+func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (notebook.Execution, error) {
 	own, on := w.own, w.restsOn(chain, c)
-	if was, known := journal.Known[ran](w.run.t.Journal, "cell", on); known && w.mayRunLonger(was.Execution) {
+	if was, known := journal.Known[notebook.Execution](w.run.t.Journal, "cell", on); known && w.mayRunLonger(was) {
 		w.run.t.Journal.Forget("cell", on)
 	}
-	x, err := journal.Once(ctx, w.run.t.Journal, "cell", on, func(ctx context.Context) (ran, error) {
+	x, err := journal.Once(ctx, w.run.t.Journal, "cell", on, func(ctx context.Context) (notebook.Execution, error) {
 		err := w.enter(ctx, chain, c.branch)
 		if err == nil && own != w.own {
 			err = errOwn
 		}
 		if err != nil {
-			return ran{}, err
+			return notebook.Execution{}, err
 		}
-		return w.execute(ctx, c.code, c.watch)
+		return w.execute(ctx, c.code)
 	})
 	if errors.Is(err, errOwn) {
 		return w.Run(ctx, chain, c)
 	}
-	w.run.asker.Mask.Learn(x.Execution.PlainText())
+	w.run.asker.Mask.Learn(x.PlainText())
 	return x, err
 }
 
@@ -89,7 +78,7 @@ var errOwn = errors.New("the session does not go back")
 
 // Known reports whether a cell has run on a chain.
 func (w *workspace) Known(chain record.Chain, c cell) bool {
-	_, known := journal.Known[ran](w.run.t.Journal, "cell", w.restsOn(chain, c))
+	_, known := journal.Known[notebook.Execution](w.run.t.Journal, "cell", w.restsOn(chain, c))
 	return known
 }
 
@@ -100,7 +89,7 @@ func (w *workspace) Forget(chain record.Chain, c cell) {
 
 // restsOn is what the result of a cell rests on.
 func (w *workspace) restsOn(chain record.Chain, c cell) any {
-	return []any{w.state(chain), c.code, c.watch}
+	return []any{w.state(chain), c.code}
 }
 
 // state tells the state in which a chain leaves a session.
@@ -121,31 +110,21 @@ func look[T any](ctx context.Context, w *workspace, kind string, chain record.Ch
 }
 
 // execute runs a cell where the session is.
-func (w *workspace) execute(ctx context.Context, code string, watch *watching) (x ran, err error) {
+func (w *workspace) execute(ctx context.Context, code string) (e notebook.Execution, err error) {
 	defer w.run.kernel.Start()()
 	if err := w.carry(ctx, code); err != nil {
-		return x, err
-	}
-	watched := watch != nil
-	if watched {
-		_, failed := w.session.Silently(ctx, watch.Begin, tellPatience)
-		watched = failed == nil
+		return e, err
 	}
 	w.at = append(slices.Clip(w.at), code)
-	e, err := w.session.Execute(ctx, code)
+	e, err = w.session.Execute(ctx, code)
 	e.Outputs = w.steady(e.Outputs)
 	if err != nil || !w.run.leaves(e) {
 		w.lost = true
 	}
-	if x.Execution = e; watched && err == nil && w.session.Alive() {
-		if said, err := w.session.Silently(ctx, watch.End, tellPatience); err == nil {
-			x.Watched = said.Stdout()
-		}
-	}
 	if err == nil && e.Incomplete != "" {
 		err = w.run.Warn("outputs of a cell may be missing: " + e.Incomplete)
 	}
-	return x, err
+	return e, err
 }
 
 // steady returns the outputs of a cell as any session of the run gives them, in whatever folder it
@@ -234,9 +213,9 @@ func beginsWith(chain, ran []string) bool {
 func (w *workspace) goOn(ctx context.Context, to record.Chain) error {
 	chain, changed := to.Cells(), error(nil)
 	for i := len(w.at); i < len(chain) && w.session.Alive(); i++ {
-		x, err := w.execute(ctx, chain[i], nil)
+		x, err := w.execute(ctx, chain[i])
 		if err == nil {
-			err = w.replayed(to, i, x.Execution)
+			err = w.replayed(to, i, x)
 		}
 		if w.lost {
 			return err
@@ -266,14 +245,14 @@ func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error
 	e.Outputs = w.steady(e.Outputs)
 	cells := to.Cells()
 	code, on := cells[i], w.restsOn(record.Chain{Steps: cells[:i]}, cell{code: cells[i]})
-	was, known := journal.Known[ran](w.run.t.Journal, "cell", on)
+	was, known := journal.Known[notebook.Execution](w.run.t.Journal, "cell", on)
 	step, problem := i-len(to.SetUp)-len(to.Earlier)+1, brief.Problem(e)
 	where := "a cell of an earlier question"
 	if step > 0 {
 		where = fmt.Sprintf("step %d", step)
 	}
 	again := func(what string) error {
-		err := cmp.Or(journal.Put(w.run.t.Journal, "cell", on, ran{Execution: e}), w.run.Warn(what))
+		err := cmp.Or(journal.Put(w.run.t.Journal, "cell", on, e), w.run.Warn(what))
 		return cmp.Or(err, error(&changedError{what}))
 	}
 	switch failed := !w.run.leaves(e); {
@@ -288,12 +267,12 @@ func (w *workspace) replayed(to record.Chain, i int, e notebook.Execution) error
 		return stays(where, e)
 	case failed:
 		return again(where + " ran before, but failed when it was run again: " + problem)
-	case !known || was.Execution.PlainText() == e.PlainText() || w.purpose == Second:
+	case !known || was.PlainText() == e.PlainText() || w.purpose == Second:
 		return nil
 	}
 	what := where + " printed something else when it was run again"
 	if !slices.Contains(to.Answers, i-len(to.SetUp)) || w.renewed[i] ||
-		strings.TrimSpace(was.Execution.Stdout()) == strings.TrimSpace(e.Stdout()) {
+		strings.TrimSpace(was.Stdout()) == strings.TrimSpace(e.Stdout()) {
 		return w.run.Warn(what)
 	}
 	w.renewed[i] = true
