@@ -164,12 +164,7 @@ func prints(x notebook.Execution, err error) func(*stage) {
 // refuses has a session of a purpose fail to open.
 func refuses(purpose agent.Purpose, err error) func(*stage) {
 	return func(s *stage) {
-		s.world.open = func(_ context.Context, p agent.Purpose) error {
-			if p == purpose {
-				return err
-			}
-			return nil
-		}
+		s.world.open = func(_ context.Context, p agent.Purpose) error { return map[bool]error{true: err}[p == purpose] }
 	}
 }
 

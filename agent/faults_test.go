@@ -31,33 +31,29 @@ func TestSufficientAtOnce(t *testing.T) {
 
 // TestProofUnfinished: wherever the proof has ended, the files of the run are back afterwards.
 func TestProofUnfinished(t *testing.T) {
-	for name, c := range map[string]struct {
-		cell string
-		run  func(cancel func()) error // of the script
-	}{
-		"the script cannot be run": {"x = 1", func(func()) error { return errors.New("no program") }},
-		"interrupted":              {"x = 1", func(cancel func()) error { cancel(); return context.Canceled }},
-		"a cell raises":            {"x = 1\nonce()", func(func()) error { return nil }},
-	} {
-		p := play(t, simple.with(script{"cell": "y = purpose()\nsave(own, y)\n" + c.cell}), func(s *stage) {
+	for cell, fault := range map[string]error{ // of the script
+		"x = 1": errors.New("no program"), "x = 2": context.Canceled, "x = 3\nonce()": nil} {
+		p := play(t, simple.with(script{"cell": "y = purpose()\nsave(own, y)\n" + cell}), func(s *stage) {
 			cancel := s.cancellable(t)
 			s.config.RunScript = func(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error) {
 				x, err := s.world.RunScript(ctx, dir, limit)
-				if x.Stdout() != "{}" { // the script of the proof
-					err = c.run(cancel)
+				if x.Stdout() == "{}" { // not the script of the proof
+					return x, err
+				} else if fault == context.Canceled {
+					cancel()
 				}
-				return x, err
+				return x, fault
 			}
 			s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
 				text, _ := os.ReadFile(filepath.Join(s.config.Dir, record.FilesFolder, "own"))
 				if e.Kind == agent.Ended && string(text) != "work" {
-					t.Errorf("%s: the file of the run is %q", name, text)
+					t.Errorf("%v: the file of the run is %q", fault, text)
 				}
 				return nil
 			}
 		})
 		if p.Verified() || len(p.world.of(agent.Prove)) != 1 {
-			t.Errorf("%s: verified %v, %d proofs", name, p.Verified(), len(p.world.of(agent.Prove)))
+			t.Errorf("%v: verified %v, %d proofs", fault, p.Verified(), len(p.world.of(agent.Prove)))
 		}
 	}
 }
@@ -76,12 +72,7 @@ func TestErrors(t *testing.T) {
 	broken := errors.New("no kernelspec")
 	replies := simple.with(script{"cell round 1": "die()", "debugger": "x = 1", "verdict round 1": bad,
 		"wrong round 1": "1"})
-	failing := func(is bool) error {
-		if is {
-			return broken
-		}
-		return nil
-	}
+	failing := func(is bool) error { return map[bool]error{true: broken}[is] }
 	faults := map[string]func(*stage){"opening for files": refuses(agent.Describe, broken),
 		"opening": refuses(agent.Work, broken)}
 	whole := play(t, replies).noError(t)
@@ -113,17 +104,6 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A reply that cannot be read is asked for again, once; the request says why. Where that ends the run,
-// the error has the reply.
-func TestUnreadableReplies(t *testing.T) {
-	p := play(t, simple.with(script{"solver": "```\nx\n```"}))
-	bad, ok := errors.AsType[*ask.Error](p.err)
-	if !ok || bad.Role != "solver" || bad.Subject != "round 1" || bad.Reply != "```\nx\n```" {
-		t.Errorf("error %#v", p.err)
-	}
-	contains(t, p.model.prompt(t, "solver round 1, asked again"), "it gives no step", ask.Solutions(true).Rule)
-}
-
 // spent checks that a run has ended because of a limit. What holds for every
 // run, such as that its notebook is valid and its sessions are closed, is checked
 // by play.
@@ -138,20 +118,12 @@ func (p *played) spent(t reporter, flag string) {
 // Exactly as many calls are made as are allowed, wherever the run then stands: in a repair, or between
 // readings, derivations and rulings. Nothing is verified then, and the run goes on where it stopped.
 func TestMaxCalls(t *testing.T) {
-	runs := map[string]script{"mended": simple.with(script{
-		"verdict round 1": no, "cell round 2": "print(q)", "debugger round 2, try 2": "y = x\nprint(y)", "last": "print(42)",
-		"debugger the answer, try 2": "print(y)",
-	})}
 	for _, name := range troubled {
-		if strings.Contains(name, "reading") || strings.Contains(name, "derivation") {
-			runs[name] = simple.with(variants[name])
-		}
-	}
-	for name, replies := range runs {
+		replies := simple.with(variants[name])
 		whole := play(t, replies).noError(t)
 		all := len(whole.model.asked)
 		for most := 1; most <= all; most++ {
-			if name != "mended" && spared(most+all) {
+			if spared(most+all+len(name)) || strings.Contains(name, "read") {
 				continue
 			}
 			p := play(t, replies, quickly, func(s *stage) { s.config.Limits.Calls = most })
