@@ -45,11 +45,6 @@ func tables(names ...string) map[string]string {
 	return all
 }
 
-// described returns the description of a file.
-func (p *played) described(name string) record.Description {
-	return p.Descriptions[slices.IndexFunc(p.Descriptions, func(d record.Description) bool { return d.File == name })]
-}
-
 // profiled gives a run what the program says of files, by name. The others it does not understand.
 func profiled(profiles map[string]profile.Profile) func(*stage) {
 	return func(s *stage) {
@@ -87,10 +82,8 @@ func TestMaxFiles(t *testing.T) {
 			s.config.MaxFiles, s.config.DescriptionChars = 5, room
 		}).noError(t)
 		f := p.Task.Files
-		if len(f) != 5 || len(p.Descriptions) != 5 || p.Task.Others != 16 ||
-			f[0].Name != "log/00.csv" || f[4].Name != "many/how.csv" {
-			t.Errorf("chosen are %+v, %d descriptions, %d others", f, len(p.Descriptions), p.Task.Others)
-		}
+		equal(t, "files", []any{len(f), f[0].Name, f[4].Name, len(p.Descriptions), p.Task.Others},
+			[]any{5, "log/00.csv", "many/how.csv", 5, 16})
 		contains(t, p.model.prompt(t, "solver round 1"), "## More files", leftOut)
 	}
 }
@@ -108,32 +101,23 @@ func TestProfiles(t *testing.T) {
 	p := play(t, simple, withData(t, content), known, stored).noError(t)
 	planner := p.model.prompt(t, "solver round 1")
 	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "\na table\n", "- town: ", "9 rows, 2 columns", "7 rows\n")
-	if n := strings.Count(planner, "- amount: "); n != 1 {
-		t.Errorf("a family is described %d times in\n%s", n, planner)
-	}
-	if d := p.described("sales/2.csv"); !d.Profile || d.Like != "sales/1.csv" || d.Code != "" || !p.described("rules.md").Whole {
-		t.Errorf("%+v", p.Descriptions)
-	}
+	equal(t, "descriptions of a family", strings.Count(planner, "- amount: "), 1)
 	again := goOn(t, simple, readAgain(t, p.Trajectory), func(s *stage) { s.task = p.Task })
-	if n := len(again.world.of(agent.Describe)); n > 0 {
-		t.Errorf("%d sessions describe files on resuming", n)
-	}
+	equal(t, "sessions that describe files on resuming", len(again.world.of(agent.Describe)), 0)
 	moved := withData(t, map[string]string{"b/shops.csv": "s"})
 	for _, python := range []string{"", "another"} {
 		cache.Python = python
-		d := play(t, simple, moved, stored).noError(t).described("b/shops.csv")
-		if d.Cached != (python == "") {
-			t.Errorf("%+v", d)
-		}
+		d := play(t, simple, moved, stored).noError(t).Descriptions
+		equal(t, "kept for Python "+python, d[0].Cached, python == "")
 	}
 }
 
-// A ranker gives each text the score of the first word of scores that it has.
+// A ranker finds the texts nearest that have one of some words.
 type ranker struct {
-	scores map[string]float64
-	err    error
-	asked  []string // the questions
-	model  *model   // whose secrets it hides, too
+	near  []string
+	err   error
+	asked []string // the questions
+	model *model   // whose secrets it hides, too
 }
 
 func (r *ranker) Ask(_ context.Context, request llm.Request) (llm.Reply, error) {
@@ -143,16 +127,10 @@ func (r *ranker) Ask(_ context.Context, request llm.Request) (llm.Reply, error) 
 	r.asked = append(r.asked, request.Messages[0].Text)
 	scores := []float64{}
 	for _, text := range request.Texts {
-		score := 0.0
-		for word, s := range r.scores {
-			if strings.Contains(text, word) {
-				score = s
-			}
-		}
-		scores = append(scores, score)
+		has := func(word string) bool { return strings.Contains(text, word) }
+		scores = append(scores, map[bool]float64{true: 0.9, false: -0.5}[slices.ContainsFunc(r.near, has)])
 	}
-	return llm.Reply{Text: string(must(json.Marshal(scores))), Model: "e1", Calls: 3,
-		Usage: llm.Usage{InputTokens: 500}}, r.err
+	return llm.Reply{Text: string(must(json.Marshal(scores))), Calls: 3, Usage: llm.Usage{InputTokens: 500}}, r.err
 }
 
 // More than TopK files: those nearest to the question are described to the model, and the others
@@ -170,48 +148,39 @@ func TestTopK(t *testing.T) {
 			profiled(known)(s)
 		}
 	}
-	embed := &ranker{scores: map[string]float64{"cats": 0.9, "apes": 0.8, "dogs": -0.5}}
+	embed, unused := &ranker{near: []string{"cats", "apes"}}, &ranker{}
 	for _, c := range []struct {
-		name   string
-		ranker llm.Model
-		shown  []string
-		warned string
-		calls  int
+		ranker        llm.Model
+		shown, warned string
+		calls         int
 	}{
-		{"by words", nil, []string{"bremen.csv", "shops.csv"}, "no embedding model is set", 0},
-		{"by meaning", embed, []string{"apes.csv", "cats.csv"}, "", 3},
-		{"by words, when the ranker fails", &ranker{err: errors.New("connection refused")},
-			[]string{"bremen.csv", "shops.csv"}, "the embedding model failed: connection refused", 0},
+		{nil, "bremen.csv shops.csv", "no embedding model is set", 0},
+		{embed, "apes.csv cats.csv", "", 3},
+		{&ranker{err: errors.New("refused")}, "bremen.csv shops.csv", "the embedding model failed: refused", 0},
 	} {
 		p := play(t, simple, five(2, c.ranker)).noError(t)
 		for _, key := range []string{"solver round 1", "second the answer"} {
 			described, others, _ := strings.Cut(p.model.prompt(t, key), "## More files")
 			for _, f := range p.Task.Files {
 				shown := strings.Contains(described, "- of_"+f.Name+": ")
-				if shown != slices.Contains(c.shown, f.Name) || strings.Contains(others, f.Name) == shown {
-					t.Errorf("%s, %s: %s is described: %v, want %q", c.name, key, f.Name, shown, c.shown)
+				if shown != strings.Contains(c.shown, f.Name) || strings.Contains(others, f.Name) == shown {
+					t.Errorf("%s: %s is described: %v, want %q", key, f.Name, shown, c.shown)
 				}
 			}
 		}
-		if w := strings.Join(p.Warnings, "\n"); !strings.Contains(w, c.warned) || (w == "") != (c.warned == "") {
-			t.Errorf("warnings %q, want %q", p.Warnings, c.warned)
-		}
-		own := p.ByRole["retriever"]
-		if own.Calls != c.calls || p.Usage.Calls != len(p.model.asked)+c.calls || (c.calls > 0) != (own.InputTokens == 500) {
-			t.Errorf("usage %+v, of the retriever %+v", p.Usage, own)
+		own, w := p.ByRole["retriever"], strings.Join(p.Warnings, "\n")
+		if !strings.Contains(w, c.warned) || (w == "") != (c.warned == "") || own.Calls != c.calls ||
+			p.Usage.Calls != len(p.model.asked)+c.calls || (c.calls > 0) != (own.InputTokens == 500) {
+			t.Errorf("warnings %q, want %q; usage %+v, of the retriever %+v", w, c.warned, p.Usage, own)
 		}
 	}
-	equal(t, "asked", embed.asked, []string{question})
-	badKey := &ranker{err: &llm.CredentialError{Provider: "acme", KeyEnv: "ACME_KEY"}}
-	p := play(t, simple, five(2, badKey))
-	if _, ok := errors.AsType[*llm.CredentialError](p.err); !ok || p.model.count("solver") > 0 {
+	p := play(t, simple, five(2, &ranker{err: &llm.CredentialError{Provider: "acme", KeyEnv: "ACME_KEY"}}))
+	if _, ok := errors.AsType[*llm.CredentialError](p.err); !ok || len(p.model.asked) > 0 {
 		t.Errorf("error %v after %q", p.err, p.model.asked)
 	}
-	unused := &ranker{}
-	if p = play(t, simple, five(5, unused)).noError(t); len(unused.asked) > 0 || len(p.Warnings) > 0 {
-		t.Errorf("the ranker was asked %q, warnings %q", unused.asked, p.Warnings)
-	}
-	if p = play(t, published, five(2, nil), asPublished); p.model.count("analyzer") != 5 {
+	p = play(t, simple, five(5, unused)).noError(t)
+	equal(t, "asked", append(embed.asked, unused.asked...), []string{question})
+	if p = play(t, published, five(2, nil), asPublished); p.ByRole["analyzer"].Calls != 5 {
 		t.Errorf("described are %q", p.model.asked)
 	}
 }
@@ -236,24 +205,19 @@ func TestRecallFor(t *testing.T) {
 	}
 	m.Tools = append(m.Tools, lesson.Tool{Name: "helper", Test: "assert", Code: "def helper(a):\n    return 1"},
 		lesson.Tool{Name: "untested", Code: "def untested(a):\n    return 'share'"})
-	r := agent.RecallFor(m, "What is the share of the total?")
-	has := func(name string) bool {
+	for question, want := range map[string]string{
+		"What is the share of the total?": "total_of share_of helper",
+		"Fee, tax, rate, cost, price, sum, mean, count, total, share?":// as many as there is room for
+		"fee_of tax_of rate_of cost_of price_of sum_of mean_of count_of helper",
+	} {
+		r, names := agent.RecallFor(m, question), []string{}
 		for _, tool := range r.Tools {
-			if tool.Name == name {
-				return true
-			}
+			names = append(names, tool.Name)
 		}
-		return false
-	}
-	if len(r.Tools) != 3 || !has("share_of") || !has("total_of") || !has("helper") {
-		t.Errorf("functions %+v", r.Tools)
-	}
-	if n := len(r.Facts); n != 3 || !strings.HasPrefix(r.Facts[n-1].Text, "share") {
-		t.Errorf("%d facts: %.20v", n, r.Facts)
-	}
-	r = agent.RecallFor(m, "Fee, tax, rate, cost, price, sum, mean, count, total, share?")
-	if len(r.Tools) != 9 { // as many as there is room for
-		t.Errorf("functions %+v", r.Tools)
+		equal(t, "functions", strings.Join(names, " "), want)
+		if n := len(r.Facts); n != 3 || want[0] == 't' && !strings.HasPrefix(r.Facts[2].Text, "share") {
+			t.Errorf("%d facts: %.20v", n, r.Facts)
+		}
 	}
 	if agent.RecallFor(nil, "") != nil || agent.RecallFor(&memory.Memory{}, "") != nil {
 		t.Error("an empty memory has something")
@@ -264,32 +228,27 @@ func TestRecallFor(t *testing.T) {
 // session has the functions that these use.
 func TestExample(t *testing.T) {
 	const asked, next, cell = "How many of size 31 are there?", "How many of size 42 are there?", "x = tool"
-	about := func(question string) func(*stage) { return func(s *stage) { s.task.Question = question } }
-	first := play(t, simple.with(script{"cell": cell + "\nprint(x)"}), about(asked), recalled("tool = 1")).noError(t)
-	unproved, of := *first.Trajectory, *first.Question
-	of.Proof, unproved.Questions = nil, []*record.Question{&of}
-	unproved.Question = &of
-	tools := []lesson.Tool{{Name: "tool", Code: "tool = 1", Test: "assert tool == 1\n"}}
-	remember := func(tr *record.Trajectory) *memory.Memory {
-		path := filepath.Join(t.TempDir(), "notebook.ipynb")
-		if err := page.Draw(tr).Save(path); err != nil {
-			t.Fatal(err)
-		}
-		return &memory.Memory{Lesson: lesson.Lesson{Tools: tools}, Questions: []memory.Question{{Question: "Why?", Answer: "none"},
-			{Question: asked, Answer: tr.Answer(), Notebook: path}}}
-	}
-	m := remember(first.Trajectory)
-	lost := &memory.Memory{Lesson: lesson.Lesson{Tools: tools}, Questions: []memory.Question{{Question: asked, Notebook: "gone.ipynb"}}}
-	for name, r := range map[string]*record.Recalled{"far": agent.RecallFor(m, "Who wrote the manual?"),
-		"unproved": agent.RecallFor(remember(&unproved), next), "lost": agent.RecallFor(lost, next)} {
-		if r.Example != nil || len(r.Tools) > 0 {
-			t.Errorf("%s: %+v", name, r)
+	first := play(t, simple.with(script{"cell": cell + "\nprint(x)"}), asking(asked, aNumber),
+		recalled("tool = 1")).noError(t)
+	path, tool := filepath.Join(t.TempDir(), "notebook.ipynb"), lesson.Tool{Name: "tool", Code: "tool = 1", Test: "assert tool == 1\n"}
+	m := &memory.Memory{Lesson: lesson.Lesson{Tools: []lesson.Tool{tool}}, Questions: []memory.Question{
+		{Question: "Why?", Answer: "none"}, {Question: asked, Answer: first.Answer(), Notebook: path}}}
+	proof := first.Proof
+	for _, c := range []struct {
+		proof    *record.Proof
+		question string
+	}{{nil, next}, {proof, "Who wrote the manual?"}, {proof, next}} {
+		first.Proof = c.proof
+		must(0, page.Draw(first.Trajectory).Save(path))
+		r := agent.RecallFor(m, c.question)
+		if near := c.proof != nil && c.question == next; (r.Example != nil) != near || (len(r.Tools) > 0) != near {
+			t.Errorf("%s, proved %v: %+v", c.question, c.proof != nil, r)
 		}
 	}
-	p := play(t, simple.with(script{"verdict round 1": no}), about(next), func(s *stage) {
+	p := play(t, simple.with(script{"verdict round 1": no}), asking(next, aNumber), func(s *stage) {
 		s.config.Recalled = agent.RecallFor(m, next)
 	}).noError(t)
-	for _, key := range []string{"solver round 1", "solver round 2", "judge round 1", "judge round 2", "second the answer"} {
+	for _, key := range p.model.asked {
 		text := p.model.prompt(t, key)
 		for _, part := range []string{asked, cell} {
 			if strings.Contains(text, part) != (key == "solver round 1") {
@@ -297,7 +256,9 @@ func TestExample(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(p.model.prompt(t, "solver round 1"), "tool") || !p.Verified() {
-		t.Error(p.Standing())
+	contains(t, p.model.prompt(t, "solver round 1"), "tool")
+	must(0, os.Remove(path))
+	if r := agent.RecallFor(m, next); r.Example != nil || len(p.model.asked) != 5 || !p.Verified() {
+		t.Errorf("%+v, %q, %s", r.Example, p.model.asked, p.Standing())
 	}
 }

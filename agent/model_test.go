@@ -200,13 +200,3 @@ func (m *model) prompt(t reporter, key string) string {
 	}
 	return lastOf(r)
 }
-
-// count is how often a role was asked.
-func (m *model) count(role string) (n int) {
-	for _, key := range m.asked {
-		if strings.HasPrefix(key, role+" ") {
-			n++
-		}
-	}
-	return n
-}
