@@ -111,6 +111,14 @@ func ruled(rule string) func(*stage) {
 
 var (
 	next    = question("And now?", "")
+	retract = changed(func(tr *record.Trajectory) {
+		for _, other := range []int{0, 1, 3} {
+			refused(tr.Retract(other))
+		}
+		must(0, tr.Retract(2))
+	})
+	// where there is no answer, cells of a person's would go with a question
+	unasked = changed(func(tr *record.Trajectory) { refused(tr.Ask("??", "")) })
 	shout   = edit(source("final", "print(z)", "z += \"!\"\nprint(z)"))
 	doubled = edit(source("step-1", "x = 1", "x = 2"))
 	hers    = edit(source("step-2", "\"2\"", "\"mine\""))
@@ -210,6 +218,10 @@ var recordings = map[string]turns{
 	"followed with fewer rounds": of(three).on(next, onZ, func(s *stage) { s.config.MaxRounds = 1 }),
 	"a time in a step, followed": of(three.with(script{"cell round 1": "x = 1\nt = tick()\nprint(t)"})).unkilled().
 		on(next, onZ).unkilled(),
+	"a question that is retracted": of(simple).on(next, onward).on(retract, script{}),
+	"a question in place of one":   of(simple).on(next, onward).on(then(retract, question("In another way?", "")), fresh),
+	"a note for a later question": of(simple).on(next, onward).on(edit(insert("answer-2", note("Mind."))), onward).
+		on(seven, onward),
 	"a function that is wrong": of(another.with(script{"cell": "x = tool\nprint(x)",
 		"arbiter two answers": wrongStep + "1"}), recalled("tool = 1")),
 	"functions that only a follow-up uses": of(simple, recalled("tool = 1")).
@@ -246,7 +258,7 @@ var recordings = map[string]turns{
 		more.with(script{"verdict round 4": bad, "wrong": "3", "cell round 5": "z = y\nz += \"a\"\nprint(z)", "last": "print(z)"})),
 	"elsewhere": of(three).on(next, onward).on(edit(source("parameters", "/data", "/other")), more),
 	"a cell of a person's own fails": of(three).on(edit(source("step-2", "", "nothing_like_it\n")), more).
-		on(edit(insert("step-3", note("Mind."))), more).on(edit(source("step-2", "nothing_like_it\n", "")), more),
+		on(then(unasked, edit(insert("step-3", note("Mind.")))), more).on(edit(source("step-2", "nothing_like_it\n", "")), more),
 	"a last cell of a person's own fails": of(three).on(edit(source("final", "", "nothing_like_it\n")), more).
 		on(edit(source("final", "nothing_like_it\n", "")), more),
 	"a step before a last cell of a person's own fails": of(three).on(then(marks, changed(func(tr *record.Trajectory) {
