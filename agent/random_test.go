@@ -59,31 +59,24 @@ func TestAnyReplies(t *testing.T) {
 		}
 		const rounds, tries, files = 4, 2, 3
 		flag := rapid.Bool()
-		method := record.Method{
-			Script: flag.Draw(t, "Script"), NoAnalyzer: flag.Draw(t, "NoAnalyzer"),
-			NoRouter: flag.Draw(t, "NoRouter"), PlanOnly: flag.Draw(t, "PlanOnly"),
-		}
+		method := record.Method{Script: flag.Draw(t, "Script"), NoAnalyzer: flag.Draw(t, "NoAnalyzer"),
+			NoRouter: flag.Draw(t, "NoRouter"), PlanOnly: flag.Draw(t, "PlanOnly")}
 		most := rapid.IntRange(0, 60).Draw(t, "most calls")
 		p := play(t, nil, func(s *stage) {
 			s.config.MaxRounds, s.config.DebugTries, s.each = rounds, tries, true
 			s.model.says, s.config.Method, s.config.Limits.Calls = anyOf(0, replies), method, most
 			s.task.Files = filesOf("a.csv", "b.csv", "c.csv")
 		})
-		if len(p.Rounds) > rounds {
-			t.Errorf("%d rounds", len(p.Rounds))
-		}
 		const cell = 2 + tries*(2+2) // each call may be asked again; a repair may need its report shortened
 		calls := len(p.model.asked)
-		if calls > (files+3+rounds)*cell+rounds*(2*cell+12)+4 || (most > 0 && calls > most) || calls != p.Usage.Calls {
-			t.Errorf("%d calls of %d, and %d are counted", calls, most, p.Usage.Calls)
+		if calls > (files+3+rounds)*cell+rounds*(2*cell+12)+4 || (most > 0 && calls > most) ||
+			calls != p.Usage.Calls || len(p.Rounds) > rounds {
+			t.Errorf("%d calls of %d, and %d are counted, in %d rounds", calls, most, p.Usage.Calls, len(p.Rounds))
 		}
-		var unread *ask.Error
-		var spent *ask.BudgetError
-		switch {
-		case p.err == nil, errors.As(p.err, &spent):
-		case errors.As(p.err, &unread) && (unread.Role == "planner" || unread.Role == "solver") && p.Steps() == 0:
-		case p.Steps() == 0 && p.Failure == "no step of the plan could be carried out":
-		default:
+		unread, isUnread := errors.AsType[*ask.Error](p.err)
+		_, isSpent := errors.AsType[*ask.BudgetError](p.err)
+		if none := p.Steps() == 0; p.err != nil && !isSpent && !(none && (p.Failure == "no step of the plan could be carried out" ||
+			isUnread && (unread.Role == "planner" || unread.Role == "solver"))) {
 			t.Errorf("error %v with %d steps", p.err, p.Steps())
 		}
 		if p.err == nil && p.Answer() != "" && !p.Proof.Same { // something of a step that failed was left
@@ -239,105 +232,76 @@ func choose(t *rapid.T, tr *record.Trajectory) (question, option int) {
 	return -1, 0
 }
 
-// A choice is what judge and router say in a round. Route is 0 for Add Step.
-type choice struct {
-	sufficient bool
-	route      int
-}
-
-// algorithm1 is DS-STAR's Algorithm 1, line by line, with its indices: k counts
-// rounds from 0, p is the plan, as the rounds in which its steps were planned.
-// It returns the plan as it is judged in each round, all requests, and how often steps are dropped.
+// TestAlgorithm1 holds plan, requests and the steps that these show to DS-STAR's Algorithm 1, over any
+// verdicts and routes, with its indices: k counts rounds from 0, p is the plan, as the rounds in which its
+// steps were planned.
 //
 // Two things differ from the paper's text. Line 21 says l = k, which is the last
 // step only until a step was dropped. And after the last verdict nothing more is
 // planned, which would never be judged.
-func algorithm1(m int, choices []choice) (judged [][]int, asked []string, backs int) {
-	p := []int{0}                           // a program describes the files, lines 3 to 6
-	asked = append(asked, key("solver", 0)) // lines 8 to 11: the solver's reply has the cell
-	for k := range m {
-		judged = append(judged, slices.Clone(p))
-		asked = append(asked, key("judge", k)) // line 13
-		v := choices[k]
-		if v.sufficient {
-			return judged, append(asked, "second the answer"), backs // line 15
-		}
-		if k == m-1 {
-			break
-		}
-		l := len(p) - 1 // line 21; the judge's reply has the route of line 17
-		if v.route > 0 {
-			w := v.route - 1 // lines 18 and 19; the paper counts steps from 0
-			l = w - 1
-			backs++
-		}
-		p = p[:l+1]                               // line 23
-		asked = append(asked, key("solver", k+1)) // lines 24 and 26
-		p = append(slices.Clone(p), k+1)          // line 25
-	}
-	return judged, append(asked, "finalizer the answer"), backs
-}
-
-func key(role string, k int) string { return fmt.Sprintf("%s round %d", role, k+1) }
-
-// TestAlgorithm1 holds plan, requests and the steps that these show to Algorithm 1, over any verdicts
-// and routes.
 func TestAlgorithm1(t *testing.T) {
 	const last = "y = x\nprint(y)"
 	cell := func(k int) string { return fmt.Sprintf("x = %d\nprint(x)", 1000+k) }
+	key := func(role string, k int) string { return fmt.Sprintf("%s round %d", role, k+1) }
 	rapid.Check(t, func(t *rapid.T) {
-		m := rapid.IntRange(1, 8).Draw(t, "M")
-		replies := simple.with(script{"verdict": no, "last": last, "finalizer": last})
-		var choices []choice
-		for steps := 1; len(choices) < m; {
-			c, k := choice{rapid.IntRange(0, 5).Draw(t, "verdict") == 0,
-				rapid.IntRange(0, steps).Draw(t, "route")}, len(choices)
-			choices = append(choices, c)
-			replies[key("cell", k)], replies[key("wrong", k)] = cell(k), fmt.Sprint(c.route)
-			if steps++; c.route > 0 {
-				steps, replies[key("verdict", k)] = c.route, bad
+		m, backs, enough := rapid.IntRange(1, 8).Draw(t, "M"), 0, false
+		replies := simple.with(script{"last": last, "finalizer": last})
+		p, judged := []int{0}, [][]int(nil) // a program describes the files, lines 3 to 6
+		asked := []string{key("solver", 0)} // lines 8 to 11: the solver's reply has the cell
+		for k := 0; k < m && !enough; k++ {
+			judged, asked = append(judged, slices.Clone(p)), append(asked, key("judge", k)) // line 13
+			verdict, route := no, rapid.IntRange(0, len(p)).Draw(t, "route")                // 0 for Add Step
+			if enough = rapid.IntRange(0, 5).Draw(t, "verdict") == 0; enough {
+				verdict = yes
+			} else if route > 0 {
+				verdict = bad
 			}
-			if c.sufficient {
-				replies[key("verdict", k)] = yes
+			replies[key("cell", k)], replies[key("verdict", k)] = cell(k), verdict
+			replies[key("wrong", k)] = fmt.Sprint(route)
+			if enough || k == m-1 {
+				break // line 15
 			}
+			l := len(p) - 1 // line 21; the judge's reply has the route of line 17
+			if route > 0 {
+				w := route - 1 // lines 18 and 19; the paper counts steps from 0
+				l = w - 1
+				backs++
+			}
+			p = append(slices.Clone(p[:l+1]), k+1)    // lines 23 and 25
+			asked = append(asked, key("solver", k+1)) // lines 24 and 26
 		}
-		judged, asked, backs := algorithm1(m, choices)
+		asked = append(asked, map[bool]string{true: "second the answer", false: "finalizer the answer"}[enough])
 		var plans [][]int
-		p := play(t, replies, func(s *stage) {
+		got := play(t, replies, func(s *stage) {
 			s.config.MaxRounds = m
 			s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
 				if e.Kind == agent.Judged { // the plan before the route
-					plans = append(plans, planOf(tr))
+					plans = append(plans, nil)
+					for _, r := range tr.Plan() {
+						plans[len(plans)-1] = append(plans[len(plans)-1], r.Number-1)
+					}
 				}
 				return nil
 			}
 		}).noError(t)
 		equal(t, "plans", plans, judged)
-		equal(t, "requests", p.model.asked, asked)
+		equal(t, "requests", got.model.asked, asked)
 		for k, plan := range judged {
-			request := p.model.prompt(t, key("judge", k))
+			request := got.model.prompt(t, key("judge", k))
 			for n := range k + 1 {
 				if strings.Contains(request, cell(n)) != slices.Contains(plan, n) {
 					t.Errorf("the plan is %d, and the judge reads:\n%s", plan, request)
 				}
 			}
 		}
-		if p.Sufficient() != choices[len(judged)-1].sufficient || p.Answer() == "" || !p.Proof.Same || p.world.rollbacks != backs {
+		if got.Sufficient() != enough || got.Answer() == "" || !got.Proof.Same || got.world.rollbacks != backs {
 			t.Errorf("sufficient %v, answer %q, proof %+v, the session went back %d times, not %d",
-				p.Sufficient(), p.Answer(), p.Proof, p.world.rollbacks, backs)
+				got.Sufficient(), got.Answer(), got.Proof, got.world.rollbacks, backs)
 		}
 		var cells []string
 		for _, k := range judged[len(judged)-1] {
 			cells = append(cells, cell(k))
 		}
-		equal(t, "cells", p.Cells()[2:], append(cells, last))
+		equal(t, "cells", got.Cells()[2:], append(cells, last))
 	})
-}
-
-// planOf returns the indexes of the rounds whose steps make up the plan.
-func planOf(tr *record.Trajectory) (plan []int) {
-	for _, r := range tr.Plan() {
-		plan = append(plan, r.Number-1)
-	}
-	return plan
 }
