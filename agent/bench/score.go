@@ -33,15 +33,12 @@ type Score struct {
 type Scores struct {
 	Bench    string   `json:"bench"`
 	Compat   string   `json:"compat"`
-	Repeat   int      `json:"repeat"` // how often each task was run: scores and totals are means
-	Score    *Value   `json:"score"`  // per cent; null: nothing can be scored
+	Score    *Value   `json:"score"` // per cent; null: nothing can be scored
 	Tasks    []Score  `json:"tasks"`
 	Totals   []Total  `json:"totals"`   // the benchmark's own
 	Unscored int      `json:"unscored"` // tasks without a score
 	Missing  []string `json:"missing"`  // paths that this copy lacks for scoring
 	Unknown  []string `json:"unknown"`  // ids of answers to no task
-
-	Each []Score `json:"-"` // of the tasks in the first repeat, in the second …
 }
 
 // Compat selects how answers are scored: like the public code, with its faults, so that
@@ -175,41 +172,34 @@ func (s Scorer) rate(ctx context.Context, p *python, t Task, a Answer) (Score, e
 	}
 }
 
-// Score scores answers to tasks of the suite, in the order of the tasks; one or more repeats of
-// them. The error is an *AnswersError if all answers belong to unknown tasks, or two to one task;
-// a *StopError, or ctx's error. Any other failure leaves only its task without a score.
-func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task,
-	repeats ...[]Answer) (Scores, error) {
-	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat), Repeat: len(repeats),
-		Tasks: []Score{}, Missing: append([]string{}, s.Missing...), Unknown: []string{}}
+// Score scores answers to tasks of the suite, in the order of the tasks. The error is an
+// *AnswersError if all answers belong to unknown tasks, or two to one task; a *StopError, or ctx's
+// error. Any other failure leaves only its task without a score.
+func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, answers []Answer) (Scores, error) {
+	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat),
+		Tasks: []Score{}, Missing: append([]string{}, s.Missing...)}
 	for _, t := range tasks {
 		all.Missing = append(all.Missing, t.NoGold...)
 	}
-	p := scorer.reading(tasks, slices.Concat(repeats...))
+	byID, unknown, err := s.match(answers)
+	if err == nil && len(byID) == 0 && len(unknown) > 0 {
+		err = &AnswersError{"answers to tasks that are not there: " + Some(unknown, 5)}
+	}
+	if all.Unknown = append([]string{}, unknown...); err != nil {
+		return all, err
+	}
+	p := scorer.reading(tasks, answers)
 	defer p.close()
-	for _, answers := range repeats {
-		byID, unknown, err := s.match(answers)
-		if all.Unknown = append(all.Unknown, unknown...); err != nil {
+	var values []float64
+	for _, t := range tasks {
+		score, err := scorer.score(ctx, p, t, byID[t.ID])
+		if _, stops := errors.AsType[*StopError](err); stops || err != nil && ctx.Err() != nil {
 			return all, err
 		}
-		if len(byID) == 0 && len(unknown) > 0 {
-			return all, &AnswersError{"answers to tasks that are not there: " + Some(unknown, 5)}
+		if err != nil {
+			score.Failed = brief.OneLine(err.Error())
+			score.Detail = score.Failed
 		}
-		for _, t := range tasks {
-			score, err := scorer.score(ctx, p, t, byID[t.ID])
-			if _, stops := errors.AsType[*StopError](err); stops || err != nil && ctx.Err() != nil {
-				return all, err
-			}
-			if err != nil {
-				score.Failed = brief.OneLine(err.Error())
-				score.Detail = score.Failed
-			}
-			all.Each = append(all.Each, score)
-		}
-	}
-	var values []float64
-	for i := range tasks {
-		score := all.mean(i, len(tasks))
 		if score.Value == nil {
 			all.Unscored++
 		} else if !score.Uncounted {
@@ -218,28 +208,8 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task,
 		all.Tasks = append(all.Tasks, score)
 	}
 	all.Score = Share(values)
-	all.Totals = s.Benchmark.sums.totals(all.Each, len(repeats))
+	all.Totals = s.Benchmark.sums.totals(all.Tasks)
 	return all, nil
-}
-
-// mean returns the mean score of the i-th of n tasks over its repeats, as far as there are any.
-// Its parts are those of the first.
-func (s *Scores) mean(i, n int) Score {
-	mean := s.Each[i]
-	var values []float64
-	for ; i < len(s.Each); i += n {
-		one := s.Each[i]
-		mean.Missing, mean.Uncounted = mean.Missing || one.Missing, mean.Uncounted || one.Uncounted
-		mean.Metric, mean.Detail = cmp.Or(mean.Metric, one.Metric), cmp.Or(mean.Detail, one.Detail)
-		mean.Failed = cmp.Or(mean.Failed, one.Failed)
-		if one.Value != nil {
-			values = append(values, *one.Value)
-		}
-	}
-	if values != nil {
-		mean.Value = &Mean(values).Value
-	}
-	return mean
 }
 
 // match returns the answers by task id, and the ids that belong to no task.

@@ -264,7 +264,7 @@ func TestDABench(t *testing.T) {
 			"concept/A 50 of 2", "concept/B 100 of 1"},
 	} {
 		scorer := Scorer{Compat: compat, Open: real(t)}
-		scores, err := suite.Score(t.Context(), scorer, suite.Tasks, answers, answers)
+		scores, err := suite.Score(t.Context(), scorer, suite.Tasks, answers)
 		same(t, fmt.Sprint(compat, err), want, inWords(scores.Totals))
 	}
 }
@@ -416,14 +416,14 @@ func TestTotals(t *testing.T) {
 			{Value: new(0.5), Metric: "f1", Domain: "legal", Level: "hard"},
 			{Value: new(1.), Metric: "f1_approximate (not in the total)", Uncounted: true,
 				Domain: "wildfire", Level: "hard"},
-		}, 1)))
+		})))
 	code, _ := Find("dacode")
 	same(t, "dacode", []string{"/score 100 of 1", "task type/data visualization 100 of 1",
 		"hardness/hard 100 of 1", "big type/EDA 100 of 1", "result type/plot 100 of 1"},
 		inWords(code.sums.totals([]Score{
 			{Value: new(1.), Domain: "data visualization", Level: "hard", task: Task{Kind: "bar"}},
 			{Domain: "machine learning competition", task: Task{Kind: "f1"}},
-		}, 1)))
+		})))
 }
 
 // TestWilson has values from R: prop.test(x, n, correct = FALSE).

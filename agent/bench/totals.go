@@ -51,9 +51,9 @@ func daBenchTotals(scores []Score) []Total {
 	return []Total{meanOf("", "PSAQ", scores), meanOf("", "UASQ", fields)}
 }
 
-// totals sums up the scores of so many repeats, as the benchmark does. Those without a value are
+// totals sums up scores as the benchmark does. Those without a value are
 // left out; uncounted ones are counted by their metric alone.
-func (s sums) totals(each []Score, repeats int) []Total {
+func (s sums) totals(each []Score) []Total {
 	all := []Total{}
 	var scores, counted []Score
 	for _, score := range each {
@@ -84,9 +84,6 @@ func (s sums) totals(each []Score, repeats int) []Total {
 		for _, name := range slices.Sorted(maps.Keys(of)) {
 			all = append(all, meanOf(g.name, name, of[name]))
 		}
-	}
-	for i := range all {
-		all[i].N /= repeats
 	}
 	return all
 }

@@ -18,49 +18,34 @@ import (
 
 // An About describes a run: bench.json. Runs with the same Setup measure the same.
 type About struct {
-	Bench  string `json:"bench"`
-	Agent  string `json:"agent"`
-	Model  string `json:"model"`
-	Repeat int    `json:"repeat"`
+	Bench string `json:"bench"`
+	Agent string `json:"agent"`
+	Model string `json:"model"`
 	// what else results depend on, by flag or setting
 	Setup    map[string]string `json:"setup"`
 	Replayed string            `json:"replayed,omitempty"` // the run whose replies replace the model's
 	Args     []string          `json:"args"`               // flags of the command line, for resuming
 	Items    []Item            `json:"tasks"`              // in the order in which they start
-
-	Published map[string]string `json:"published,omitempty"` // the agent's published settings
 }
 
-// A Difference is a setting that differs between two runs.
-type Difference struct{ Name, Was, Is string }
-
-// Differs returns the differences from a to b, sorted by name.
-func (a About) Differs(b About) (all []Difference) {
-	was, is := a.flat(), b.flat()
-	names := maps.Clone(was)
-	maps.Copy(names, is)
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if was[name] != is[name] {
-			all = append(all, Difference{name, was[name], is[name]})
+// Differs says in what b first differs from a; "": they measure the same.
+func (a About) Differs(b About) string {
+	all := map[string][2]string{"bench": {a.Bench, b.Bench}, "agent": {a.Agent, b.Agent},
+		"model": {a.Model, b.Model}}
+	for _, setup := range []map[string]string{a.Setup, b.Setup} {
+		for name := range setup {
+			all[name] = [2]string{a.Setup[name], b.Setup[name]}
 		}
 	}
-	return all
-}
-
-func (a About) flat() map[string]string {
-	var ids []string
-	for _, item := range a.Items {
-		ids = append(ids, item.ID)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if v := all[name]; v[0] != v[1] {
+			return fmt.Sprintf("%s %s, not %s", name, cmp.Or(v[0], "as usual"), cmp.Or(v[1], "as usual"))
+		}
 	}
-	slices.Sort(ids)
-	tasks := strings.Join(ids, ", ")
-	if len(tasks) >= 200 {
-		tasks = fmt.Sprintf("%d tasks (%s)", len(ids), record.Digest(tasks)[:8])
+	if !slices.Equal(a.Items, b.Items) {
+		return "other tasks"
 	}
-	all := map[string]string{"bench": a.Bench, "agent": a.Agent, "model": a.Model,
-		"repeat": fmt.Sprint(a.Repeat), "task_ids": tasks}
-	maps.Copy(all, a.Setup)
-	return all
+	return ""
 }
 
 // Errors that those of [Create] and [Open] wrap, beside [disk.ErrLocked].
@@ -73,7 +58,7 @@ var (
 type Result struct {
 	About
 	Path    string
-	Records []Record // the last one of each task and repeat that has one: see jobs
+	Records []Record // the last one of each task that has one, in the tasks' order
 }
 
 const (
@@ -101,38 +86,28 @@ func Read(path string) (Result, error) {
 	if err != nil {
 		return r, fmt.Errorf("%s: %w", resultsFile, err)
 	}
-	last := map[Key]Record{}
+	last := map[string]Record{}
 	for n, record := range all {
 		if record.Task == "" {
 			return r, fmt.Errorf("%s: result %d is of no task", resultsFile, n+1)
 		}
-		last[record.Key()] = record
+		last[record.Task] = record
 	}
-	for _, job := range r.jobs() {
-		if record, ok := last[job.Key()]; ok {
+	for _, item := range r.Items {
+		if record, ok := last[item.ID]; ok {
 			r.Records = append(r.Records, record)
 		}
 	}
 	return r, nil
 }
 
-// jobs returns the records to be made, without their results: all tasks once before any is repeated.
-func (a About) jobs() (all []Record) {
-	for repeat := 1; repeat <= max(1, a.Repeat); repeat++ {
-		for _, item := range a.Items {
-			all = append(all, Record{Task: item.ID, Repeat: repeat, Level: item.Level, Domain: item.Domain})
-		}
-	}
-	return all
-}
-
-// left returns the jobs that have no result.
-func (r Result) left() []Record {
-	done := map[Key]bool{}
+// left returns the tasks that have no result.
+func (r Result) left() []Item {
+	done := map[string]bool{}
 	for _, record := range r.Records {
-		done[record.Key()] = true
+		done[record.Task] = true
 	}
-	return slices.DeleteFunc(r.jobs(), func(job Record) bool { return done[job.Key()] })
+	return slices.DeleteFunc(slices.Clone(r.Items), func(i Item) bool { return done[i.ID] })
 }
 
 // Missing returns how many results are missing.
@@ -209,8 +184,7 @@ func open(path string, about *About) (*Folder, error) {
 }
 
 // TaskFolder returns the run folder of a task of the run at path.
-func TaskFolder(path string, k Key) string {
-	name := k.String()
+func TaskFolder(path, name string) string {
 	if filepath.Base(name) != name || strings.Trim(name, ".") == "" || len(name) > 199 {
 		name = "task-" + record.Digest(name)
 	}
@@ -226,7 +200,7 @@ func (f *Folder) Forget(chosen func(Record) bool) {
 // Append adds a record. When it returns, the line is on disk. A partial write is undone.
 func (f *Folder) Append(r Record) error {
 	if err := f.lines.Append(r); err != nil {
-		return fmt.Errorf("record %s: %w", r.Key(), err)
+		return fmt.Errorf("record %s: %w", r.Task, err)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@
 package runner
 
 import (
-	"fmt"
 	"strings"
 
 	"dsstar/agent/record"
@@ -18,20 +17,6 @@ type Item struct {
 	ID     string `json:"id"`
 	Level  string `json:"level,omitempty"`  // easy, hard …, as the suite has it
 	Domain string `json:"domain,omitempty"` // or type of task
-}
-
-// A Key identifies a result of a run.
-type Key struct {
-	ID     string
-	Repeat int // from 1
-}
-
-// String returns the name of the result's folder in tasks/.
-func (k Key) String() string {
-	if k.Repeat > 1 {
-		return fmt.Sprintf("%s-r%d", k.ID, k.Repeat)
-	}
-	return k.ID
 }
 
 // A Cause is why a task was not solved.
@@ -62,7 +47,6 @@ func (c Cause) Flag() string { return strings.ReplaceAll(string(c), " ", "-") }
 // A Record is the result of one task: a line of results.jsonl.
 type Record struct {
 	Task   string `json:"task_id"`
-	Repeat int    `json:"repeat"` // from 1
 	Level  string `json:"level,omitempty"`
 	Domain string `json:"domain,omitempty"`
 
@@ -97,9 +81,6 @@ type Record struct {
 
 	Sandbox string `json:"sandbox,omitempty"` // what confined its cells
 }
-
-// Key returns the record's key.
-func (r Record) Key() Key { return Key{r.Task, max(1, r.Repeat)} }
 
 // Right reports whether the task is solved, that is, has the full score.
 func (r Record) Right() bool { return r.Score != nil && *r.Score >= 1-1e-9 }

@@ -31,7 +31,7 @@ type Config struct {
 	Agent  agent.Config // of every task, without model, folder, sessions and sandbox
 	Scorer bench.Scorer // without a judge, which is the task's model
 	Site   Site
-	Models func(Key) (model, embedder llm.Model, err error) // of one task
+	Models func(task string) (model, embedder llm.Model, err error)
 
 	// Observe, if set, is called for each event, one call at a time.
 	Observe func(Event)
@@ -40,7 +40,7 @@ type Config struct {
 // An Event is that a task has begun, has ended with its Record, or cannot be run for Err; and the
 // state after it.
 type Event struct {
-	Key    Key
+	Task   string
 	Record *Record
 	Err    error
 
@@ -77,12 +77,12 @@ func Run(ctx context.Context, cfg Config) error {
 	defer cancel()
 	tasks, ctx := errgroup.WithContext(ctx)
 	tasks.SetLimit(cfg.Jobs)
-	for _, job := range r.Folder.left() {
+	for _, item := range r.Folder.left() {
 		tasks.Go(func() error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			return r.do(ctx, job)
+			return r.do(ctx, item)
 		})
 	}
 	return tasks.Wait()
@@ -96,21 +96,21 @@ type run struct {
 	inARow int // number of consecutive model or kernel errors
 }
 
-// do carries out a job in a new run folder and records the result.
-func (r *run) do(ctx context.Context, job Record) error {
-	key, dir := job.Key(), TaskFolder(r.Folder.Path, job.Key())
+// do has a task solved in a new run folder and records the result.
+func (r *run) do(ctx context.Context, item Item) error {
+	dir := TaskFolder(r.Folder.Path, item.ID)
 	if err := os.RemoveAll(dir); err != nil {
-		return fmt.Errorf("begin %s: %w", key, err)
+		return fmt.Errorf("begin %s: %w", item.ID, err)
 	}
-	r.tell(Event{Key: key}, 1)
-	result, err := r.solve(ctx, job, dir)
+	r.tell(Event{Task: item.ID}, 1)
+	result, err := r.solve(ctx, item, dir)
 	if _, _, spent := r.Budget.Used(); ctx.Err() != nil { // the record may be incomplete
 		err = context.Cause(ctx)
 	} else if spent != nil {
 		err = spent
 	}
 	if errors.Is(err, errLacking) {
-		r.tell(Event{Key: key, Err: err}, -1)
+		r.tell(Event{Task: item.ID, Err: err}, -1)
 		return nil
 	} else if err != nil {
 		return err
@@ -119,7 +119,7 @@ func (r *run) do(ctx context.Context, job Record) error {
 	if err := r.Folder.Append(result); err != nil {
 		return err
 	}
-	if r.tell(Event{Key: key, Record: &result}, -1) >= sick {
+	if r.tell(Event{Task: item.ID, Record: &result}, -1) >= sick {
 		return &SickError{result.Error}
 	}
 	return nil

@@ -19,7 +19,7 @@ import (
 )
 
 func about(n int) About {
-	a := About{Bench: "dir", Agent: "fake", Model: "none", Repeat: 1,
+	a := About{Bench: "dir", Agent: "fake", Model: "none",
 		Setup: map[string]string{"max_rounds": "20"}}
 	for i := range n {
 		a.Items = append(a.Items, Item{ID: fmt.Sprintf("task-%02d", i),
@@ -66,7 +66,7 @@ func with(t *testing.T, f *Folder, solve func(ctx context.Context, task string, 
 		tasks[i.ID] = bench.Task{ID: i.ID, Data: data}
 	}
 	return Config{Folder: f, Jobs: 1, Tasks: tasks, Budget: &ask.Budget{AllTasks: true},
-		Models: func(Key) (llm.Model, llm.Model, error) { return model{}, nil, nil },
+		Models: func(string) (llm.Model, llm.Model, error) { return model{}, nil, nil },
 		Site: Site{Fatal: func(error) bool { return false },
 			Sessions: func(record.Folder, string, []string) (agent.Open, agent.RunScript) { return nil, nil }},
 		Solve: func(ctx context.Context, cfg agent.Config, _ record.Task) (Record, error) {
@@ -79,25 +79,23 @@ func onceEach(t *testing.T, f *Folder) Result {
 	t.Helper()
 	r, err := Read(f.Path)
 	data, _ := os.ReadFile(filepath.Join(f.Path, resultsFile))
-	if n := len(f.Items) * f.Repeat; err != nil || strings.Count(string(data), "\n") != n || r.Missing() > 0 {
+	if n := len(f.Items); err != nil || strings.Count(string(data), "\n") != n || r.Missing() > 0 {
 		t.Errorf("%d of %d tasks have no record: %v\n%s", r.Missing(), n, err, data)
 	}
 	return r
 }
 
-// TestRunAndRepeat: the folder's path is relative.
-func TestRunAndRepeat(t *testing.T) {
+// TestRun: the folder's path is relative.
+func TestRun(t *testing.T) {
 	t.Chdir(t.TempDir())
-	a := about(7)
-	a.Repeat = 3
-	f, err := Create("out", a)
+	f, err := Create("out", about(21))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	var last Event
 	run := with(t, f, func(_ context.Context, task string, _ agent.Config) (Record, error) {
-		if strings.HasSuffix(task, "-r2") {
+		if task > "task-13" {
 			return scored(0), nil
 		}
 		return scored(1), nil
@@ -109,8 +107,15 @@ func TestRunAndRepeat(t *testing.T) {
 	if last.Right != 14 || last.Wrong != 7 || last.Running != 0 {
 		t.Errorf("%+v", last.Totals)
 	}
-	if r := onceEach(t, f).Records[14]; r.Task != "task-00" || r.Level != "easy" || r.Repeat != 3 {
-		t.Errorf("%+v", r)
+	r := onceEach(t, f)
+	if last := r.Records[20]; last.Task != "task-20" || last.Level != "easy" {
+		t.Errorf("%+v", last)
+	}
+	other := r.About
+	other.Setup = map[string]string{"max_rounds": "20", "seed": "7"}
+	if what := r.Differs(other); r.Differs(r.About) != "" || what != "seed as usual, not 7" ||
+		other.Differs(r.About) != "seed 7, not as usual" || r.Differs(about(20)) != "other tasks" {
+		t.Error(what)
 	}
 }
 
@@ -246,8 +251,8 @@ func TestEnds(t *testing.T) {
 func TestSafeNames(t *testing.T) {
 	names := map[string]bool{}
 	for _, name := range []string{"../../etc", "a/b", "a_b", "..", "", strings.Repeat("x", 400), "ok-1.2_3"} {
-		got := filepath.Base(TaskFolder("out", Key{name, 1}))
-		if TaskFolder("out", Key{name, 1}) != filepath.Join("out", "tasks", got) || len(got) > 200 || names[got] {
+		got := filepath.Base(TaskFolder("out", name))
+		if TaskFolder("out", name) != filepath.Join("out", "tasks", got) || len(got) > 200 || names[got] {
 			t.Errorf("%q: %q", name, got)
 		}
 		names[got] = true

@@ -38,14 +38,14 @@ type Site struct {
 
 // solve solves one task in its run folder, within its time limit, and scores the answer. Failures of
 // the agent, the model or cells belong in the Record. An error means that there is none.
-func (r *run) solve(run context.Context, job Record, dir string) (Record, error) {
+func (r *run) solve(run context.Context, item Item, dir string) (Record, error) {
 	ctx, cancel := context.WithTimeout(run, cmp.Or(r.Timeout, math.MaxInt64))
 	defer cancel()
 	folder, err := record.CreateFolder(dir)
 	if err != nil {
 		return Record{}, err
 	}
-	t, config := r.Tasks[job.Task], r.Agent
+	t, config := r.Tasks[item.ID], r.Agent
 	task, read, err := prepare(ctx, t, folder)
 	if err != nil {
 		return Record{}, err
@@ -56,7 +56,7 @@ func (r *run) solve(run context.Context, job Record, dir string) (Record, error)
 	}
 	defer trace.Close()
 	trace.Price = config.Price
-	model, embedder, err := r.Models(job.Key())
+	model, embedder, err := r.Models(item.ID)
 	if err != nil {
 		return Record{}, err
 	}
@@ -76,7 +76,7 @@ func (r *run) solve(run context.Context, job Record, dir string) (Record, error)
 		result.Cause, result.Error = cause, brief.Clip(brief.OneLine(err.Error()), 300)
 		result.Finished = false
 	}
-	result.Task, result.Repeat, result.Level, result.Domain = job.Task, job.Repeat, job.Level, job.Domain
+	result.Task, result.Level, result.Domain = item.ID, item.Level, item.Domain
 	return r.score(run, result, t, config.Settings), nil
 }
 
@@ -136,12 +136,10 @@ func (r *run) score(ctx context.Context, record Record, t bench.Task, judge ask.
 	return withScore(record, score)
 }
 
-// Answers returns the answers of a run by repeat, in the order of its tasks.
-func Answers(r Result, tasks map[string]bench.Task) [][]bench.Answer {
-	all := make([][]bench.Answer, max(1, r.Repeat))
+// Answers returns the answers of a run, in the order of its tasks.
+func Answers(r Result, tasks map[string]bench.Task) (all []bench.Answer) {
 	for _, record := range r.Records {
-		i := record.Key().Repeat - 1
-		all[i] = append(all[i], answerOf(record, tasks[record.Task], r.Path))
+		all = append(all, answerOf(record, tasks[record.Task], r.Path))
 	}
 	return all
 }
@@ -150,7 +148,7 @@ func Answers(r Result, tasks map[string]bench.Task) [][]bench.Answer {
 // DA-Code gives no points to an agent that used up its steps, so its answer is unfinished
 // there. Under all other rules it counts.
 func answerOf(r Record, task bench.Task, out string) bench.Answer {
-	dir := TaskFolder(out, r.Key())
+	dir := TaskFolder(out, r.Task)
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs // kernels have another working folder
 	}
@@ -199,19 +197,18 @@ func withScore(record Record, s bench.Score) Record {
 	return record
 }
 
-// Save records in a run the scores of its repeats.
+// Save records scores in a run.
 func Save(r Result, scores bench.Scores) error {
 	folder, err := Open(r.Path)
 	if err != nil {
 		return err
 	}
-	of := map[Key]bench.Score{}
-	for i, score := range scores.Each {
-		of[Key{ID: score.ID, Repeat: 1 + i/len(scores.Tasks)}] = score
+	of := map[string]bench.Score{}
+	for _, score := range scores.Tasks {
+		of[score.ID] = score
 	}
 	for _, record := range r.Records {
-		s := of[record.Key()]
-		if s.Value != nil {
+		if s := of[record.Task]; s.Value != nil {
 			err = cmp.Or(err, folder.Append(withScore(record, s)))
 		}
 	}

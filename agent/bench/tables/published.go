@@ -1,11 +1,16 @@
+// Package tables shows recorded benchmark runs as Markdown: the papers' tables with our figures below
+// the published ones, and comparisons of two runs. The same records give the same bytes, also in a
+// replay: only comparisons have seconds.
 package tables
 
 import (
 	_ "embed"
 	"encoding/csv"
+	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
+	"text/tabwriter"
 
 	"dsstar/agent/bench/runner"
 )
@@ -14,13 +19,14 @@ import (
 // (2410.07331; those that two copies of the paper agree on) and Data Interpreter (2402.18679). A
 // record is
 //
-//	table,NAME,TITLE,SOURCE,BENCHMARK,TASKS
+//	table,NAME,TITLE,SOURCE,BENCHMARK
 //	note,TEXT
 //	column,NAME,MEASURE,level or domain,VALUE...
 //	row,FRAMEWORK,MODEL,RUN,FIGURES...
 //
-// TASKS are those behind the figures, if that is known. RUN is the agent of our run beside the row,
-// and its flags, sorted; it is empty if dsstar cannot run it. An empty figure is not published.
+// A column without a measure has no figures of ours. A VALUE is the beginning of a level's or domain's
+// name. RUN is our agent and its flags; it is empty if dsstar cannot run the row. An empty figure is
+// not published.
 //
 //go:embed published.csv
 var published string
@@ -29,22 +35,15 @@ var published string
 type Table struct {
 	Name                 string // such as ds-star:1
 	title, source, bench string
-	tasks                int // behind the figures; 0: unknown
 	columns              []column
-	rows                 []row
+	rows                 [][]string
 	notes                []string
 }
 
 type column struct {
 	name, measure string
-	decimals      int // of its figures
-	chosen        choice
-}
-
-type row struct {
-	framework, model string
-	run              string // the agent of our run, and its flags
-	figures          []string
+	by            string   // level or domain; "": all tasks
+	values        []string // beginnings of it
 }
 
 // Papers returns all tables.
@@ -57,70 +56,106 @@ func Papers() (all []Table) {
 	}
 	for _, f := range lines {
 		if f[0] == "table" {
-			tasks, _ := strconv.Atoi(f[5])
-			all = append(all, Table{Name: f[1], title: f[2], source: f[3], bench: f[4], tasks: tasks})
+			all = append(all, Table{Name: f[1], title: f[2], source: f[3], bench: f[4]})
 			continue
 		}
 		switch t := &all[len(all)-1]; f[0] {
 		case "note":
 			t.notes = append(t.notes, f[1])
 		case "column":
-			f = append(f, "")
-			t.columns = append(t.columns, column{f[1], f[2], 1, chosenBy(f[3], f[min(4, len(f)):])})
-		default:
-			t.rows = append(t.rows, row{f[1], f[2], f[3], f[4:]})
-			for i, figure := range f[4:] {
-				if _, after, _ := strings.Cut(figure, "."); figure != "" {
-					t.columns[i].decimals = len(after)
-				}
+			c := column{name: f[1], measure: f[2]}
+			if len(f) > 3 {
+				c.by, c.values = f[3], f[4:]
 			}
+			t.columns = append(t.columns, c)
+		default:
+			t.rows = append(t.rows, f[1:])
 		}
 	}
 	return all
 }
 
-// varies lists the prefixes of settings that distinguish kinds of runs. Other settings, such as
-// limits, are mentioned in a note.
-var varies = []string{
-	"split", "method.", "models.", "max_rounds", "max_steps", "max_history", "data_setting",
-	"debug_tries", "reasoning",
+// has reports whether the column is about a task.
+func (c column) has(i runner.Item) bool {
+	of := strings.ToLower(map[string]string{"level": i.Level, "domain": i.Domain}[c.by])
+	return c.by == "" || slices.ContainsFunc(c.values, func(begin string) bool {
+		return strings.HasPrefix(of, strings.ToLower(begin))
+	})
 }
 
-func varied(name string) bool {
-	return slices.ContainsFunc(varies, func(begin string) bool { return strings.HasPrefix(name, begin) })
-}
-
-// flagged names a run by its agent and the flags of its settings that are not the default, sorted.
-func flagged(r runner.Result) string {
-	flags := []string{}
-	for name, value := range r.Setup {
-		flag := strings.ReplaceAll(strings.TrimPrefix(name, "method."), "_", "-")
-		role, ofRole := strings.CutPrefix(name, "models.")
-		value = value[strings.LastIndexByte(value, '/')+1:] // of a model without its provider
-		switch {
-		case !varied(name):
-			continue
-		case ofRole:
-			flag = "role-model " + role + "=" + value
-		case value == "false":
-			flag = "no-" + flag
-		case value != "true":
-			flag += " " + value
-		}
-		flags = append(flags, "--"+flag)
+// Markdown returns the table, with a row for each run below the published ones.
+func (t Table) Markdown(runs []runner.Result) string {
+	head, rows, notes := []string{"Framework", "Model", "Run"}, slices.Clone(t.rows), t.notes
+	for _, c := range t.columns {
+		head = append(head, c.name)
 	}
-	slices.Sort(flags)
-	return strings.Join(slices.Insert(flags, 0, r.Agent), " ")
+	for _, r := range runs {
+		if r.Bench != t.bench {
+			notes = append(notes, fmt.Sprintf("%s is a run of %s, and the table is about %s", named(r), r.Bench,
+				t.bench))
+			continue
+		}
+		row := []string{"ours", r.Model, named(r)}
+		for _, c := range t.columns {
+			row = append(row, valueText(measured(r, c.measure, c.has)))
+		}
+		rows = append(rows, row)
+		notes = append(notes, about(r)...)
+	}
+	text := fmt.Sprintf("## %s: %s\n\n%s\nPublished: %s. Ours: the figure, (n tasks, and the 95 %% interval "+
+		"by Wilson for shares and scores).\n", t.Name, t.title, grid(head, rows), t.source)
+	for _, note := range notes {
+		text += "- " + note + "\n"
+	}
+	return text
 }
 
-// is reports whether a run belongs beside the row.
-func (r row) is(of runner.Result) bool {
-	return strings.ReplaceAll(r.run, "PROVIDER/", "") == flagged(of) &&
-		modelName(r.model) == modelName(of.Model)
+// named names a run by its agent and the settings that are not the default, but not where it is, which
+// differs in a replay.
+func named(r runner.Result) string {
+	text := r.Agent
+	for _, name := range slices.Sorted(maps.Keys(r.Setup)) {
+		if name != "tasks" && name != "data" {
+			text += ", " + name + " " + r.Setup[name]
+		}
+	}
+	return text
 }
 
-// named returns a run's name in notes. It omits the folder, which differs in a replay.
-func named(r runner.Result) string { return flagged(r) + " with " + r.Model }
+// about lists what a reader of a run's figures should know.
+func about(r runner.Result) (notes []string) {
+	if n := r.Missing(); n > 0 {
+		notes = append(notes, fmt.Sprintf("%s: %d of %d tasks have no result yet, and count as wrong", named(r),
+			n, len(r.Items)))
+	}
+	open := 0
+	for _, record := range r.Records {
+		if strings.HasPrefix(record.Sandbox, "none") {
+			open++
+		}
+	}
+	if open > 0 {
+		notes = append(notes, fmt.Sprintf("%s: %d of %d tasks ran outside the sandbox, with the rights and the "+
+			"network of their server", named(r), open, len(r.Records)))
+	}
+	return notes
+}
 
-// modelName returns the name of a model without provider, case and hyphens.
-func modelName(name string) string { return plain(name[strings.LastIndexByte(name, '/')+1:]) }
+// grid returns a Markdown table with aligned columns.
+func grid(head []string, rows [][]string) string {
+	var b strings.Builder
+	plain := strings.NewReplacer("|", `\|`, "\n", " ", "\t", " ")
+	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
+	for _, row := range slices.Concat([][]string{head, slices.Repeat([]string{"---"}, len(head))}, rows) {
+		for i := range head {
+			cell := absent
+			if i < len(row) && row[i] != "" {
+				cell = plain.Replace(row[i])
+			}
+			fmt.Fprintf(w, "| %s\t", cell)
+		}
+		fmt.Fprintln(w, "|")
+	}
+	_ = w.Flush() // to memory
+	return b.String()
+}

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -119,7 +118,7 @@ var measured = []string{
 // about returns the description of the run.
 func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Task,
 	past *runner.About) (runner.About, error) {
-	about := runner.About{Bench: b.bench, Agent: b.agent, Model: s.Model, Repeat: b.repeat,
+	about := runner.About{Bench: b.bench, Agent: b.agent, Model: s.Model,
 		Setup: map[string]string{}, Args: b.args(f)}
 	if path, ok := strings.CutPrefix(s.Model, configs.ReplayPrefix); ok {
 		about.Model, about.Replayed = past.Model, absolute(path)
@@ -169,11 +168,9 @@ func (b *runFlags) folder(about runner.About, past *runner.About) (*runner.Folde
 		}
 		return f, err
 	}
-	if all := past.Differs(about); len(all) > 0 {
-		d := all[0]
+	if setting := past.Differs(about); setting != "" {
 		return nil, usage.New(
-			fmt.Sprintf("%s was run with %s %s, not %s, and a run cannot change this setting", b.out, d.Name,
-				cmp.Or(d.Was, "as usual"), cmp.Or(d.Is, "as usual")),
+			fmt.Sprintf("%s was run with %s, and a run cannot change this setting", b.out, setting),
 			usage.Shell("dsstar bench run --resume --out %s   # as it was", b.out),
 			usage.Again("--out", b.out+"-2").But("resume").Note("another run"))
 	}

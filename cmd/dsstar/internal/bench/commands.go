@@ -55,7 +55,7 @@ type App struct {
 }
 
 const help = `Run agents over benchmarks, score their answers by the public rules, and print the
-papers' tables with the results beside the published figures. docs/benchmarks.md
+papers' tables with the results below the published figures. docs/benchmarks.md
 says where to get the benchmarks.
 
 `
@@ -103,10 +103,9 @@ func (a *App) tableCommand() *cobra.Command {
 	var papers []string
 	cmd := &cobra.Command{
 		Use:   "table --paper NAME [OUT…]",
-		Short: "Print a paper's table, with ours beside the published figures",
-		Long: `Print a table of a paper: the published figures, ours beside them with the number
-of tasks and the 95 % interval. A run is in the row of its agent, switches and model;
-other runs follow below.
+		Short: "Print a paper's table, with ours below the published figures",
+		Long: `Print a table of a paper: the published figures, and below them a row for each run,
+with the number of tasks and the 95 % interval.
 
 Tables: ` + strings.Join(paperNames(), ", "),
 		Example: "  dsstar bench table --paper ds-star:1 first second\n  dsstar bench table --paper " +
@@ -205,7 +204,7 @@ func (a *App) submitCommand() *cobra.Command {
 	return cmd
 }
 
-// submission returns the submission in a format, of the first repeat. A task without an answer gets
+// submission returns the submission in a format. A task without an answer gets
 // an empty one. A run that covers only part of a benchmark is refused.
 func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, error) {
 	f := flagsOf(r, flags)
@@ -226,7 +225,7 @@ func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, erro
 				" --out %s   # without --limit, --ids, --domain, --split", r.Path+"-all"))
 	}
 	suite.Benchmark = b
-	page, err := suite.Submission(runner.Answers(r, suite.ByID())[0])
+	page, err := suite.Submission(runner.Answers(r, suite.ByID()))
 	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
 		return nil, usage.New(bad.Error(),
 			usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", r.Path))

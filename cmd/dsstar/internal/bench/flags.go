@@ -35,7 +35,7 @@ type runFlags struct {
 	agent, ids, compat, out string
 	domains, retry          []string
 
-	jobs, limit, repeat   int
+	jobs, limit           int
 	seed                  uint64
 	agentOptions          solver.Options
 	timeout, totalTime    time.Duration
@@ -55,7 +55,6 @@ func (b *runFlags) add(f *pflag.FlagSet) {
 	f.IntVar(&b.limit, "limit", 0, "maximum number of tasks")
 	f.Uint64Var(&b.seed, "seed", 0,
 		"shuffles the tasks, before --limit (default: the benchmark's order)")
-	f.IntVar(&b.repeat, "repeat", 1, "how often each task runs")
 	f.IntVar(&b.jobs, "jobs", 1, "concurrent tasks")
 	f.StringVarP(&b.out, "out", "o", "", "the folder of the run; must be new or empty")
 	f.BoolVar(&b.resume, "resume", false, "continue the run in --out")
@@ -181,9 +180,6 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 	case b.jobs < 1:
 		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs),
 			usage.Again("--jobs", "1"))
-	case b.repeat < 1:
-		return usage.New(fmt.Sprintf("--repeat must be at least 1, not %d", b.repeat),
-			usage.Again("--repeat", "1"))
 	case b.agentOptions.Steps < 0 || b.agentOptions.Memory < 0:
 		return usage.New("--max-steps and --max-history must be at least 0",
 			usage.Without("max-steps", "max-history").Note("as published"))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,13 +56,11 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	if err := r.complete(cmd.Context(), tasks, past != nil && r.flags.resume); err != nil {
 		return err
 	}
-	set := asPublished(r.flags.agent, r.settings)
+	asPublished(r.flags.agent, r.settings)
 	about, err := r.flags.about(cmd.Flags(), r.settings, tasks, past)
 	if err != nil {
 		return err
 	}
-	maps.Copy(about.Setup, set)
-	about.Published = publishedBy(r.flags.agent)
 	agents := r.AgentConfig(r.settings)
 	agents.Key, agents.Jobs = r.Key(), max(1, r.settings.Jobs)
 	if agents.Price, err = r.openModels(about); err != nil {
@@ -166,44 +163,24 @@ func (r *run) openModels(about runner.About) (price func(string) (llm.Price, boo
 }
 
 // modelsOf returns the models of one task.
-func (r *run) modelsOf(k runner.Key) (model, embedder llm.Model, err error) {
+func (r *run) modelsOf(task string) (model, embedder llm.Model, err error) {
 	if r.model != nil {
 		return r.model, r.embedder, nil
 	}
-	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, configs.ReplayPrefix), k)
+	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, configs.ReplayPrefix), task)
 	return r.Replayed(from + "/trace.jsonl")
 }
 
-// asPublished applies the settings that were published with an agent, unless the user has set
-// them, and returns them by key.
-func asPublished(agentName string, s *configs.Settings) map[string]string {
+// asPublished applies the settings that were published with an agent, unless the user has set them.
+func asPublished(agentName string, s *configs.Settings) {
 	n, _ := solver.Find(agentName)
-	set := publishedBy(agentName)
-	if s.Temperature != nil {
-		delete(set, "temperature")
-	} else {
+	if s.Temperature == nil {
 		s.Temperature = n.Temperature
 	}
 	own := func(e configs.Entry) bool { return e.Key == "cell_timeout" && e.Source != "default" }
-	if slices.ContainsFunc(s.Explain(), own) || s.CellTimeout >= n.CellTimeout {
-		delete(set, "cell_timeout")
-	} else {
-		s.CellTimeout = n.CellTimeout
+	if !slices.ContainsFunc(s.Explain(), own) {
+		s.CellTimeout = max(s.CellTimeout, n.CellTimeout)
 	}
-	return set
-}
-
-// publishedBy returns all settings that were published with an agent, by key.
-func publishedBy(agentName string) map[string]string {
-	n, _ := solver.Find(agentName)
-	all := map[string]string{}
-	if n.Temperature != nil {
-		all["temperature"] = fmt.Sprint(*n.Temperature)
-	}
-	if n.CellTimeout > 0 {
-		all["cell_timeout"] = n.CellTimeout.String()
-	}
-	return all
 }
 
 // openSite finds where kernels are opened.
@@ -272,7 +249,7 @@ func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (kernels.S
 // run runs the tasks and prints the result.
 func (r *run) run(ctx context.Context) error {
 	r.progress.Paste("run      %s", r.config.Folder.Path)
-	view := &view{progress: r.progress, total: len(r.config.Folder.Items) * r.flags.repeat, began: time.Now()}
+	view := &view{progress: r.progress, total: len(r.config.Folder.Items), began: time.Now()}
 	r.progress.Wait("starting")
 	r.config.Observe = view.event
 	err := runner.Run(ctx, r.config)

@@ -255,7 +255,7 @@ func scoreRun(ctx context.Context, scorer bench.Scorer, flags *suiteFlags, out s
 		return none, err
 	}
 	scorer.Charts = true
-	scores, err := suite.Score(ctx, scorer, tasks, runner.Answers(r, suite.ByID())...)
+	scores, err := suite.Score(ctx, scorer, tasks, runner.Answers(r, suite.ByID()))
 	if err == nil && save {
 		err = runner.Save(r, scores)
 	}

@@ -26,7 +26,7 @@ func (v *view) event(e runner.Event) {
 	case e.Record != nil:
 		v.ended(e)
 	case e.Err != nil:
-		v.progress.Say("lacking  %s: %v", e.Key, e.Err)
+		v.progress.Say("lacking  %s: %v", e.Task, e.Err)
 	}
 	v.progress.Await(v.state(e.Totals))
 }
@@ -49,7 +49,7 @@ func (v *view) ended(e runner.Event) {
 			why += ": " + term.Fit(detail, 100)
 		}
 	}
-	v.progress.Say("%-8s %s%s in %.0f s; %s", word, e.Key, why, e.Record.Seconds.Total,
+	v.progress.Say("%-8s %s%s in %.0f s; %s", word, e.Task, why, e.Record.Seconds.Total,
 		v.state(e.Totals))
 }
 
@@ -79,7 +79,6 @@ type result struct {
 	Agent    string `json:"agent"`
 	Model    string `json:"model"`
 	Tasks    int    `json:"tasks"`
-	Repeat   int    `json:"repeat"`
 	Right    int    `json:"right"`
 	Wrong    int    `json:"wrong"`
 	Unscored int    `json:"unscored"`
@@ -96,8 +95,7 @@ func (a *App) newResult(r runner.Result) result {
 	totals, used, cost := r.Totals()
 	b := result{
 		Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items),
-		Repeat: max(1, r.Repeat),
-		Right:  totals.Right, Wrong: totals.Wrong, Unscored: totals.Unscored, Missing: r.Missing(),
+		Right: totals.Right, Wrong: totals.Wrong, Unscored: totals.Unscored, Missing: r.Missing(),
 		Score: tables.Score(r), CostUSD: cost, Usage: a.Tokens(used),
 	}
 	for _, record := range r.Records {
@@ -158,9 +156,6 @@ func scoreWarnings(b bench.Scores) []string {
 // scoresText formats the scores for people: the totals, and the tasks without the full score.
 func scoresText(b bench.Scores) string {
 	var out strings.Builder
-	if b.Repeat > 1 {
-		fmt.Fprintf(&out, "means of %d runs of each task\n", b.Repeat)
-	}
 	for _, t := range b.Totals {
 		name := t.Name
 		if t.Group != "" {
