@@ -1,8 +1,10 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"time"
 
@@ -39,24 +41,19 @@ type Budget struct {
 
 // refuse returns the error for a limit.
 func (b *Budget) refuse(what, most string) *BudgetError {
-	if b.AllTasks {
-		return &BudgetError{"total-" + what, most + " for all tasks"}
-	}
-	return &BudgetError{"max-" + what, most}
+	flag := map[bool]string{false: "max-", true: "total-"}[b.AllTasks]
+	return &BudgetError{flag + what, most}
 }
 
 // WithTime returns a context that ends with the time, for a *[BudgetError].
 func (b *Budget) WithTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	limit := b.Limits.Time
-	if limit <= 0 {
-		return context.WithCancel(ctx)
-	}
+	limit := cmp.Or(b.Limits.Time, math.MaxInt64)
 	return context.WithTimeoutCause(ctx, limit, b.refuse("time", limit.String()))
 }
 
 // Overdue returns the BudgetError that cancelled ctx, if any; otherwise err.
 func Overdue(ctx context.Context, err error) error {
-	if spent := (*BudgetError)(nil); err != nil && errors.As(context.Cause(ctx), &spent) {
+	if spent, ok := errors.AsType[*BudgetError](context.Cause(ctx)); ok && err != nil {
 		return spent
 	}
 	return err

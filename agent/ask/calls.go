@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"dsstar/agent/llm"
@@ -38,7 +38,7 @@ type Settings struct {
 	Stream func(role, subject string, soFar func() string)
 }
 
-// Spent returns what the calls so far have used, and the seconds during which one was under way.
+// Spent returns what the calls so far have used, and their seconds.
 func (a *Asker) Spent() (spent record.Spent, seconds float64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -145,7 +145,6 @@ func (a *Asker) Rank(ctx context.Context, embedder llm.Model, question string,
 type kept struct {
 	Text   string `json:"text"`
 	Finish string `json:"finish,omitempty"`
-	Schema bool   `json:"schema,omitempty"`  // it was asked for by a schema
 	Fault  string `json:"problem,omitempty"` // why it cannot be read
 	Less   *Sizes `json:"less,omitempty"`    // it was too long: what is shown instead
 }
@@ -175,46 +174,28 @@ func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
 			llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
 		second, err := a.Call(ctx, a.Model, request)
 		_, still := format.Read(second)
-		switch {
-		case errors.Is(err, llm.ErrContextLength): // there is no room to ask again
-		case err != nil:
+		if err != nil {
 			return kept{}, err
-		case !isPart(problem) || still == nil || isPart(still):
+		}
+		if !isPart(problem) || still == nil || isPart(still) {
 			reply, problem = second, still
 		}
 	}
-	k := kept{Text: reply.Text, Finish: reply.Finish, Schema: reply.Schema}
+	k := kept{Text: reply.Text, Finish: reply.Finish}
 	if problem != nil && !isPart(problem) {
 		k.Fault = problem.Error()
 	}
 	return k, nil
 }
 
-// A Stopwatch measures the wall time during which at least one operation was under way.
-type Stopwatch struct {
-	mu     sync.Mutex
-	active int
-	since  time.Time // until then total is counted
-	total  time.Duration
-}
+// A Stopwatch adds up how long operations take, also of those at the same time.
+type Stopwatch struct{ total atomic.Int64 }
 
 // Start begins an operation; the function that it returns ends it.
 func (w *Stopwatch) Start() (stop func()) {
-	w.count(1)
-	return func() { w.count(-1) }
+	begin := time.Now()
+	return func() { w.total.Add(int64(time.Since(begin))) }
 }
 
-// Seconds returns the time so far.
-func (w *Stopwatch) Seconds() float64 { return w.count(0).Seconds() }
-
-// count counts the time so far, and operations that begin or end.
-func (w *Stopwatch) count(operations int) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := time.Now()
-	if w.active > 0 {
-		w.total += now.Sub(w.since)
-	}
-	w.active, w.since = w.active+operations, now
-	return w.total
-}
+// Seconds returns the time of the operations that have ended.
+func (w *Stopwatch) Seconds() float64 { return time.Duration(w.total.Load()).Seconds() }

@@ -6,8 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"dsstar/agent/llm"
 )
@@ -56,25 +54,4 @@ func TestGroundIsMasked(t *testing.T) {
 	if ground == llm.GroundOf(nil, text) || ground != llm.GroundOf(nil, masked) {
 		t.Errorf("the ground is that of other words: %q", masked)
 	}
-}
-
-// TestStopwatch: time counts once, however many operations are under way.
-func TestStopwatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var w Stopwatch
-		var stops []func()
-		for i, act := range "  ++-- +- " {
-			switch act {
-			case '+':
-				stops = append(stops, w.Start())
-			case '-':
-				stops[0]()
-				stops = stops[1:]
-			}
-			time.Sleep(time.Second) // of the test's own clock
-			if want := []float64{0, 0, 1, 2, 3, 3, 3, 4, 4, 4}[i]; w.Seconds() != want {
-				t.Errorf("%v seconds, want %v", w.Seconds(), want)
-			}
-		}
-	})
 }

@@ -230,11 +230,11 @@ type Usage struct {
 	llm.Usage
 }
 
-// Seconds is where the wall time of a run went.
+// Seconds is where the time of a run went. Calls and cells at the same time count each.
 type Seconds struct {
 	Total  float64 `json:"total"`
-	Model  float64 `json:"model"`  // at least one model call was under way
-	Kernel float64 `json:"kernel"` // at least one kernel was starting or running code
+	Model  float64 `json:"model"`  // of model calls
+	Kernel float64 `json:"kernel"` // of kernels that started or ran code
 }
 
 // New returns the trajectory of a run that begins with a task.
