@@ -48,7 +48,6 @@ type Asker struct {
 
 	mu    sync.Mutex
 	sizes Sizes
-	most  Sizes          // for what the model is still to be asked
 	times map[string]int // requests since the beginning, by their grounds
 	spent record.Spent
 	busy  Stopwatch
@@ -61,9 +60,8 @@ func NewAsker(s Settings, system func() prompts.Part, warn func(text string) err
 	if s.Mask == nil {
 		s.Mask = mask.New(nil)
 	}
-	sizes := firstSizes(s)
 	a := &Asker{Settings: s, Budget: &Budget{Limits: s.Limits, Of: s.Of}, system: system,
-		Journal: &journal.Journal{}, warn: warn, sizes: sizes, most: sizes, times: map[string]int{}}
+		Journal: &journal.Journal{}, warn: warn, sizes: firstSizes(s), times: map[string]int{}}
 	if s.Price != nil {
 		a.spent.Cost = new(float64)
 	}
@@ -104,10 +102,7 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 		ground := r.ground(parts)
 		on := []any{ground, a.count(ground)}
 		reply, err := journal.Once(ctx, a.Journal, "reply", on, func(ctx context.Context) (kept, error) {
-			k, err := kept{}, llm.ErrContextLength
-			if sizes == within(sizes, a.most) { // else they are those of a run that goes on
-				k, err = askTwice(ctx, a, a.request(r, parts), format)
-			}
+			k, err := askTwice(ctx, a, a.request(r, parts), format)
 			if errors.Is(err, llm.ErrContextLength) {
 				return a.tooLong(sizes, r, parts, err)
 			}
@@ -122,11 +117,8 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 		case reply.Fault != "":
 			return value, &Error{r.Role, r.Subject, reply.Fault, reply.Text, on}
 		}
-		value, err = format.Read(llm.Reply{Text: reply.Text, Finish: reply.Finish})
-		if isPart(err) {
-			err = nil
-		}
-		return value, err
+		value, _ = format.Read(llm.Reply{Text: reply.Text, Finish: reply.Finish}) // all, or a part
+		return value, nil
 	}
 }
 

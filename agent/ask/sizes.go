@@ -26,11 +26,11 @@ func (a *Asker) show(before, less Sizes) {
 	}
 }
 
-// ShowAs has as much shown as at the beginning of a run that goes on, for the replies that it has.
-// What the model is still to be asked shows no more than the settings say.
+// ShowAs has as much shown as at the beginning of a run that goes on, but no more than the settings
+// say.
 func (a *Asker) ShowAs(sizes Sizes) {
 	if sizes != (Sizes{}) {
-		a.show(a.Sizes(), sizes)
+		a.show(a.Sizes(), within(sizes, firstSizes(a.Settings)))
 	}
 }
 
@@ -68,7 +68,7 @@ func within(s, o Sizes) Sizes {
 // instead, first less of earlier questions, then half of all else, as little may be left of the
 // context. If nothing is left to take away, the error is the reason.
 func (a *Asker) tooLong(before Sizes, r Request, parts []prompts.Part, reason error) (kept, error) {
-	if now := within(a.Sizes(), a.most); now != before { // another request was too long, or a run goes on
+	if now := a.Sizes(); now != before { // another request was too long
 		return kept{Less: &now}, nil
 	}
 	less := before
@@ -79,10 +79,9 @@ func (a *Asker) tooLong(before Sizes, r Request, parts []prompts.Part, reason er
 		}
 	}
 	if less == before {
-		less = within(before, Sizes{Result: max(leastResult, before.Result/2),
-			Results:     max(leastResult, before.Results/2),
-			Description: max(leastResult, before.Description/2),
-			Context:     max(leastContext, before.Context/2)})
+		less = within(before, Sizes{max(leastResult, before.Result/2),
+			max(leastResult, before.Results/2), max(leastResult, before.Description/2),
+			max(leastContext, before.Context/2), before.Earlier})
 	}
 	if less == before {
 		return kept{}, reason
