@@ -23,7 +23,7 @@ func TestPaperRequests(t *testing.T) {
 		"analyzer":                    `print("a description")`, "debugger": "x = 0\nprint(x)",
 		"summarizer":      "KeyError: many words, in line 1",
 		"planner round 1": "Load the shops.", "coder round 1": "x = 1\nprint(x)",
-		"planner round 2": "1. Add up\n2. the `amounts`.", "coder round 2": "x = 1\ny = 2\n" + long,
+		"planner round 2": "Add up the `amounts`.\n```\nx\n```", "coder round 2": "x = 1\ny = 2\n" + long,
 		"debugger round 2, try 2": "x = 1\ny = 3\nprint(y)\nprint(\"```\")", "router round 2": "Step 2",
 		"planner round 3": "Add up the paid amounts.", "coder round 3": "raw:no code",
 		"coder round 3, asked again": "die()", "debugger round 3, try 2": "hang()",

@@ -152,8 +152,9 @@ func reads[W, T any](take func(form W) (T, error), without ...string) func(strin
 }
 
 // formatOf returns the format of replies in the form W, in words for endpoints without schemas.
-func formatOf[W, T any](name, rule string, words prompts.Part, take func(W) (T, error),
+func formatOf[W, T any](name string, words prompts.Part, take func(W) (T, error),
 	without ...string) Format[T] {
-	return Format[T]{Rule: rule, Parse: reads(take, without...), Form: prompts.Text(words),
+	return Format[T]{Rule: "Reply in the form asked for.", Parse: reads(take, without...),
+		Form:   prompts.Text(words),
 		Schema: &llm.Schema{Name: name, JSON: formOf[W](without).schema}}
 }

@@ -25,7 +25,6 @@ var (
 	errEmpty   = errors.New("it is empty")
 	errCut     = errors.New("it was cut off by the limit on its length")
 	errRefusal = errors.New("it is a refusal")
-	errLong    = errors.New("it is far too long")
 	errPart    = errors.New("a part is unclear") // the value says of which, and has the others
 )
 
@@ -51,28 +50,19 @@ func (f Format[T]) Read(reply llm.Reply) (value T, err error) {
 		return value, err
 	}
 	said, err := f.Parse(text)
-	switch {
-	case err == nil || isPart(err):
+	if err == nil || isPart(err) {
 		return said, err
-	case refuses(text):
-		return value, errRefusal
 	}
 	return value, err
 }
 
-// anyText is any text except a refusal.
+// anyText is any text.
 var anyText = Format[string]{Rule: "Reply with the shortened report alone.",
-	Parse: func(text string) (string, error) { return text, isSaid(text) }}
-
-// longestReply is the length, in bytes, beyond which nothing is read.
-const longestReply = 1 << 20
+	Parse: func(text string) (string, error) { return text, nil }}
 
 // Visible returns a reply without the thoughts that some models send in tags before it. The result
 // is never empty; an empty fence counts as empty.
 func Visible(reply string) (string, error) {
-	if len(reply) > longestReply {
-		return "", errLong
-	}
 	text := strings.ReplaceAll(strings.TrimPrefix(reply, "\ufeff"), "\r\n", "\n")
 	text = withoutThoughts(text)
 	if strings.Trim(text, "`~ \t\r\n") == "" {
@@ -81,45 +71,29 @@ func Visible(reply string) (string, error) {
 	return strings.Trim(strings.TrimRight(text, " \t\n"), "\n"), nil
 }
 
-var thinks = lazy.Regexp(`(?i)</?(?:think|thinking|thoughts?|reasoning)>|\[/?THINK\]`)
+var (
+	thinks   = lazy.Regexp(`(?i)<(?:think|thinking|thoughts?|reasoning)>|\[THINK\]`)
+	thoughts = lazy.Regexp(`(?i)</(?:think|thinking|thoughts?|reasoning)>|\[/THINK\]`)
+)
 
 // withoutThoughts removes thoughts at the beginning, also those whose opening tag was not sent.
 // Tags after the first words of the reply belong to it.
 func withoutThoughts(text string) string {
-	open := false
-	for range 20 { // more would take too long
-		at := thinks().FindStringIndex(text)
-		if at == nil {
-			break
-		}
-		closes := text[at[0]+1] == '/'
-		if !closes && !open && strings.TrimSpace(text[:at[0]]) != "" {
-			return text
-		}
-		text, open = text[at[1]:], !closes
-	}
-	if open {
+	open, end := thinks().FindStringIndex(text), thoughts().FindStringIndex(text)
+	begins := open != nil && strings.TrimSpace(text[:open[0]]) == ""
+	switch {
+	case end != nil && (open == nil || begins || end[0] < open[0]):
+		return text[end[1]:]
+	case begins:
 		return "" // nothing but thoughts
 	}
 	return text
 }
 
-const cannot = `\b(?:cannot|can\s+not|can['’]?t|won['’]?t|(?:am\s+)?(?:un|not\s+)able\s+to|must\s+decline)\b`
-
-var refusal = lazy.Regexp(`(?i)^\W*(?:as\s+an\s+ai\b` +
-	`|[^.\n]*\b(?:sorry|unfortunately|apologi[sz]e)\b[^.\n]*` + cannot + `|i\s+` + cannot +
-	`\s+(?:help|assist|comply|do|provide|fulfil+|answer|judge|write|engage|support|discuss)\b)`)
-
-// refuses reports whether a text begins with a refusal.
-func refuses(text string) bool { return refusal().MatchString(text[:min(len(text), 300)]) }
-
-// isSaid returns why a text says nothing.
-func isSaid(text string) error {
-	switch {
-	case text == "":
+// isSaid returns the error of a step that says nothing.
+func isSaid(step string) error {
+	if step == "" {
 		return errNoStep
-	case refuses(text):
-		return errRefusal
 	}
 	return nil
 }

@@ -17,27 +17,16 @@ var Code = Format[string]{
 
 // The forms of --paper: a step alone, Yes or No, a route. A code block is [Code].
 
-const numbered = `(?:^|\n|[.;:]\s)[\s#>*_-]*(?:step\s+#?)?\d{1,2}[*_]*[.):][*_]*\s`
-
-var severalSteps = lazy.Regexp(`(?is)` + numbered + `.*` + numbered)
-
 // Step is a step as one paragraph, without a label such as "Step 3:".
 var Step = Format[string]{
 	Rule: "Reply with the step alone, one step, in a few short sentences, without code.",
-	Parse: func(text string) (string, error) {
-		if severalSteps().MatchString(text) {
-			return "", errors.New("it has several steps")
+	Parse: reads(func(form solution) (string, error) {
+		if _, err := codeOf(form.Code); err != errNoCode {
+			return "", errors.New("it has code in it")
 		}
-		return stepIn(text)
-	},
+		return form.Step, isSaid(form.Step)
+	}, "readings"),
 }
-
-var stepIn = reads(func(form solution) (string, error) {
-	if _, err := codeOf(form.Code); err != errNoCode {
-		return "", errors.New("it has code in it")
-	}
-	return form.Step, isSaid(form.Step)
-}, "readings")
 
 // YesNo is a verdict in the words of the paper: Yes or No.
 var YesNo = Format[record.Verdict]{

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dsstar/agent/record"
@@ -33,27 +32,13 @@ type reading struct {
 	Settled  bool     `json:"settled" jsonschema:"whether that sentence decides"`
 }
 
-const (
-	solutionRule = "Reply in the form asked for: the step in words, and its cell as one block of Python."
-	readingRule  = " Of each reading it says what is left open, two different options or more, and the " +
-		"number of the one that the cells take."
-	judgementRule = "Reply in the form asked for: one verdict, which is sufficient, unfinished, " +
-		"insufficient or inconclusive, and the reason; with sufficient or inconclusive the last " +
-		"cell; else the number of the wrong step, if one is."
-	rulingRule = "Reply in the form asked for: one ruling, which is same, first, second, reading or " +
-		"undecided, and the reason; with reading what is left open and the two options."
-)
-
-// Solutions reads a step and its cell, and the readings if they are asked for. Some replies name
-// readings all the same.
+// Solutions reads a step and its cell, and the readings if they are asked for.
 func Solutions(readings bool) Format[Solution] {
 	words := prompts.SolutionForm{Readings: readings}
 	if readings {
-		return formatOf("readings", solutionRule+readingRule, words, solution.read)
+		return formatOf("readings", words, solution.read)
 	}
-	f := formatOf("solution", solutionRule, words, solution.read, "readings")
-	f.Parse = reads(solution.read)
-	return f
+	return formatOf("solution", words, solution.read, "readings")
 }
 
 func (form solution) read() (s Solution, err error) {
@@ -131,11 +116,11 @@ var onPoints = []string{"takes", "decided", "branches"}
 // itself if readings is set. asked are the branches whose cells come with it; those that cannot be
 // read are left out. earlier is the number of questions before this one.
 func Judgements(steps, points int, asked []Branch, readings bool, earlier int) Format[Judgement] {
-	rule, without := judgementRule, []string{"readings"}
 	words := prompts.JudgementForm{Readings: readings, Points: points > 0 && !readings,
 		Corrects: earlier > 0}
-	if readings {
-		rule, without = judgementRule+readingRule, nil
+	var without []string
+	if !readings {
+		without = append(without, "readings")
 	}
 	if !words.Points {
 		without = append(without, onPoints...)
@@ -146,7 +131,7 @@ func Judgements(steps, points int, asked []Branch, readings bool, earlier int) F
 	if len(asked) > 0 {
 		words.Point, words.Option = asked[0].Point, asked[0].Option
 	}
-	return formatOf("judgement", rule, words, func(form judgement) (Judgement, error) {
+	return formatOf("judgement", words, func(form judgement) (Judgement, error) {
 		return form.read(steps, earlier, asked)
 	}, without...)
 }
@@ -224,10 +209,8 @@ type branches struct {
 // Branches reads the cells of the branches that are asked for. Cells that cannot be read are left
 // out, unless none can.
 func Branches(asked []Branch, steps int) Format[[]Branch] {
-	rule := "Reply in the form asked for: for each branch its number, how many steps it keeps (0 to " +
-		strconv.Itoa(steps) + "), and its cell."
 	words := prompts.BranchesForm{Point: asked[0].Point, Option: asked[0].Option}
-	return formatOf("branches", rule, words, func(form branches) ([]Branch, error) {
+	return formatOf("branches", words, func(form branches) ([]Branch, error) {
 		return branchesOf(form.Branches, asked, steps)
 	})
 }
@@ -262,7 +245,7 @@ type Ruling struct {
 
 // Rulings reads a ruling on two derivations. steps is the number of steps of the first.
 func Rulings(steps int) Format[Ruling] {
-	return formatOf("ruling", rulingRule, prompts.RulingForm{}, func(r Ruling) (Ruling, error) {
+	return formatOf("ruling", prompts.RulingForm{}, func(r Ruling) (Ruling, error) {
 		ruling, rest, err := chosenIn("ruling", r.Ruling)
 		r.Ruling, r.Reason = ruling, cmp.Or(r.Reason, rest)
 		switch {

@@ -21,19 +21,15 @@ type said map[string][]string
 // read reads a reply into a struct, given its address: a JSON object, or else labelled lines and
 // code.
 func (f *form) read(text string, to any) error {
-	object, err := f.objectIn(text)
+	object, err := objectIn(text)
 	if err != nil {
 		return err
 	}
 	own, parts := f.lines(text)
 	if object.Exists() {
-		code := own["code"]
 		own, parts = saidBy(object), nil
 		for _, part := range object.Get(f.partsOf).Array() {
 			parts = append(parts, saidBy(part))
-		}
-		if nothing().MatchString(strings.Join(own["code"], "\n")) {
-			own["code"] = code
 		}
 	}
 	f.set(reflect.ValueOf(to).Elem(), own, parts)
@@ -207,44 +203,29 @@ func numbersIn(text string) []int {
 }
 
 var (
-	objectStart = lazy.Regexp(`(?m)^[ \t>]*(\{)`) // in its line
+	objectHead  = lazy.Regexp("^\\s*(?:`{3,} *(?:json)?\\s*\n\\s*)?\\{")
+	objectStart = lazy.Regexp(`(?m)^[ \t]*\{`)
 	jsonToken   = lazy.Regexp(`(?s)"(?:[^"\\]|\\.|"\s*[^,:}\]\s"\\])*"|,\s*[}\]]`)
 	jsonEscape  = lazy.Regexp(`(?s)\\.|"`)
 	lastText    = lazy.Regexp(`(?s)^(?:.*:\s*"((?:[^"\\]|\\.)*))?`)
 )
 
-// objectIn returns the first JSON object of a text, outside of other code, if there is one. One in
-// the midst of other text has a field of the form.
-func (f *form) objectIn(text string) (object gjson.Result, err error) {
-	at, begin := -1, 0
-	for _, p := range pieces(text) {
-		m := objectStart().FindStringSubmatchIndex(p.text)
-		if m != nil && (!p.isCode || p.Language == "json" || p.Language == "" && p.Code[0] == '{') {
-			at = begin + m[2]
-			break
-		}
-		begin += len(p.text)
-	}
-	if at < 0 {
+// objectIn returns the JSON object that a text begins with, if it does.
+func objectIn(text string) (object gjson.Result, err error) {
+	head := objectHead().FindString(text)
+	if head == "" {
 		return object, nil
 	}
 	var raw json.RawMessage
-	whole := repaired(text[at:])
-	decoder := json.NewDecoder(strings.NewReader(whole))
-	err = decoder.Decode(&raw)
-	object = gjson.ParseBytes(raw)
-	isNamed := slices.ContainsFunc(slices.Concat(f.own, []string{f.partsOf}), func(name string) bool {
-		return object.Get(name).Type != gjson.Null
-	})
-	switch {
-	case !isNamed && strings.Trim(text[:at], "`~json \t\n") != "":
-		return gjson.Result{}, nil
+	text = repaired(text[len(head)-1:])
+	decoder := json.NewDecoder(strings.NewReader(text))
+	switch err := decoder.Decode(&raw); {
 	case err != nil:
 		return object, errors.New("its JSON cannot be read")
-	case objectStart().MatchString(Prose(whole[decoder.InputOffset():])):
+	case objectStart().MatchString(text[decoder.InputOffset():]):
 		return object, errors.New("it has two JSON objects")
 	}
-	return object, nil
+	return gjson.ParseBytes(raw), nil
 }
 
 // repaired returns JSON without faults of small models: line breaks, quotes and backslashes as they
@@ -268,7 +249,7 @@ func repaired(text string) string {
 // SoFar returns what is worth showing of a reply that is still coming: of a JSON object the text
 // that came last, of any other all of it.
 func SoFar(text string) string {
-	if !strings.HasPrefix(strings.TrimLeft(text, "`json \t\n"), "{") {
+	if !objectHead().MatchString(text) {
 		return text
 	}
 	return gjson.Parse(repaired(`"` + lastText().FindStringSubmatch(text)[1] + `"`)).Str
