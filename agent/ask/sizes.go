@@ -79,9 +79,10 @@ func (a *Asker) tooLong(before Sizes, r Request, parts []prompts.Part, reason er
 		}
 	}
 	if less == before {
-		less = within(before, Sizes{max(leastResult, before.Result/2),
-			max(leastResult, before.Results/2), max(leastResult, before.Description/2),
-			max(leastContext, before.Context/2), before.Earlier})
+		less = within(before, Sizes{Result: max(leastResult, before.Result/2),
+			Results:     max(leastResult, before.Results/2),
+			Description: max(leastResult, before.Description/2),
+			Context:     max(leastContext, before.Context/2)})
 	}
 	if less == before {
 		return kept{}, reason
