@@ -28,9 +28,6 @@ func guarded(s *stage) {
 	}
 }
 
-// ranked has an embedding model, which finds all texts equally near.
-func ranked(s *stage) { s.config.Embedder = &ranker{model: s.model} }
-
 // printing returns cells that print each credential, in the line that it stands in or alone.
 func printing(dressed bool) string {
 	var b strings.Builder
@@ -55,12 +52,11 @@ func TestCredentialsStay(t *testing.T) {
 	}
 	replies := simple.with(script{"cell": printing(false) + "x = 1"})
 	paper := published.with(script{"coder": printing(false) + "x = 1\nprint(x)", "analyzer": printing(true)})
-	few := func(s *stage) { s.config.TopK = 10; ranked(s) }
-	for n, run := range []turns{of(replies), of(paper, asPublished), of(replies, few)} {
+	for n, run := range []turns{of(replies), of(paper, asPublished)} {
 		run[0].change = append(run[0].change, guarded, withData(t, content), quickly,
 			func(s *stage) { s.world.profiles = profiles })
 		p := run[0].play(t, nil)
-		if (p.ByRole["retriever"].Calls > 0) != (n == 2) || p.Answer() == "" {
+		if p.Answer() == "" {
 			t.Errorf("%d: by role %+v, %v", n, p.ByRole, p.err)
 		}
 		told := strings.Join(p.Warnings, "\n")
@@ -104,7 +100,6 @@ var private = map[string][]string{"name": {" Ann Smith ", "Bob O'Brien", "Zoë Q
 // masking has columns masked with one key, in each life of a run, and no request with a value as it
 // stands, trimmed or in another case.
 func masking(s *stage) {
-	ranked(s)
 	s.config.Mask, s.world.columns = mask.New([]byte("k")), private
 	s.config.TopK, s.task.Files = 1, filesOf("Ann Smith.csv", "b.csv")
 	rows := textProfile("Ann Smith,1234567,1980-01-05\nzoë quux")

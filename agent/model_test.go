@@ -173,7 +173,7 @@ func (m *model) hears(key string, r llm.Request) error {
 
 // hides fails the test if a request has a secret.
 func (m *model) hides(key string, r llm.Request) {
-	all := strings.Join(r.Texts, "\n")
+	all := ""
 	for _, message := range r.Messages {
 		all += "\n" + message.Text
 	}

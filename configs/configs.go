@@ -19,7 +19,6 @@ type Settings struct {
 	Models          map[string]string `mapstructure:"models" project:"redirects"`
 	BaseURL         string            `mapstructure:"base_url" project:"redirects"`
 	APIKeyEnv       string            `mapstructure:"api_key_env" project:"redirects"`
-	EmbeddingModel  string            `mapstructure:"embedding_model" project:"redirects"`
 	Context         int               `mapstructure:"context" project:"free"` // tokens; 0: unknown
 	Temperature     *float64          `mapstructure:"temperature" project:"free"`
 	MaxOutputTokens int               `mapstructure:"max_output_tokens" range:"0 100000000" project:"budget"`

@@ -120,7 +120,7 @@ func redirects(key string, value any, is *Settings, chosen []string) string {
 }
 
 func namesModel(part []string) bool {
-	return part[0] == "model" || part[0] == "models" || part[0] == "embedding_model"
+	return part[0] == "model" || part[0] == "models"
 }
 
 // chosenProviders returns the providers of the models that settings outside the file name.

@@ -59,7 +59,6 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"model: ollama/one", "model: openai/other", "model"},
 		{"model: ollama/one", "models: {coder: openai/other}", "models.coder"},
 		{"models: {coder: openai/one}", "models: {planner: openai/other}", ""},
-		{"model: ollama/one", "embedding_model: openai/other", "embedding_model"},
 		{"base_url: https://example.org/v1\nmodel: one", "model: other/one", ""},
 		{"prices: {a/b: {input: 1, output: 2}}", "prices: {a/b: {input: 0}}", "prices.a/b.input"},
 		{"prices: {a/b: {input: 1, output: 2}}", "prices: {a/b: {input: 1, output: 2}}", ""},
@@ -112,11 +111,11 @@ func TestProjectOverruled(t *testing.T) {
 // provider.
 func TestProjectBesideFlag(t *testing.T) {
 	from := Sources{
-		ProjectFile: file(t, "dsstar.yaml", "model: openai/other\nembedding_model: openai/other\n"),
+		ProjectFile: file(t, "dsstar.yaml", "model: openai/other\nmodels: {coder: openai/other}\n"),
 	}
 	from.Flags = map[string]Flag{"model": {"--model", "ollama/one"}}
 	_, err := Load(from)
-	if relaxed, is := errors.AsType[*RelaxedError](err); !is || relaxed.Key != "embedding_model" {
+	if relaxed, is := errors.AsType[*RelaxedError](err); !is || relaxed.Key != "models.coder" {
 		t.Errorf("%v", err)
 	}
 }

@@ -80,13 +80,13 @@ func (b *Budget) reserve() error {
 	return nil
 }
 
-// Add adds calls that were not reserved, and a cost.
-func (b *Budget) Add(calls int, paid float64) {
+// pay adds a cost.
+func (b *Budget) pay(cost float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.calls, b.paid = b.calls+calls, b.paid+paid
+	b.paid += cost
 	if b.Of != nil {
-		b.Of.Add(calls, paid)
+		b.Of.pay(cost)
 	}
 }
 

@@ -2,9 +2,7 @@ package ask
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -81,16 +79,15 @@ func (a *Asker) Call(ctx context.Context, model llm.Model, request llm.Request) 
 
 // mask puts stand-ins into a request, whose system message says what they are.
 func (a *Asker) mask(request *llm.Request) {
-	texts, n := slices.Clone(request.Texts), len(request.Texts)
+	var texts []string
 	for _, m := range request.Messages {
 		texts = append(texts, m.Text)
 	}
-	texts = a.Mask.MaskAll(texts)
-	request.Texts, request.Messages = texts[:n], slices.Clone(request.Messages)
-	for i := range request.Messages {
-		request.Messages[i].Text = texts[n+i]
+	request.Messages = slices.Clone(request.Messages)
+	for i, text := range a.Mask.MaskAll(texts) {
+		request.Messages[i].Text = text
 	}
-	if n == 0 && len(request.Messages) > 0 {
+	if len(request.Messages) > 0 {
 		request.Messages[0].Text += a.Mask.Note()
 	}
 	request.Ground = llm.GroundOf(a.Mask.MaskAll, request.RestsOn...)
@@ -98,14 +95,14 @@ func (a *Asker) mask(request *llm.Request) {
 
 // pay counts the calls of a request and their cost. A sum that lacks a part is none.
 func (a *Asker) pay(request llm.Request, reply llm.Reply) {
-	calls, cost, known := max(1, reply.Calls), 0.0, false // the first one is reserved
+	cost, known := 0.0, false
 	if a.Price != nil {
 		var price llm.Price
 		if price, known = a.Price(request.Role); known {
 			cost = price.Cost(reply.Usage)
 		}
 	}
-	a.Add(calls-1, cost)
+	a.Budget.pay(cost)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := &a.spent
@@ -116,29 +113,14 @@ func (a *Asker) pay(request llm.Request, reply llm.Reply) {
 	}
 	own := s.ByRole[request.Role]
 	for _, sum := range []*record.Usage{&own, &s.Usage} {
-		sum.Calls += calls
+		sum.Calls++
 		sum.Add(reply.Usage)
 	}
 	s.ByRole = maps.Collect(maps.All(s.ByRole)) // another one has been returned
 	s.ByRole[request.Role] = own
-	if len(request.Texts) == 0 && reply.Model != "" && !slices.Contains(s.Models, reply.Model) {
+	if reply.Model != "" && !slices.Contains(s.Models, reply.Model) {
 		s.Models = append(s.Models, reply.Model)
 	}
-}
-
-// Rank scores texts by the embedding model, and counts the calls.
-func (a *Asker) Rank(ctx context.Context, embedder llm.Model, question string,
-	texts []string) (scores []float64, err error) {
-	request := llm.ToRank(question, texts)
-	request.RestsOn = []any{question, texts}
-	reply, err := a.Call(ctx, embedder, request)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal([]byte(reply.Text), &scores); err != nil {
-		return nil, fmt.Errorf("the embedding model's reply is not a list of scores: %w", err)
-	}
-	return scores, nil
 }
 
 // A kept reply is what is recorded of it.

@@ -1,7 +1,6 @@
 package describe
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
 )
@@ -39,7 +37,7 @@ func (r *Describer) Describe(ctx context.Context) error {
 		}
 	}
 	if !r.alone {
-		if err := r.rank(ctx); err != nil {
+		if err := r.rank(); err != nil {
 			return err
 		}
 		r.keepOnly(r.nearest()[:min(len(r.t.Descriptions), r.TopK)])
@@ -159,11 +157,10 @@ func inLine(names []string) string {
 	return brief.OneLine(brief.Clip(strings.Join(names, ", "), 300))
 }
 
-// rank orders the files by their nearness to the question, which is that of their words. With more
-// than TopK it is the cosine of the embeddings of question and description (DS-STAR section 3.3)
-// that decides which are shown, unless there is no embedding model, and it says so.
-func (r *Describer) rank(ctx context.Context) error {
-	const most = 2000 // bytes of a profile that the embedding model is sent
+// rank orders the files by the words that they share with the question, and says so if no more than
+// the nearest TopK are shown (DS-STAR section 3.3, which compares embeddings).
+func (r *Describer) rank() error {
+	const most = 2000 // bytes of a profile that count
 	texts := make([]string, len(r.t.Descriptions))
 	for i, d := range r.t.Descriptions {
 		text := d.Text
@@ -173,27 +170,12 @@ func (r *Describer) rank(ctx context.Context) error {
 		texts[i] = brief.Lines(d.File+"\n"+d.File+"\n"+text, most)
 	}
 	order, _ := profile.Near(r.t.Task.Question, texts, 0)
-	scores, err, warning := []float64(nil), error(nil), ""
-	if len(texts) > r.TopK && r.Embedder != nil {
-		scores, err = r.Rank(ctx, r.Embedder, r.t.Task.Question, texts)
-	}
-	switch _, key := errors.AsType[*llm.CredentialError](err); {
-	case ctx.Err() != nil || key:
-		return err
-	case err != nil:
-		warning = fmt.Sprintf("the files are ranked by the words that they share with the question, "+
-			"since the embedding model failed: %v", err)
-	case scores != nil:
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	case len(texts) > r.TopK:
-		warning = fmt.Sprintf("of %d files the %d that share most words with the question are shown "+
-			"to the model: no embedding model is set", len(texts), r.TopK)
-	}
 	for n, i := range order {
 		r.t.Descriptions[i].Near = n + 1
 	}
-	if warning == "" {
+	if len(texts) <= r.TopK {
 		return nil
 	}
-	return r.journal.Warn(warning)
+	return r.journal.Warn(fmt.Sprintf("of %d files the %d that share most words with the question are "+
+		"shown to the model", len(texts), r.TopK))
 }

@@ -14,14 +14,12 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/describe/profile"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
 
 // Options configure a [Describer].
 type Options struct {
-	Embedder    llm.Model         // nil: files are ranked by their words
 	Cache       *Cache            // of profiles; nil: none
 	Corrections map[string]string // what a person says of files, by name
 	// files and folders outside of the data that links in it may lead to

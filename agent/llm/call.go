@@ -48,7 +48,7 @@ func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io
 		return &http.Response{Header: again}, err
 	}
 	var done *http.Response
-	err = m.client.Post(ctx, m.path, params, &done, option.WithMiddleware(attempt))
+	err = m.client.Post(ctx, callsPath, params, &done, option.WithMiddleware(attempt))
 	switch {
 	case ctx.Err() != nil:
 		return 0, ctx.Err()

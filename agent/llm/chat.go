@@ -20,7 +20,7 @@ import (
 // [*ConnectionError], [ErrEmpty], [ErrIdle], [ErrTimeout], [ErrCut] or ctx.Err(): what may pass after
 // the retries, or at once if the endpoint asks for a wait that is too long.
 func (e Endpoint) Open() (Model, error) {
-	m, err := e.open("chat/completions", "a chat completion")
+	m, err := e.open()
 	if err != nil {
 		return nil, err
 	}

@@ -47,19 +47,20 @@ type Retry struct {
 	Cause         string // one line, with the endpoint
 }
 
-// endpoint is an opened Endpoint, shared by chats and embeddings.
+// endpoint is an opened Endpoint.
 type endpoint struct {
 	Endpoint
 	client openai.Client
-	url    string // for messages
-	path   string // of the calls, below the base URL
-	answer string // expected response, for messages: "a chat completion"
+	url    string // of the calls, for messages
 
 	hide func(string) string // redacts the Endpoint's secrets in a text from the server
 }
 
-// open checks e. Calls go to path; answer describes the expected response.
-func (e Endpoint) open(path, answer string) (*endpoint, error) {
+// callsPath is the path of the calls, below the base URL.
+const callsPath = "chat/completions"
+
+// open checks e.
+func (e Endpoint) open() (*endpoint, error) {
 	base, err := url.Parse(e.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return nil, fmt.Errorf("provider %s: the base URL must have the form http(s)://host/path",
@@ -81,8 +82,8 @@ func (e Endpoint) open(path, answer string) (*endpoint, error) {
 	if e.OnRetry == nil {
 		e.OnRetry = func(Retry) {}
 	}
-	return &endpoint{Endpoint: e, client: openai.Client{Options: e.options(base.Query())}, path: path,
-		answer: answer, url: publicURL(base.JoinPath(path)), hide: hider(e.Key, base)}, nil
+	return &endpoint{Endpoint: e, client: openai.Client{Options: e.options(base.Query())},
+		url: publicURL(base.JoinPath(callsPath)), hide: hider(e.Key, base)}, nil
 }
 
 // options configures a client of the library, which would leave out the base URL's query.

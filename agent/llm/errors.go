@@ -175,7 +175,7 @@ func (m *endpoint) refusal(status int, h http.Header, body string) error {
 	switch own := int(failed.Get("code").Int()); {
 	case status != http.StatusOK:
 	case failed.Type == gjson.Null:
-		message = "not " + m.answer + ": " + message
+		message = "not a chat completion: " + message
 	case own < 400 || own > 599:
 		e.Status = http.StatusInternalServerError
 	default:

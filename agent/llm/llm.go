@@ -1,7 +1,6 @@
 // Package llm asks a language model one question at a time.
 //
-// [Endpoint.Open] gives a [Model] for any endpoint that speaks the OpenAI protocol, and
-// [Endpoint.OpenEmbedder] one that scores the similarity of texts to a question. Models compose:
+// [Endpoint.Open] gives a [Model] for any endpoint that speaks the OpenAI protocol. Models compose:
 // [ByRole] sends each role to its own model, [Traced] records every exchange, and [Replay] answers
 // from such a record, so that the agent runs again without a model. [Price] computes what they cost.
 //
@@ -47,8 +46,6 @@ type Request struct {
 	// returns all of its text up to now, in proportionate time, and may be called later, too. The
 	// text starts over when the call is retried. A reply that is not streamed causes one call.
 	OnText func(soFar func() string)
-
-	Texts []string // to rank: see [ToRank]
 }
 
 // An Image is a picture that goes with a request. A trace has its name only.
@@ -82,7 +79,6 @@ type Reply struct {
 	Usage   Usage
 	Seconds float64 // including retries and waits
 	Retries int
-	Calls   int  // of an embedding model: HTTP requests, without retries
 	Schema  bool // it was asked for by the request's schema, not in text
 	Images  bool // the request's images were sent
 }

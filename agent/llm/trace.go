@@ -29,7 +29,6 @@ type Exchange struct {
 	Cost     *float64  `json:"cost_usd,omitempty"` // nil: the price was not known
 	Seconds  float64   `json:"seconds"`
 	Retries  int       `json:"retries,omitempty"`
-	Calls    int       `json:"calls,omitempty"`   // of an embedding model: HTTP requests
 	Error    string    `json:"error,omitempty"`   // if set, the call failed
 	Stopped  bool      `json:"stopped,omitempty"` // it failed because the run was ended
 }
@@ -104,7 +103,7 @@ func Traced(m Model, t *Trace) Model {
 		e := Exchange{
 			Role: r.Role, Subject: r.Subject, Question: r.Question, Messages: r.Messages,
 			Ground: r.Ground, Model: reply.Model, Reply: reply.Text, Finish: reply.Finish,
-			Usage: reply.Usage, Seconds: reply.Seconds, Retries: reply.Retries, Calls: reply.Calls,
+			Usage: reply.Usage, Seconds: reply.Seconds, Retries: reply.Retries,
 		}
 		if reply.Images {
 			for _, i := range r.Images {

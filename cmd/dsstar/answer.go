@@ -89,9 +89,6 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	config.Dir, config.Model = string(work), llm.Traced(j.model, trace)
 	config.Open = j.progress.Watch(a.Open(&j.site, s))
 	config.RunScript = a.RunScript(&j.site, s)
-	if j.embedder != nil {
-		config.Embedder = llm.Traced(j.embedder, trace)
-	}
 	config.Guest = j.site.Guest != nil
 	config.Warnings, config.Observe, config.Review = j.site.Warnings(), j.observer(saver), a.review(j)
 	t, err := run(ctx, config)

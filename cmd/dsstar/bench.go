@@ -13,7 +13,7 @@ func (a *app) benchCommands() *bench.App {
 		Host: a.Host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), ExitHelp: exitHelp(benchExits),
 		NoArgs: noArgs, Settings: a.settings, CheckBudget: checkBudget, CheckMethod: checkMethod,
 		AddSettings: func(f *pflag.FlagSet) { modelFlags(f); kernelFlags(f); sandboxFlags(f) },
-		AgentConfig: agentConfig, Key: a.key, Model: a.model, ModelLine: a.modelLine, Embedder: a.embedder,
+		AgentConfig: agentConfig, Key: a.key, Model: a.model, ModelLine: a.modelLine,
 		Prices: prices, Replayed: replayed, NewProgress: a.newProgress, Agree: a.agree, ReadFile: readNamed,
 		Tokens: func(u record.Usage) any { return tokensOf(u) },
 	}

@@ -13,7 +13,7 @@ type flagGroup struct{ title, names string }
 
 var flagGroups = []flagGroup{
 	{"Data", "data last engine include mask question memory learn jobs top-k max-download no-cache"},
-	{"Model", "model role-model second base-url api-key-env embedding-model context"},
+	{"Model", "model role-model second base-url api-key-env context"},
 	{"Method", "guidelines fresh ask choose drop note review max-rounds debug-tries no-second no-readings " +
 		"rollback analyzer paper verifier-input no-router"},
 	{"Limits", "max-cost max-calls max-time cell-timeout"},
@@ -89,8 +89,6 @@ func endpointFlags(f *pflag.FlagSet) {
 	f.StringArray("role-model", nil, "another model for one role: role=provider/name; may be repeated")
 	f.String("base-url", "", "an OpenAI-compatible endpoint, instead of the provider's")
 	f.String("api-key-env", "", "the environment variable with the key for --base-url")
-	f.String("embedding-model", "",
-		"a model that ranks files if there are more than --top-k: provider/name")
 	f.Int("context", 0, "the size of the model's context in tokens, if it is small")
 }
 

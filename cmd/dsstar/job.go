@@ -34,7 +34,6 @@ type job struct {
 	task     record.Task
 	sources  []files.Source // of the task's data, by where they are
 	model    llm.Model
-	embedder llm.Model // nil: files are ranked by word frequency
 	cache    *describe.Cache
 	memory   *memory.Memory // of the data; nil: none
 	site     kernels.Site

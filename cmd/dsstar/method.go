@@ -52,9 +52,6 @@ func checkRollback(s *configs.Settings, m record.Method) error {
 
 // modelOf returns the name of a role's model.
 func modelOf(s *configs.Settings, role string) string {
-	if role == "retriever" {
-		return s.EmbeddingModel
-	}
 	return cmp.Or(s.Models[role], s.Model)
 }
 
@@ -102,9 +99,6 @@ func roleNames(s *configs.Settings) []string {
 		if model != "" {
 			names = append(names, role)
 		}
-	}
-	if s.EmbeddingModel != "" {
-		names = append(names, "retriever")
 	}
 	return names
 }

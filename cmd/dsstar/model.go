@@ -15,8 +15,8 @@ import (
 
 const replayPrefix = configs.ReplayPrefix
 
-// models opens the models of a job: the main one, those of single roles and the embedding model. A
-// replayed trace serves all roles, and its descriptions are not cached.
+// models opens the models of a job: the main one and those of single roles. A replayed trace serves all
+// roles, and its descriptions are not cached.
 func (a *app) models(j *job) (err error) {
 	s := j.settings
 	if s.Model == demoModel {
@@ -24,44 +24,23 @@ func (a *app) models(j *job) (err error) {
 		return err
 	}
 	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
-		j.model, j.embedder, err = replayed(path)
+		j.model, err = replayed(path)
 		return err
 	}
 	if j.model, err = a.model(s, j.progress.Retrying); err != nil {
 		return err
 	}
 	j.cache = a.descriptionCache(s)
-	j.embedder, err = a.embedder(s, j.progress.Retrying)
-	return err
+	return nil
 }
 
-// replayed returns the model and the embedding model of a trace; the latter may be nil.
-func replayed(trace string) (model, embedder llm.Model, err error) {
+// replayed returns the model of a trace.
+func replayed(trace string) (llm.Model, error) {
 	exchanges, err := readTrace(trace)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	m := llm.Replay(exchanges, false)
-	if slices.ContainsFunc(exchanges, func(e llm.Exchange) bool { return e.Role == "retriever" }) {
-		return m, m, nil
-	}
-	return m, nil, nil
-}
-
-// embedder returns the embedding model, or nil.
-func (a *app) embedder(s *configs.Settings, retrying func(llm.Retry)) (llm.Model, error) {
-	if s.EmbeddingModel == "" {
-		return nil, nil
-	}
-	e, err := a.callable(s, s.EmbeddingModel, retrying)
-	if err != nil {
-		return nil, fmt.Errorf("embedding model: %w", err)
-	}
-	m, err := e.OpenEmbedder()
-	if err != nil {
-		return nil, fmt.Errorf("embedding model: %w", err)
-	}
-	return m, nil
+	return llm.Replay(exchanges, false), nil
 }
 
 // model returns the main model, with the models of single roles.

@@ -319,13 +319,7 @@ func serveReplies(t *testing.T, ts *testscript.TestScript, text string) (url str
 		}
 		m[role] = append(m[role], say(reply)...)
 	}
-	reply := counting().with(m).reply()
-	server := llmtest.New(scriptTB{t, ts}, func(r llmtest.Request) llmtest.Response {
-		if r.Input != nil {
-			return llmtest.Response{}
-		}
-		return reply(r)
-	})
+	server := llmtest.New(scriptTB{t, ts}, counting().with(m).reply())
 	return server.URL
 }
 

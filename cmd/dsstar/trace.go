@@ -26,7 +26,7 @@ import (
 const traceHelp = `Show what the model calls of runs used, in a table by role for each trace and one
 for all. A trace is a file, or a run folder with a trace.jsonl.
 
-  calls      replies; a retriever may need many for one ranking
+  calls      replies
   again      calls made because a reply could not be read
   failed     calls without a reply, except those under way when a run ended
   input      tokens of the requests; ~ is an estimate
@@ -231,7 +231,7 @@ func spentOn(e llm.Exchange) spent {
 	}
 	switch {
 	case e.Error == "":
-		s.Calls = max(1, e.Calls)
+		s.Calls = 1
 	case !e.Stopped:
 		s.Failed = 1
 	}

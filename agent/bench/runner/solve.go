@@ -56,14 +56,11 @@ func (r *run) solve(run context.Context, item Item, dir string) (Record, error) 
 	}
 	defer trace.Close()
 	trace.Price = config.Price
-	model, embedder, err := r.Models(item.ID)
+	model, err := r.Models(item.ID)
 	if err != nil {
 		return Record{}, err
 	}
 	config.Of, config.Model = r.Budget, calls{llm.Traced(model, trace)}
-	if embedder != nil {
-		config.Embedder = calls{llm.Traced(embedder, trace)}
-	}
 	config.Dir, config.Sandbox = string(folder), r.Site.Sandbox
 	config.Open, config.RunScript = r.Site.Sessions(folder, task.Data, read)
 	config.Readable = append(slices.Clip(config.Readable), read...)

@@ -29,7 +29,6 @@ type Request struct {
 	Model    string
 	Messages []llm.Message
 	Images   []string // their URLs
-	Input    []string // texts of an embeddings request
 	Stream   bool
 	Schema   string // name of the JSON schema of the reply; "": none
 	Query    string // of the URL
@@ -140,10 +139,9 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
-// ServeHTTP answers POST /v1/chat/completions and /v1/embeddings.
+// ServeHTTP answers POST /v1/chat/completions.
 func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
-	if h.Method != http.MethodPost ||
-		(h.URL.Path != "/v1/chat/completions" && h.URL.Path != "/v1/embeddings") {
+	if h.Method != http.MethodPost || h.URL.Path != "/v1/chat/completions" {
 		http.Error(w, "404 page not found", http.StatusNotFound)
 		return
 	}
@@ -174,9 +172,6 @@ func (s *Server) receive(h *http.Request, body gjson.Result) Request {
 	if schema.Exists() && (!schema.Get("strict").Bool() || strings.Count(r.Body, `"properties":{`) !=
 		strings.Count(r.Body, `"additionalProperties":false`)) {
 		s.t.Errorf("llmtest: a request with a schema that is not strict: %s", r.Body)
-	}
-	for _, text := range body.Get("input").Array() {
-		r.Input = append(r.Input, text.Str)
 	}
 	for _, m := range body.Get("messages").Array() {
 		said := llm.Message{Role: m.Get("role").Str, Text: m.Get("content").Str}

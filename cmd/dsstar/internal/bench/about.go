@@ -110,7 +110,7 @@ func (b *runFlags) args(f *pflag.FlagSet) []string {
 
 // measured holds the prefixes of the settings that results depend on.
 var measured = []string{
-	"models.", "method.", "embedding_model", "context", "temperature", "max_output_tokens",
+	"models.", "method.", "context", "temperature", "max_output_tokens",
 	"max_cost", "max_calls", "max_time", "max_rounds", "debug_tries", "top_k", "max_files",
 	"result_chars", "description_chars", "cell_timeout", "rollback", "allow_net",
 }

@@ -41,11 +41,9 @@ type App struct {
 	Key            func() record.Key
 	Model          func(*configs.Settings, func(llm.Retry)) (llm.Model, error)
 	ModelLine      func(*configs.Settings) string
-	Embedder       func(*configs.Settings, func(llm.Retry)) (llm.Model, error)
 	Prices         func(*configs.Settings) func(role string) (llm.Price, bool)
-	// Replayed returns the model and the embedding model of a trace; the latter may be nil.
-	Replayed    func(trace string) (model, embedder llm.Model, err error)
-	NewProgress func(quiet bool) *progress.Progress
+	Replayed       func(trace string) (llm.Model, error) // the model of a trace
+	NewProgress    func(quiet bool) *progress.Progress
 	// Agree shows lines and asks the user to agree. If yes is set, it does not ask.
 	Agree func(ctx context.Context, p *progress.Progress, yes bool, lines []string, what,
 		question string) error

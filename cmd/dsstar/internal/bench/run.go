@@ -38,7 +38,6 @@ type run struct {
 	suite    *bench.Suite
 	config   runner.Config
 	model    llm.Model // nil: each task replays its replies
-	embedder llm.Model // nil: files are ranked by their words
 }
 
 // prepare checks everything that can be checked before anything runs.
@@ -158,14 +157,13 @@ func (r *run) openModels(about runner.About) (price func(string) (llm.Price, boo
 		return nil, err
 	}
 	r.progress.Say("model    %s", r.ModelLine(r.settings))
-	r.embedder, err = r.Embedder(r.settings, r.progress.Retrying)
-	return price, err
+	return price, nil
 }
 
 // modelsOf returns the models of one task.
-func (r *run) modelsOf(task string) (model, embedder llm.Model, err error) {
+func (r *run) modelsOf(task string) (llm.Model, error) {
 	if r.model != nil {
-		return r.model, r.embedder, nil
+		return r.model, nil
 	}
 	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, configs.ReplayPrefix), task)
 	return r.Replayed(from + "/trace.jsonl")
