@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -27,13 +28,8 @@ func (c *critic) review(_ context.Context, p agent.Proposal) (agent.Decision, er
 	if len(c.asked) == c.stop {
 		return agent.Decision{Choice: agent.Stop}, nil
 	}
-	name := fmt.Sprintf("round %d, try %d", p.Round, p.Try)
-	switch {
-	case p.Branch != "":
-		name = fmt.Sprintf("%s, try %d", p.Branch, p.Try)
-	case p.Step == 0:
-		name = fmt.Sprintf("the answer, try %d", p.Try)
-	}
+	of := map[bool]string{true: "the answer", false: fmt.Sprint("round ", p.Round)}[p.Step == 0]
+	name := fmt.Sprintf("%s, try %d", cmp.Or(p.Branch, of), p.Try)
 	if strings.HasPrefix(p.Error, "SyntaxError") {
 		name += ", again"
 	}
@@ -66,13 +62,9 @@ func rejected(why string) agent.Decision {
 // ranCells are the cells that ran for the first time in the sessions of the derivations, without
 // the agent's own.
 func (p *played) ranCells() (all []string) {
+	own := regexp.MustCompile("^(data_dir = |# Set-up: |import sys\n)")
 	for _, s := range append(p.world.of(agent.Work), p.world.of(agent.Second)...) {
-		for _, code := range s.ran {
-			own := func(head string) bool { return strings.HasPrefix(code, head) }
-			if !slices.ContainsFunc([]string{"data_dir = ", "# Set-up: ", "import sys\n"}, own) {
-				all = append(all, code)
-			}
-		}
+		all = append(all, slices.DeleteFunc(slices.Clone(s.ran), own.MatchString)...)
 	}
 	return all
 }
@@ -83,21 +75,19 @@ func (p *played) ranCells() (all []string) {
 func TestReviewStops(t *testing.T) {
 	replies := simple.with(variants["back, with repairs"])
 	whole := play(t, replies).noError(t)
-	for _, count := range []*critic{{unseen: true},
-		{answers: map[string]agent.Decision{"round 2, try 1": rejected("no"), "the answer, try 1": rejected("no")}}} {
+	rejects := map[string]agent.Decision{"round 2, try 1": rejected("no"), "the answer, try 1": rejected("no")}
+	for _, count := range []*critic{{unseen: true}, {answers: rejects}} {
 		p := play(t, replies.with(script{"debugger": "print(x)"}), count.join).noError(t)
 		equal(t, "cells that ran", p.ranCells(), count.approved)
 	}
 	count := &critic{unseen: true}
 	play(t, replies, count.join).noError(t)
 	for n := range count.asked {
-		r := &recorder{spared: spared}
-		stops := &critic{unseen: true, stop: n + 1}
-		p := play(t, replies, r.record, stops.join, quickly)
+		r, again := &recorder{spared: spared}, &critic{unseen: true}
+		p := play(t, replies, r.record, (&critic{unseen: true, stop: n + 1}).join, quickly)
 		if !errors.Is(p.err, agent.ErrStopped) || p.Failure != "stopped at a review" {
 			t.Fatalf("question %d: error %v, failure %q", n+1, p.err, p.Failure)
 		}
-		again := &critic{unseen: true}
 		goOnAfter(t, whole, replies, r.all[len(r.all)-1], again.join)
 		equal(t, "the questions from there on", again.asked, count.asked[n:])
 	}
@@ -108,16 +98,23 @@ func TestReviewStops(t *testing.T) {
 // TestReviewFaults: an error of whoever asks ends the run, and so does a cancelled context, before
 // anything runs.
 func TestReviewFaults(t *testing.T) {
-	type asked = func(cancel func()) (agent.Decision, error)
-	for name, asks := range map[string]asked{
-		"an error":               func(func()) (agent.Decision, error) { return accepted("x = 1"), errors.New("broken") },
-		"no choice":              func(func()) (agent.Decision, error) { return agent.Decision{Code: "x = 1"}, nil },
-		"bytes that are no text": func(func()) (agent.Decision, error) { return accepted("x = \"\xff\""), nil },
-		"cancelled":              func(cancel func()) (agent.Decision, error) { cancel(); return accepted("x = 1"), nil },
+	for name, c := range map[string]struct {
+		says agent.Decision
+		err  error
+	}{
+		"an error":               {accepted("x = 1"), errors.New("broken")},
+		"no choice":              {agent.Decision{Code: "x = 1"}, nil},
+		"bytes that are no text": {accepted("x = \"\xff\""), nil},
+		"cancelled":              {accepted("x = 1"), nil},
 	} {
 		p := play(t, simple, func(s *stage) {
 			cancel := s.cancellable(t)
-			s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) { return asks(cancel) }
+			s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) {
+				if name == "cancelled" {
+					cancel()
+				}
+				return c.says, c.err
+			}
 		})
 		if p.err == nil || len(p.Rounds[0].Attempts) > 0 || len(p.ranCells()) > 0 {
 			t.Errorf("%s: error %v, attempts %v", name, p.err, p.Rounds[0].Attempts)
