@@ -130,17 +130,6 @@ func dropped(step int) act {
 	return changed(func(tr *record.Trajectory) { must(0, tr.Drop(step)) })
 }
 
-// showing has all code cells show other outputs.
-func showing(outputs []notebook.Output) act {
-	return edit(func(_ reporter, nb *notebook.Notebook) {
-		for i := range nb.Cells {
-			if nb.Cells[i].Type == notebook.Code {
-				nb.Cells[i].Outputs = outputs
-			}
-		}
-	})
-}
-
 // journaled is a run whose cells have given something else, which is a part of a text.
 func journaled(was, is string) act {
 	in := func(text string) string { return strings.Trim(string(must(json.Marshal(text))), `"`) }

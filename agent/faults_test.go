@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,23 +17,14 @@ import (
 	"dsstar/notebook"
 )
 
-// The events of a run that needs one round, and its usage.
-func TestSufficientAtOnce(t *testing.T) {
-	p := play(t, simple).noError(t)
-	equal(t, "events", p.kinds, []agent.Kind{agent.Begun, agent.Started, agent.Described, agent.Planned,
-		agent.Ran, agent.Judged, agent.Ran, agent.Finalized, agent.Branched, agent.Derived, agent.Proving, agent.Proved,
-		agent.Ended})
-	if p.Usage.Calls != 3 || p.Usage.InputTokens != 30 || !slices.Equal(p.Models, []string{"m1"}) {
-		t.Errorf("usage %+v of %q", p.Usage, p.Models)
-	}
-}
-
 // TestProofUnfinished: wherever the proof has ended, the files of the run are back afterwards.
 func TestProofUnfinished(t *testing.T) {
 	for cell, fault := range map[string]error{ // of the script
 		"x = 1": errors.New("no program"), "x = 2": context.Canceled, "x = 3\nonce()": nil} {
 		p := play(t, simple.with(script{"cell": "y = purpose()\nsave(own, y)\n" + cell}), func(s *stage) {
-			cancel := s.cancellable(t)
+			ctx, cancel := context.WithCancel(s.ctx)
+			t.Cleanup(cancel)
+			s.ctx = ctx
 			s.config.RunScript = func(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error) {
 				x, err := s.world.RunScript(ctx, dir, limit)
 				if x.Stdout() == "{}" { // not the script of the proof
@@ -58,15 +48,7 @@ func TestProofUnfinished(t *testing.T) {
 	}
 }
 
-// cancellable gives a run a context that can be cancelled.
-func (s *stage) cancellable(t *testing.T) context.CancelFunc {
-	ctx, cancel := context.WithCancel(s.ctx)
-	t.Cleanup(cancel)
-	s.ctx = ctx
-	return cancel
-}
-
-// An error that no cell can cause ends the run and is there for errors.As, wherever it comes from: the
+// TestErrors has the events of a run. An error that no cell can cause ends the run and is there for errors.As, wherever it comes from: the
 // model, a session that does not open, or an observer, as of a full disk.
 func TestErrors(t *testing.T) {
 	broken := errors.New("no kernelspec")
@@ -76,6 +58,9 @@ func TestErrors(t *testing.T) {
 	faults := map[string]func(*stage){"opening for files": refuses(agent.Describe, broken),
 		"opening": refuses(agent.Work, broken)}
 	whole := play(t, replies).noError(t)
+	equal(t, "events", whole.kinds, []agent.Kind{agent.Begun, agent.Started, agent.Described, agent.Planned,
+		agent.Ran, agent.WentBack, agent.Ran, agent.Judged, agent.Routed, agent.Planned, agent.WentBack, agent.Ran, agent.Judged,
+		agent.Ran, agent.Finalized, agent.Branched, agent.Derived, agent.Proving, agent.Proved, agent.Ended})
 	for _, at := range whole.model.asked {
 		faults["asking "+at] = func(s *stage) {
 			s.model.before = func(_ context.Context, key string) error { return failing(key == at) }

@@ -85,8 +85,8 @@ func judges(wrong int) script {
 }
 
 // alike is a run whose other option has the same answer: doubted are cells of what is in doubt.
-func alike(doubted, verdict string) script {
-	return script{"solver round 1": reads(isOpen), "branches": branches("z = 1\nz"), "verdict": verdict,
+func alike(doubted string) script {
+	return script{"solver round 1": reads(isOpen), "branches": branches("z = 1\nz"),
 		"branches the readings, what is in doubt": doubted}
 }
 
@@ -103,9 +103,6 @@ func ruled(rule string) func(*stage) {
 		s.task.Files[0].Size, s.task.Files[1].Size = int64(len(rule)+1), int64(len(rule))
 		profiled(map[string]profile.Profile{"a.csv": table(9, "a"),
 			"rules.md": {Format: "text", Document: rule, Whole: true}})(s)
-		if rule == "" {
-			s.task.Files = s.task.Files[:1]
-		}
 	}
 }
 
@@ -189,10 +186,6 @@ var recordings = map[string]turns{
 	"a script that cannot be run": of(simple, prints(notebook.Execution{}, errors.New("no program"))).unkilled().
 		on(nil, script{}),
 	"a script that fails in plain Python": of(simple, prints(ran(notebook.Raised, "1\n", "Traceback\n  ...\nSyntaxError: magic\n"), nil)),
-	"words that would fetch": of(simple.with(script{"step": "``a`![x](http://e.test)\u2028 \U0001f600 a\x1b[31mc",
-		"verdict": "Verdict: sufficient\nReason: `<img src=http://e.test>` <b>&amp;",
-		"cell":    "x = \"a | ![x](http://e.test) ```\"\nprint(x)"}),
-		asking("![x](http://e.test) </details>\n\n<img src=http://e.test>?", "")),
 
 	"a file with the name of a data file": of(simple.with(filed("a.csv", "1", "2")), asking("Enter it into the provided a.csv.", "")),
 	"a file that a follow-up overwrites": of(saved, asksFile).
@@ -209,7 +202,6 @@ var recordings = map[string]turns{
 		"verdict round 4": bad, "wrong round 4": "1"})).on(question("And then?", ""), fresh),
 	"a question without an answer, asked in another way": of(simple.with(script{"cell": "die()", "debugger": "die()"})).
 		on(question("In another way?", "A word."), onward.with(script{"cell": "b = 5\nprint(b)"})),
-	"a follow-up on a reading":                 of(open).on(next, onward),
 	"a follow-up on another derivation":        of(unruled).on(next, onward),
 	"a follow-up apart that takes an option":   of(open).on(next, apart("\nTakes: 1", "z = 2\nz")),
 	"a follow-up apart that no option changes": of(open).on(next, apart("\nTakes: 1", "z = 5\nz")),
@@ -222,8 +214,6 @@ var recordings = map[string]turns{
 	"a question in place of one":   of(simple).on(next, onward).on(then(retract, question("In another way?", "")), fresh),
 	"a note for a later question": of(simple).on(next, onward).on(edit(insert("answer-2", note("Mind."))), onward).
 		on(seven, onward),
-	"a function that is wrong": of(another.with(script{"cell": "x = tool\nprint(x)",
-		"arbiter two answers": wrongStep + "1"}), recalled("tool = 1")),
 	"functions that only a follow-up uses": of(simple, recalled("tool = 1")).
 		on(next, onward.with(script{"cell": "b = tool\nprint(b)"})),
 	"a stranger's run, followed": of(simple).on(next, onward).
@@ -234,7 +224,6 @@ var recordings = map[string]turns{
 
 	"a choice":                        of(open).on(chooses(0, 0, 1), open),
 	"a choice of an earlier question": of(open).on(next, onward).on(chooses(0, 0, 1), onward),
-	"a choice of both at once":        of(bothOpen).on(chooses(0, 2, 0), bothOpen),
 	"a choice of both others":         of(bothOpen).on(chooses(0, 2, 1), bothOpen),
 	"a choice left open":              of(open, choosing(-1)),
 	"a choice at once": of(open.with(script{"branches": branches("z = 2\nz"),
@@ -252,18 +241,11 @@ var recordings = map[string]turns{
 	"a step edited":              of(three).on(edit(source("step-2", `"2"`, `"II"`)), three.with(script{"verdict": yes})),
 	"a step removed":             of(three).on(edit(remove("round-3", "step-3", "verdict-3")), more),
 	"an order that does not run": of(three).on(edit(move("step-1", "step-2")), more),
-	"a note that leads on": of(three).on(edit(insert("step-3", note("Mind the gap."))),
-		more.with(script{"verdict round 4": no, "cell round 5": `z += "g"`, "last": "print(z)"})),
-	"an edit, and the judge goes back": of(three).on(edit(source("step-2", `"2"`, `"II"`)),
-		more.with(script{"verdict round 4": bad, "wrong": "3", "cell round 5": "z = y\nz += \"a\"\nprint(z)", "last": "print(z)"})),
-	"elsewhere": of(three).on(next, onward).on(edit(source("parameters", "/data", "/other")), more),
+	"elsewhere":                  of(three).on(next, onward).on(edit(source("parameters", "/data", "/other")), more),
 	"a cell of a person's own fails": of(three).on(edit(source("step-2", "", "nothing_like_it\n")), more).
 		on(then(unasked, edit(insert("step-3", note("Mind.")))), more).on(edit(source("step-2", "nothing_like_it\n", "")), more),
 	"a last cell of a person's own fails": of(three).on(edit(source("final", "", "nothing_like_it\n")), more).
 		on(edit(source("final", "nothing_like_it\n", "")), more),
-	"a step before a last cell of a person's own fails": of(three).on(then(marks, changed(func(tr *record.Trajectory) {
-		tr.Start.Given[1].Attempts[0].Code = "nothing_like_it" // does not run a second time
-	})), more),
 	"a last cell of a person's own removed": of(three).on(shout, more).
 		on(edit(remove("final")), more.with(script{"finalizer": "print(z)"})),
 	"a step dropped below a last cell of a person's own":      of(three).on(shout, more).on(dropped(3), more),
@@ -271,7 +253,6 @@ var recordings = map[string]turns{
 	"a person's cell, and a verdict against a step before it": of(three).on(hers, judges(1)),
 	"a person's cell, and a verdict against a step after it":  of(three).on(hers, judges(3)),
 	"a person's cell, and a ruling against it":                of(undecided).on(hers, more.with(script{"arbiter": wrongStep + "2"})),
-	"a person's cell, and a ruling against a step before it":  of(undecided).on(hers, more.with(script{"arbiter": wrongStep + "1"})),
 	"cells of two questions edited": of(three).on(next, onZ.with(script{"cell": "v = z\nv += \"4\"\nprint(v)"})).
 		on(edit(source("step-1", "1", "7"), source("final", "print(z)", "z += \"!\"\nprint(z)")), more).
 		on(edit(source("step-2", "y = x", "y = x\nz = y"), source("final", "z += \"!\"\nprint(z)", "print(y)"),
@@ -305,12 +286,9 @@ var recordings = map[string]turns{
 	"another point after an edit": of(open).on(doubled, readsAgain(1,
 		"Reading: Whether it counts.\nOption 1: yes\nOption 2: no\nTaken: 2\n"+isOpen+"\n\n")),
 
-	"outputs that are others": of(simple).on(then(showing(ran(notebook.OK, "another\n", "").Outputs), next), onward),
-
 	// what settled a reading is looked for again
 	"a rule in other data": of(byRule, ruled(rule)).on(nil, byRule, ruled(rule+" So it is.")),
 	"another rule":         of(byRule, ruled(rule)).on(nil, byRule, ruled("Cancelled orders do count in the revenue.")),
-	"no rule":              of(byRule, ruled(rule)).on(nil, byRule, ruled("")),
 	"another note beside one that settled": of(byRule, ruled(rule)).
 		on(then(byNote, edit(insert("data", note("Mind.")))), byRule, ruled(rule)),
 	"no note that settled": of(byRule, ruled(rule)).on(then(byNote, edit(remove("note-1"))), byRule, ruled(rule)),

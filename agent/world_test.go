@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"dsstar/agent"
@@ -215,14 +214,4 @@ func hosting(s *stage, has []record.Variable) {
 		}
 		return one, err
 	}
-}
-
-// TestHostFails: what a host cannot do costs a warning, and no more.
-func TestHostFails(t *testing.T) {
-	p := play(t, simple, hosted).noError(t)
-	if !p.Verified() || len(p.Variables) != 0 {
-		t.Errorf("%q, %+v", p.Doubts(), p.Variables)
-	}
-	contains(t, strings.Join(p.Warnings, "\n"), "not described: not now",
-		"not carried to a fresh session: not now", "is not known: not now")
 }
