@@ -204,7 +204,7 @@ func killed(t reporter, at int, change func(*stage)) (left *record.Trajectory, w
 	defer cancel()
 	p := play(t, nil, change, func(s *stage) {
 		watch := s.config.Observe
-		s.quick, s.ctx = true, ctx
+		s.quick, s.model.again, s.ctx = true, true, ctx // a ruling may lead to where a run has been
 		s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
 			err := watch(e, tr)
 			if at--; at == 0 {

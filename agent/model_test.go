@@ -119,6 +119,7 @@ type model struct {
 	before  func(ctx context.Context, key string) error // may fail or wait
 	answer  func() string                               // of the accepted cells
 	tooLong func(llm.Request) bool                      // does not fit into the context
+	again   bool                                        // it may be asked the same again
 	secrets []string                                    // in lower case; no request may have one
 	t       reporter
 
@@ -164,7 +165,7 @@ func (m *model) hears(key string, r llm.Request) error {
 		m.refused = append(m.refused, key)
 		return &llm.StatusError{Status: 413, Message: "too long"}
 	}
-	if before, again := m.requests[key]; again && lastOf(before) == lastOf(r) {
+	if before, again := m.requests[key]; again && !m.again && lastOf(before) == lastOf(r) {
 		return fmt.Errorf("%s was asked twice", key)
 	}
 	m.asked, m.requests[key] = append(m.asked, key), r
