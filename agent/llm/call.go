@@ -10,12 +10,12 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/tidwall/gjson"
 )
 
@@ -28,8 +28,8 @@ const maxWait = 120 // seconds
 // call sends the params of a request through the library and reads the response with read, at each
 // try anew. The library waits and repeats the call. A try is a middleware of it that reads the whole
 // response, so that it also repeats after a reply that breaks off.
-func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io.Reader) error) (
-	retries int, err error) {
+func (m *endpoint) call(ctx context.Context, r Request, params any,
+	read func(io.Reader) error) error {
 	tries := 0
 	attempt := func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 		tries++
@@ -42,20 +42,14 @@ func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io
 		if refused, ok := errors.AsType[*StatusError](err); ok && refused.after != "" {
 			again.Set("Retry-After", refused.after)
 		}
-		if passes(err) && tries <= m.Retries {
+		if passes(err) && tries <= m.Retries && m.OnRetry != nil {
 			m.OnRetry(Retry{r.Role, r.Subject, m.line(err.Error())})
 		}
 		return &http.Response{Header: again}, err
 	}
 	var done *http.Response
-	err = m.client.Post(ctx, callsPath, params, &done, option.WithMiddleware(attempt))
-	switch {
-	case ctx.Err() != nil:
-		return 0, ctx.Err()
-	case err != nil && tries > 1:
-		return 0, fmt.Errorf("%w (tries: %d)", err, tries)
-	}
-	return tries - 1, err
+	err := m.client.Post(ctx, callsPath, params, &done, option.WithMiddleware(attempt))
+	return cmp.Or(ctx.Err(), err)
 }
 
 // try makes one HTTP call and reads the whole response, within its limits.
@@ -88,7 +82,7 @@ func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
 	case err != nil && cause != nil:
 		return cause
 	case unsent: // its own text has the URL with the query
-		return &ConnectionError{sent.Err}
+		return fmt.Errorf("%w: %w", ErrConnection, sent.Err)
 	}
 	return err
 }
@@ -108,47 +102,34 @@ func (m *endpoint) refused(res *http.Response, body io.Reader) error {
 		return nil
 	}
 	text, _ := io.ReadAll(body) // as far as it comes
-	if to, err := res.Location(); err == nil && res.StatusCode < 400 {
-		text = []byte("it redirects to " + publicURL(to))
-	}
 	return m.refusal(res.StatusCode, res.Header, string(text))
 }
 
-// field matches the beginning of a line of a stream of events.
-var field = regexp.MustCompile(`^(data|event|id|retry)?:`)
-
 // values gives take the JSON values of a response: the data of the events of a stream, or its body.
-// The lines decide, since content types are often wrong. A stream that does not end with [DONE] is
-// [ErrCut].
+// The first byte decides, since content types are often wrong. A stream that does not end with
+// [DONE] is [ErrCut].
 func (m *endpoint) values(body io.Reader, take func(gjson.Result) error) error {
-	lines := bufio.NewScanner(body)
-	lines.Buffer(nil, maxBody)
-	var whole []byte
-	streamed := false
-	for lines.Scan() {
-		line := bytes.Trim(lines.Bytes(), " \t\r\uFEFF")
-		name := field.Find(line)
-		data := bytes.TrimSpace(line[len(name):])
-		switch {
-		case len(line) == 0: // keeps the connection alive
-		case name == nil:
-			whole = append(append(whole, line...), '\n')
-		case bytes.HasPrefix(data, []byte("[DONE]")):
+	from := bufio.NewReader(body)
+	switch first, _ := from.Peek(1); {
+	case len(first) == 0:
+		return ErrEmpty
+	case strings.Contains("{[<", string(first)):
+		whole, _ := io.ReadAll(from) // as far as it comes
+		return m.decode(whole, take)
+	}
+	events := ssestream.NewDecoder(&http.Response{Body: io.NopCloser(from)})
+	for events.Next() {
+		data := bytes.TrimSpace(events.Event().Data)
+		if bytes.HasPrefix(data, []byte("[DONE]")) {
 			return nil
-		case string(name) == "data:" && len(data) > 0:
-			streamed = true
+		}
+		if len(data) > 0 { // else it keeps the connection alive
 			if err := m.decode(data, take); err != nil {
 				return err
 			}
 		}
 	}
-	switch err := lines.Err(); {
-	case err != nil || streamed:
-		return cut(cmp.Or(err, io.ErrUnexpectedEOF))
-	case whole == nil:
-		return ErrEmpty
-	}
-	return m.decode(whole, take)
+	return cut(cmp.Or(events.Err(), io.ErrUnexpectedEOF))
 }
 
 // decode gives take a JSON value, unless it has broken off or is an error object. "error" may be

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -17,7 +17,7 @@ import (
 // required key is missing or malformed.
 //
 // Ask returns a [*CredentialError], a [*StatusError], which may be [ErrContextLength], a
-// [*ConnectionError], [ErrEmpty], [ErrIdle], [ErrTimeout], [ErrCut] or ctx.Err(): what may pass after
+// [ErrConnection], [ErrEmpty], [ErrIdle], [ErrTimeout], [ErrCut] or ctx.Err(): what may pass after
 // the retries, or at once if the endpoint asks for a wait that is too long.
 func (e Endpoint) Open() (Model, error) {
 	m, err := e.open()
@@ -39,7 +39,7 @@ type chat struct {
 // them, or ignores a schema, is asked again at once without, and from then on. One that is said to
 // take schemas ignores none: a reply in text is the model's fault.
 func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
-	start, retries := time.Now(), 0
+	start := time.Now()
 	var paid Usage // also for a reply that ignored the schema
 	for {
 		if m.noImages.Load() {
@@ -49,11 +49,10 @@ func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
 			r = r.InText()
 		}
 		var reply Reply
-		again, err := m.call(ctx, r, m.params(r), func(body io.Reader) (err error) {
+		err := m.call(ctx, r, m.params(r), func(body io.Reader) (err error) {
 			reply, err = m.read(body, r)
 			return err
 		})
-		retries += again
 		paid.Add(reply.Usage)
 		ignored := err == nil && m.Schema == nil && reply.Finish == "stop" &&
 			!strings.HasPrefix(strings.TrimLeft(reply.Text, "`json \t\n"), "{")
@@ -66,10 +65,9 @@ func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
 			return Reply{}, err
 		default:
 			reply.Schema, reply.Images = r.Schema != nil, len(r.Images) > 0
-			reply.Usage, reply.Retries, reply.Seconds = paid, retries, time.Since(start).Seconds()
+			reply.Usage, reply.Seconds = paid, time.Since(start).Seconds()
 			return reply, nil
 		}
-		retries++
 	}
 }
 
@@ -120,24 +118,19 @@ func withImages(text string, images []Image) []object {
 // the usage follows.
 func (m *chat) read(body io.Reader, r Request) (Reply, error) {
 	reply := Reply{Model: m.Model}
-	var text, refusal strings.Builder
+	var text strings.Builder
 	last, answered := "", false
 	err := m.values(body, func(c gjson.Result) error {
 		last = c.Raw
 		reply.Model = m.hide(cmp.Or(c.Get("model").Str, reply.Model))
 		reply.Usage = cmp.Or(tokens(c.Get("usage")), reply.Usage)
 		choice := c.Get("choices.0")
-		if !choice.Exists() || choice.Get("index").Int() != 0 {
-			return nil
-		}
-		answered = true
+		answered = answered || choice.Exists()
 		reply.Finish = m.hide(cmp.Or(choice.Get("finish_reason").Str, reply.Finish))
 		content := choice.Get("delta.content").Str + choice.Get("message.content").Str
-		refused := choice.Get("delta.refusal").Str + choice.Get("message.refusal").Str
 		text.WriteString(content)
-		refusal.WriteString(refused)
-		if content+refused != "" && r.OnText != nil {
-			soFar := cmp.Or(text.String(), refusal.String()) // neither is copied
+		if content != "" && r.OnText != nil {
+			soFar := text.String() // is not copied
 			r.OnText(func() string { return m.hide(soFar) })
 		}
 		return nil
@@ -148,33 +141,19 @@ func (m *chat) read(body io.Reader, r Request) (Reply, error) {
 	case err != nil && reply.Finish == "":
 		return reply, err
 	}
-	reply.Text = m.hide(cmp.Or(text.String(), refusal.String()))
-	if reply.Usage == (Usage{}) {
-		sent := 0
-		for _, msg := range r.Messages {
-			sent += len(msg.Text)
-		}
-		reply.Usage = estimate(sent, len(reply.Text))
-	}
+	reply.Text = m.hide(text.String())
+	reply.Usage = cmp.Or(reply.Usage, estimate(len(fmt.Sprint(r.Messages)), len(reply.Text)))
 	return reply, nil
 }
 
-// maxTokens bounds the counts of one call that may be true.
-const maxTokens = 100_000_000
-
-// tokens converts a usage; zero if it cannot be true. Gemini counts reasoning only in the total.
+// tokens converts a usage. Gemini counts reasoning only in the total.
 func tokens(u gjson.Result) (v Usage) {
-	for name, to := range map[string]*int{"prompt_tokens": &v.InputTokens,
-		"prompt_tokens_details.cached_tokens": &v.CachedTokens, "completion_tokens": &v.OutputTokens,
-		"completion_tokens_details.reasoning_tokens": &v.ReasoningTokens} {
-		*to = int(u.Get(name).Int())
-	}
-	total := int(u.Get("total_tokens").Int())
-	all := []int{v.InputTokens, v.CachedTokens, v.OutputTokens, v.ReasoningTokens, total}
-	if slices.Min(all) < 0 || slices.Max(all) > maxTokens {
-		return Usage{}
-	}
-	if hidden := total - v.InputTokens - v.OutputTokens; hidden > 0 && v.InputTokens > 0 {
+	count := func(name string) int { return max(0, int(u.Get(name).Int())) }
+	v.InputTokens, v.OutputTokens = count("prompt_tokens"), count("completion_tokens")
+	v.CachedTokens = count("prompt_tokens_details.cached_tokens")
+	v.ReasoningTokens = count("completion_tokens_details.reasoning_tokens")
+	hidden := count("total_tokens") - v.InputTokens - v.OutputTokens
+	if hidden > 0 && v.InputTokens > 0 {
 		v.OutputTokens += hidden
 		v.ReasoningTokens = max(v.ReasoningTokens, hidden)
 	}

@@ -2,12 +2,12 @@ package llm
 
 import (
 	"cmp"
-	"encoding/base64"
-	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,24 +66,16 @@ func (e Endpoint) open() (*endpoint, error) {
 		return nil, fmt.Errorf("provider %s: the base URL must have the form http(s)://host/path",
 			e.Provider)
 	}
-	if e.Model == "" {
-		return nil, fmt.Errorf("provider %s: no model name", e.Provider)
-	}
 	e.Key = strings.TrimSpace(e.Key)
 	if e.Key == "" && e.KeyEnv != "" {
 		return nil, &CredentialError{Provider: e.Provider, KeyEnv: e.KeyEnv}
 	}
-	if strings.ContainsFunc(e.Key, func(c rune) bool { return c <= ' ' || c > '~' }) {
-		return nil, &CredentialError{Provider: e.Provider, KeyEnv: e.KeyEnv,
-			Err: errors.New("it contains invalid characters, such as a space or a line break")}
-	}
 	e.CallTimeout = cmp.Or(e.CallTimeout, math.MaxInt64)
 	e.IdleTimeout = cmp.Or(e.IdleTimeout, math.MaxInt64)
-	if e.OnRetry == nil {
-		e.OnRetry = func(Retry) {}
-	}
+	public := base.JoinPath(callsPath)
+	public.User, public.RawQuery, public.Fragment = nil, "", ""
 	return &endpoint{Endpoint: e, client: openai.Client{Options: e.options(base.Query())},
-		url: publicURL(base.JoinPath(callsPath)), hide: hider(e.Key, base)}, nil
+		url: public.String(), hide: hider(e.Key, base.Query())}, nil
 }
 
 // options configures a client of the library, which would leave out the base URL's query.
@@ -107,32 +99,17 @@ func (e Endpoint) options(query url.Values) []option.RequestOption {
 	return o
 }
 
-// publicURL returns a URL without credentials and query.
-func publicURL(whole *url.URL) string {
-	u := *whole
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
-}
-
 // leastSecret is the minimum length of a secret to redact. Shorter ones are mostly placeholders
 // such as "EMPTY" or "not-needed", or versions, which may occur in ordinary replies.
 const leastSecret = 16
 
-// hider returns a function that replaces the key, and what may be secret in the base URL, with
-// [key].
-func hider(key string, base *url.URL) func(string) string {
-	secrets := []string{key}
-	if password, ok := base.User.Password(); ok {
-		header := base64.StdEncoding.EncodeToString([]byte(base.User.Username() + ":" + password))
-		secrets = append(secrets, password, header)
-	}
-	for _, values := range base.Query() {
-		secrets = append(secrets, values...)
-	}
+// hider returns a function that replaces the key, and what may be one in the query of the base URL,
+// with [key].
+func hider(key string, query url.Values) func(string) string {
 	var replace []string
-	for _, secret := range secrets {
-		if len(secret) >= leastSecret {
-			replace = append(replace, secret, "[key]")
+	for _, secrets := range append(slices.Collect(maps.Values(query)), []string{key}) {
+		if len(secrets[0]) >= leastSecret {
+			replace = append(replace, secrets[0], "[key]")
 		}
 	}
 	return strings.NewReplacer(replace...).Replace

@@ -2,7 +2,6 @@ package llm_test
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -105,17 +104,15 @@ func TestRetried(t *testing.T) {
 	}{
 		"429 Too Many Requests: slow down (Retry-After: 7)": {later("7", "slow down"), 7},
 		"429 Too Many Requests: wait":                       {later("Sat, 01 Jan 2000 00:01:30 GMT", "wait"), 90},
-		"429 Too Many Requests: quota": {llmtest.Response{Status: 429,
-			Body: `[{"error":{"code":429,"message":"quota","details":[{"retryDelay": "34s"}]}}]`}, 34},
-		"500 Internal Server Error: oops again": {llmtest.Refuse(500, "", "oops\nagain"), 0.5},
-		"truncated":                             {llmtest.Response{Text: "this one is cut off", CutAfter: 2}, 0.5},
+		"500 Internal Server Error: oops again":             {llmtest.Refuse(500, "", "oops\nagain"), 0.5},
+		"truncated":                                         {llmtest.Response{Text: "this one is cut off", CutAfter: 2}, 0.5},
 		"stopped responding (10s)": {llmtest.Response{Text: "this one falls silent", CutAfter: 2,
 			Stall: true}, 10.5},
 	} {
 		var told []llm.Retry
 		_, got, err := served(t, func(e *llm.Endpoint) { e.OnRetry = func(r llm.Retry) { told = append(told, r) } },
 			c.response, llmtest.Response{Text: "fine"})
-		if err != nil || got.Text != "fine" || got.Retries != 1 || got.Seconds > c.seconds ||
+		if err != nil || got.Text != "fine" || got.Seconds > c.seconds ||
 			got.Seconds < c.seconds-0.13 {
 			t.Errorf("%s: got %+v, %v", cause, got, err)
 		}
@@ -166,34 +163,23 @@ func TestCancel(t *testing.T) {
 }
 
 func TestConnectionError(t *testing.T) {
-	e := llm.Endpoint{Provider: "acme", BaseURL: "http://127.0.0.1:1/v1?key=" + secret, Model: "m1", Retries: 1}
-	var err error
-	synctest.Test(t, func(t *testing.T) { _, err = must(e.Open()).Ask(t.Context(), question) })
-	if _, ok := errors.AsType[*llm.ConnectionError](err); !ok || strings.Contains(err.Error(), secret) ||
-		!strings.Contains(err.Error(), "connection refused (tries: 2)") {
+	e := llm.Endpoint{Provider: "acme", BaseURL: "http://127.0.0.1:1/v1?key=" + secret, Model: "m1"}
+	_, err := must(e.Open()).Ask(t.Context(), question)
+	if !errors.Is(err, llm.ErrConnection) || strings.Contains(err.Error(), secret) ||
+		!strings.Contains(err.Error(), "connection refused") {
 		t.Error(err)
-	}
-	e.BaseURL = "http://nobody.invalid/v1"
-	if _, err = must(e.Open()).Ask(t.Context(), question); err == nil || strings.Contains(err.Error(), "tries") {
-		t.Errorf("a host that is not there: %v", err)
 	}
 }
 
 func TestOpenChecks(t *testing.T) {
-	good := llm.Endpoint{Provider: "acme", BaseURL: "https://example.org/v1", Model: "m"}
-	for name, change := range map[string]func(*llm.Endpoint){
-		"no scheme": func(e *llm.Endpoint) { e.BaseURL = "example.org/v1" },
-		"bad url":   func(e *llm.Endpoint) { e.BaseURL = "https://user:" + secret + "@exa mple.org" },
-		"no model":  func(e *llm.Endpoint) { e.Model = "" },
-		"no key":    func(e *llm.Endpoint) { e.KeyEnv = "ACME_KEY" },
-		"two keys":  func(e *llm.Endpoint) { e.Key = secret + "\n" + secret },
-		"good":      func(*llm.Endpoint) {},
+	for name, e := range map[string]llm.Endpoint{
+		"no scheme": {BaseURL: "example.org/v1"},
+		"bad url":   {BaseURL: "https://user:" + secret + "@exa mple.org"},
+		"no key":    {BaseURL: "https://example.org/v1", KeyEnv: "ACME_KEY"},
+		"good":      {BaseURL: "https://example.org/v1"},
 	} {
-		e := good
-		change(&e)
 		_, err := e.Open()
-		if (err == nil) != (name == "good") || strings.Contains(fmt.Sprint(err), secret) ||
-			isCredential(err) != strings.Contains(name, "key") {
+		if (err == nil) != (name == "good") || strings.Contains(fmt.Sprint(err), secret) || isCredential(err) != (name == "no key") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -212,55 +198,40 @@ func TestByRole(t *testing.T) {
 	}
 }
 
-// TestSecretsOfURL: a base URL's password and the keys in its query are sent and redacted. Other query
-// values are not redacted, nor are placeholder keys, since replies may contain the word.
-func TestSecretsOfURL(t *testing.T) {
-	login := base64.StdEncoding.EncodeToString([]byte("ada:a-long-pass-phrase"))
-	words := "2024-10-21 not-needed password"
-	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "one a-long-pass-phrase two " + login +
-		" three a-long-token-value " + words}))
-	e := endpoint(s)
-	const query = "access_token=a-long-token-value&api-version=2024-10-21&pwd=password"
-	e.BaseURL = strings.Replace(s.URL, "://", "://ada:a-long-pass-phrase@", 1) + "?" + query
-	for _, e.Key = range []string{"not-needed", "2024-10-21"} {
-		got, err := must(e.Open()).Ask(t.Context(), question)
-		if err != nil || got.Text != "one [key] two [key] three [key] "+words {
-			t.Errorf("%+v, %v", got, err)
-		}
-		if sent := s.Requests()[0].Query; sent != query {
-			t.Errorf("sent the query %q", sent)
-		}
-	}
-}
-
-// TestKeyIsHidden: the key appears in no message and no record, whatever the endpoint echoes.
+// TestKeyIsHidden: a key, also one in the query of the base URL, is sent and appears in no message and no
+// record, whatever the endpoint echoes. Other values are not hidden, since replies may have the word.
 func TestKeyIsHidden(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	for _, response := range []llmtest.Response{
+	const other = "2024-10-21"
+	path, replies := filepath.Join(t.TempDir(), "trace.jsonl"), []llmtest.Response{
 		llmtest.Refuse(400, "", "Bearer "+secret+" is not for this model"),
-		llmtest.Refuse(500, "", "key="+secret),
 		{Status: 429, Header: map[string]string{"Retry-After": secret}},
 		{Body: "<html>" + secret + "</html>"},
-		{Body: `{"error":"` + secret + `"}`},
 		{Body: chunk("so far", "") + `data: {"error":{"message":"` + secret + `"}}` + "\n\n"},
 		{Status: 400, Body: `{"error":{"message":"no","metadata":{"raw":"` + secret + `"}}}`},
-		{Text: "print('" + secret + "')"}, {Body: `{"choices":[{"message":{"content":"` + secret + `"}}]}`}, {Text: "a", Finish: secret},
+		{Text: "print('" + secret + other + "')"}, {Text: "a", Finish: secret},
 		{Body: strings.Replace(chunk("a", "stop"), `"choices"`, `"model":"`+secret+`","choices"`, 1)},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var seen []any
-			e := endpoint(llmtest.NewPiped(t, llmtest.Each(response)))
-			e.OnRetry = func(r llm.Retry) { seen = append(seen, r) }
-			trace := openTrace(t, path)
-			told, reply, err := watch(t, llm.Traced(must(e.Open()), trace))
-			all := fmt.Sprint(append(seen, told, reply, err)...)
-			if strings.Contains(all, secret) || !strings.Contains(all, "[key]") {
-				t.Errorf("%+v gives %s", response, all)
-			}
-		})
 	}
-	if raw, _ := os.ReadFile(path); strings.Contains(string(raw), secret) ||
-		len(readTrace(path)) != 11 {
+	for _, response := range replies {
+		for _, inQuery := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				var seen []any
+				s := llmtest.NewPiped(t, llmtest.Each(response))
+				e := endpoint(s)
+				e.OnRetry = func(r llm.Retry) { seen = append(seen, r) }
+				if inQuery {
+					e.Key, e.BaseURL = other, e.BaseURL+"?api-version="+other+"&key="+secret
+				}
+				trace := openTrace(t, path)
+				told, reply, err := watch(t, llm.Traced(must(e.Open()), trace))
+				all, sent := fmt.Sprint(append(seen, told, reply, err)...), s.Requests()[0]
+				if strings.Contains(all, secret) || !strings.Contains(all, "[key]") || strings.Contains(response.Text, other) != strings.Contains(all, other) ||
+					!strings.Contains(sent.Query+fmt.Sprint(sent.Header), secret) {
+					t.Errorf("%+v gives %s", response, all)
+				}
+			})
+		}
+	}
+	if raw, _ := os.ReadFile(path); strings.Contains(string(raw), secret) || len(readTrace(path)) != 2*len(replies) {
 		t.Errorf("trace\n%s", raw)
 	}
 }

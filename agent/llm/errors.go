@@ -2,22 +2,22 @@ package llm
 
 import (
 	"cmp"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"dsstar/agent/brief"
 )
 
 // Kinds of failure, for errors.Is.
 var (
 	ErrContextLength = errors.New("the request exceeds the model's context length") // a *StatusError
+	ErrConnection    = errors.New("the endpoint was not reached")
 	ErrIdle          = errors.New("the endpoint stopped responding")
 	ErrCut           = errors.New("the reply was truncated")
 	ErrEmpty         = errors.New("the reply has no content")
@@ -44,26 +44,18 @@ func (e *StatusError) Error() string {
 
 // What errors say, in codes and phrases of the endpoints that are known.
 var (
-	// of a request that is too long: OpenAI, llama.cpp, Copilot, vLLM, SGLang, Ollama, LM Studio,
-	// TGI, Anthropic, Gemini, Mistral, Bedrock, Cohere and xAI
+	// of a request that is too long: OpenAI, llama.cpp, vLLM, SGLang, Ollama, LM Studio, Anthropic,
+	// Gemini, Mistral and xAI
 	overflows = []string{
 		"context_length_exceeded", "string_above_max_length", "exceed_context_size",
-		"max_prompt_tokens_exceeded", "maximum context length", "context window", "context length",
-		"context limit", "context the overflows", "exceeds the available context",
+		"context window", "context length", "exceeds the available context",
 		"context size has been exceeded", "maximum model length", "maximum prompt length",
-		"prompt is too long", "input is too long", "input token count",
-		"exceeds the maximum number of tokens", "reduce the length", "too many tokens",
-		"too large to process", "`max_new_tokens` must be", "`inputs` must have less than",
+		"prompt is too long", "input token count", "reduce the length", "too many tokens",
 	}
 	badKeys = []string{"api key not valid", "api_key_invalid", "authentication_error"}
 	// of a schema and of images that are not taken
-	schemaWords = []string{
-		"response_format", "response format", "schema", "structured output", "grammar", "guided",
-	}
-	imageWords = []string{
-		"image", "vision", "multimodal", "multi-modal", "content type", "content must be a string",
-		"content should be a string", "content: invalid type",
-	}
+	schemaWords = []string{"response_format", "response format", "schema", "structured output", "grammar"}
+	imageWords  = []string{"image", "vision", "multimodal", "content type", "be a string", "invalid type"}
 )
 
 // says reports whether the code or the message has one of the words.
@@ -85,9 +77,8 @@ func (e *StatusError) Is(target error) bool {
 // refuses reports whether an error response is about what the words name.
 func refuses(err error, words []string) bool {
 	refused, ok := errors.AsType[*StatusError](err)
-	return ok && !errors.Is(err, ErrContextLength) && refused.says(words) && slices.Contains([]int{
-		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusNotFound,
-		http.StatusNotImplemented, http.StatusUnsupportedMediaType}, refused.Status)
+	return ok && !errors.Is(err, ErrContextLength) && refused.says(words) &&
+		slices.Contains([]int{400, 404, 415, 422, 501}, refused.Status)
 }
 
 // A CredentialError is a missing key (Err is nil), or one that is malformed, refused or not
@@ -100,43 +91,28 @@ type CredentialError struct {
 }
 
 func (e *CredentialError) Error() string {
-	text := "provider " + e.Provider + ": the key"
-	if e.KeyEnv != "" {
-		text += " in " + e.KeyEnv
-	}
-	switch {
+	switch key := strings.TrimSuffix("the key in "+e.KeyEnv, " in "); {
 	case e.Unsent:
 		return fmt.Sprintf("provider %s: no key was sent: %v", e.Provider, e.Err)
 	case e.Err == nil:
-		return text + " is missing"
+		return fmt.Sprintf("provider %s: %s is missing", e.Provider, key)
+	default:
+		return fmt.Sprintf("provider %s: %s does not work: %v", e.Provider, key, e.Err)
 	}
-	return fmt.Sprintf("%s does not work: %v", text, e.Err)
 }
 
 func (e *CredentialError) Unwrap() error { return e.Err }
 
-// A ConnectionError is a failure to reach the endpoint.
-type ConnectionError struct{ Err error }
-
-func (e *ConnectionError) Error() string { return e.Err.Error() }
-func (e *ConnectionError) Unwrap() error { return e.Err }
-
 // passes reports whether a failure may be transient, and the wait that the endpoint asks for is no
 // reason to give up.
 func passes(err error) bool {
-	if _, bad := errors.AsType[*CredentialError](err); bad {
-		return false
-	}
+	_, bad := errors.AsType[*CredentialError](err)
 	if refused, ok := errors.AsType[*StatusError](err); ok {
 		seconds, _ := strconv.Atoi(refused.after)
-		noCredit := refused.code == "insufficient_quota"
-		return seconds <= maxWait && !noCredit && !errors.Is(err, ErrContextLength) &&
-			(refused.Status >= 500 || slices.Contains([]int{http.StatusRequestTimeout,
-				http.StatusConflict, http.StatusTooManyRequests}, refused.Status))
+		return !bad && seconds <= maxWait && refused.code != "insufficient_quota" && !errors.Is(err, ErrContextLength) &&
+			(refused.Status >= 500 || slices.Contains([]int{408, 409, 429}, refused.Status))
 	}
-	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
-	host, unknown := errors.AsType[*net.DNSError](err)
-	return !errors.Is(err, ErrTimeout) && !untrusted && !(unknown && host.IsNotFound)
+	return !errors.Is(err, ErrTimeout)
 }
 
 // located says where a try failed, and that it is about the key.
@@ -150,26 +126,20 @@ func (m *endpoint) located(err error) error {
 }
 
 // line returns a text from the server as one bounded line, with the key redacted.
-func (m *endpoint) line(s string) string {
-	if m.Key != "" { // even a short one
-		s = strings.ReplaceAll(s, m.Key, "[key]")
-	}
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(m.hide(s), "?")), " ")
-	if r := []rune(s); len(r) > 500 {
-		s = string(r[:500]) + "..."
-	}
-	return s
+func (m *endpoint) line(text string) string {
+	return brief.OneLine(brief.Clip(strings.ToValidUTF8(m.hide(text), "?"), 500))
 }
-
-// retryDelay matches the wait in Gemini's error bodies.
-var retryDelay = regexp.MustCompile(`"retryDelay":\s*"(\d+)[\d.]*s"`)
 
 // refusal returns the error that a response is: one with an error status, or one with status 200
 // whose body is not what was asked for. That may be an error object, with a status of its own or
-// else a failure of the server.
+// else a failure of the server. An error body is {"error":{"message","code","type"}} or an array of
+// it (Gemini), {"error":"..."} (Ollama), {"message"}, {"detail"}; any other body is the message
+// itself. In "metadata" OpenRouter has the error of the provider behind it.
 func (m *endpoint) refusal(status int, h http.Header, body string) error {
-	all, message := errorIn(body)
+	all := gjson.Parse(strings.TrimLeft(body, "[ \n"))
 	failed := all.Get("error")
+	message := cmp.Or(failed.Get("message").Str, failed.Str, all.Get("message").Str,
+		all.Get("detail").Str, body) + " " + failed.Get("metadata.raw").Str
 	e := &StatusError{Status: status, after: m.line(h.Get("Retry-After")),
 		code: cmp.Or(failed.Get("code").Str, failed.Get("type").Str)}
 	switch own := int(failed.Get("code").Int()); {
@@ -181,32 +151,9 @@ func (m *endpoint) refusal(status int, h http.Header, body string) error {
 	default:
 		e.Status = own
 	}
-	if found := retryDelay.FindStringSubmatch(body); found != nil {
-		e.after = found[1]
-	}
 	e.Message = m.line(message)
 	return e
 }
 
 // misfit returns the error that a response of status 200 is, or that for what is wrong with it.
 func (m *endpoint) misfit(body string) error { return m.refusal(http.StatusOK, nil, body) }
-
-// errorIn reads an error body: {"error":{"message","code","type"}} or an array of it (Gemini),
-// {"error":"..."} (Ollama), {"message"}, {"detail"}; any other body is the message itself. In
-// "metadata" OpenRouter has the error of the provider behind it.
-func errorIn(body string) (all gjson.Result, message string) {
-	if all = gjson.Parse(body); all.IsArray() {
-		all = all.Get("0")
-	}
-	for _, name := range []string{"error.message", "error", "message", "detail"} {
-		if text := all.Get(name); text.Type == gjson.String {
-			message = cmp.Or(message, text.Str)
-		}
-	}
-	message = cmp.Or(message, body)
-	if raw := all.Get("error.metadata.raw").Str; raw != "" {
-		_, behind := errorIn(raw)
-		message += ": " + behind
-	}
-	return all, message
-}

@@ -1,8 +1,10 @@
 package llm
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"regexp"
 	"strings"
 )
@@ -34,7 +36,13 @@ var volatile = []struct {
 // request must not tell either, as whoever has a digest can try values; nil: nothing. Traces contain
 // grounds: a change here invalidates recorded traces.
 func GroundOf(mask func([]string) []string, data ...any) Ground {
-	all := plainJSON(data)
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(data); err != nil {
+		panic(err) // it is not plain
+	}
+	all := line.String()
 	both := []string{plain(all), plain(printed.ReplaceAllString(all, ""))}
 	if mask != nil {
 		both = mask(both)

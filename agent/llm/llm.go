@@ -77,10 +77,9 @@ type Reply struct {
 	Model   string // as the endpoint names it
 	Finish  string // "stop", "length", "content_filter", ...
 	Usage   Usage
-	Seconds float64 // including retries and waits
-	Retries int
-	Schema  bool // it was asked for by the request's schema, not in text
-	Images  bool // the request's images were sent
+	Seconds float64 // including repeats and waits
+	Schema  bool    // it was asked for by the request's schema, not in text
+	Images  bool    // the request's images were sent
 }
 
 // Usage counts tokens. If the endpoint sends no counts, or impossible ones, they are estimated.

@@ -1,9 +1,7 @@
 package llm
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -28,7 +26,6 @@ type Exchange struct {
 	Usage    Usage     `json:"usage"`
 	Cost     *float64  `json:"cost_usd,omitempty"` // nil: the price was not known
 	Seconds  float64   `json:"seconds"`
-	Retries  int       `json:"retries,omitempty"`
 	Error    string    `json:"error,omitempty"`   // if set, the call failed
 	Stopped  bool      `json:"stopped,omitempty"` // it failed because the run was ended
 }
@@ -63,17 +60,6 @@ func (t *Trace) Append(e Exchange) error {
 	return nil
 }
 
-// plainJSON returns plain data as a line of JSON.
-func plainJSON(data any) string {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(data); err != nil {
-		panic(err) // it is not plain
-	}
-	return text.String()
-}
-
 // Close closes the file. Append fails afterwards; a second Close does nothing.
 func (t *Trace) Close() error { return t.lines.Close() }
 
@@ -103,7 +89,7 @@ func Traced(m Model, t *Trace) Model {
 		e := Exchange{
 			Role: r.Role, Subject: r.Subject, Question: r.Question, Messages: r.Messages,
 			Ground: r.Ground, Model: reply.Model, Reply: reply.Text, Finish: reply.Finish,
-			Usage: reply.Usage, Seconds: reply.Seconds, Retries: reply.Retries,
+			Usage: reply.Usage, Seconds: reply.Seconds,
 		}
 		if reply.Images {
 			for _, i := range r.Images {

@@ -100,7 +100,7 @@ func printFinding(w io.Writer, f finding) {
 // failedBy returns the finding for an error, with its usual hints.
 func failedBy(check string, err error) finding {
 	_, text, hints := causeOf(err)
-	if _, ok := errors.AsType[*llm.ConnectionError](err); ok { // whose hint is dsstar doctor
+	if errors.Is(err, llm.ErrConnection) { // whose hint is dsstar doctor
 		hints = []usage.Hint{usage.Shell("dsstar config   # shows the base URL: is its server running?")}
 	}
 	return finding{Check: check, Status: "failed", Detail: text, hints: hints}

@@ -156,7 +156,7 @@ func modelHints(err error) (code int, hints []usage.Hint) {
 	if _, ok := errors.AsType[*llm.ReplayError](err); ok {
 		return exitError, []usage.Hint{usage.Again("--model", "PROVIDER/MODEL").Note("records a new trace")}
 	}
-	if _, ok := errors.AsType[*llm.ConnectionError](err); ok || errors.Is(err, llm.ErrEmpty) {
+	if errors.Is(err, llm.ErrConnection) || errors.Is(err, llm.ErrEmpty) {
 		return exitError, []usage.Hint{usage.Shell("dsstar doctor   # tries the endpoint")}
 	}
 	return 0, nil

@@ -50,7 +50,7 @@ func typed(t *testing.T, line string) (cmd *cobra.Command, args []string) {
 // and another command with all settings that it has, too.
 func TestHintsKeepFlags(t *testing.T) {
 	failed := []error{
-		&llm.ConnectionError{Err: errors.New("refused")}, &llm.StatusError{Status: 404}, &llm.StatusError{Status: 429}, &llm.ReplayError{},
+		llm.ErrConnection, &llm.StatusError{Status: 404}, &llm.StatusError{Status: 429}, &llm.ReplayError{},
 		&llm.CredentialError{KeyEnv: "KEY"}, &llm.CredentialError{Unsent: true},
 		fmt.Errorf("x: %w", llm.ErrContextLength), llm.ErrEmpty, &kernel.SpecNotFoundError{Available: []string{"python3"}},
 		&kernel.ServerError{URL: "http://h/", Status: 500}, &kernel.NotFoundError{}, &kernel.BufferedError{ID: "1"},
