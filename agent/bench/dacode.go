@@ -57,19 +57,6 @@ func (t Task) eval() (config evalConfig) {
 var daCodeGroups = []group{
 	{"task type", daCodeType},
 	{"hardness", byLevel.of},
-	{"big type", func(s Score) string {
-		if slices.Contains([]string{"data insight", "data manipulation", "data visualization",
-			"statistical analysis"}, s.Domain) {
-			return "EDA"
-		}
-		return daCodeType(s)
-	}},
-	{"result type", func(s Score) string {
-		if slices.Contains([]string{"line", "pie", "bar", "scatter"}, s.task.Kind) {
-			return "plot"
-		}
-		return s.task.Kind
-	}},
 }
 
 // daCodeType returns the type of a task. Competitions count as machine learning.

@@ -51,7 +51,7 @@ func (s *Suite) open(path string, setting Setting) error {
 		}
 	}
 	for _, file := range files {
-		if err := s.read(file, root, gold, setting.Oracle); err != nil {
+		if err := s.read(file, root, gold, setting); err != nil {
 			return err
 		}
 	}
@@ -84,7 +84,7 @@ func (s *Suite) find(path, split string) (root string, files []string) {
 
 // read adds the tasks of a file. If no right answer in it says anything, they are hidden; a single
 // empty one is an answer.
-func (s *Suite) read(file, root string, gold map[string]json.RawMessage, oracle bool) error {
+func (s *Suite) read(file, root string, gold map[string]json.RawMessage, setting Setting) error {
 	b, first, published := s.Benchmark, len(s.Tasks), false
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	err := readRows(file, func(row taskRow, _ json.RawMessage) error {
@@ -102,7 +102,8 @@ func (s *Suite) read(file, root string, gold map[string]json.RawMessage, oracle 
 				return err
 			}
 		}
-		if oracle && row.Sources != nil && present(t.Data) {
+		t.Data = cmp.Or(setting.Data, t.Data)
+		if setting.Oracle && row.Sources != nil && present(t.Data) {
 			t.useSources(row.Sources)
 		}
 		t.lack(b.needs)

@@ -89,22 +89,15 @@ func readRows[T any](path string, row func(value T, raw json.RawMessage) error) 
 	return nil
 }
 
-// ReadAnswers reads the answers of a file, in any of the benchmarks' forms: DABStep's agent_answer,
-// InfiAgent's response, the answer in a response cache of KramaBench's harness, or a plain answer,
-// whose dir (relative to the file) is the folder of what the agent left.
+// ReadAnswers reads the answers of a file, in the form of DABStep (agent_answer), of InfiAgent
+// (response), or plain (answer), whose dir (relative to the file) has what the agent left.
 func ReadAnswers(path string) (answers []Answer, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return nil, err
 	}
 	err = readRows(path, func(row map[string]json.RawMessage, _ json.RawMessage) error {
 		a := Answer{ID: cmp.Or(textOf(row["task_id"]), textOf(row["id"])), Dir: textOf(row["dir"])}
-		for _, name := range []string{"model_output", "explanation"} { // the latter is serve_query's
-			var inside map[string]json.RawMessage
-			_ = json.Unmarshal(row[name], &inside) // else there is none in it
-			row[name] = inside["answer"]
-		}
-		for _, name := range []string{"agent_answer", "answer", "response", "model_output",
-			"explanation"} {
+		for _, name := range []string{"agent_answer", "answer", "response"} {
 			if a.Value == nil {
 				a.Value = row[name]
 			}

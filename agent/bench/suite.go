@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -78,6 +77,7 @@ func nothing(value json.RawMessage) bool { return value == nil || string(value) 
 type Setting struct {
 	Split  string // DABStep: "all" (the default) or "dev"
 	Oracle bool   // KramaBench: only the files that the answer needs, not the whole lake
+	Data   string // folder of all tasks' data, as an absolute path; "": the copy's
 }
 
 // A Benchmark is one row of the table of benchmarks.
@@ -93,9 +93,8 @@ type Benchmark struct {
 	needs      []string                                      // what all data have
 	task       func(row taskRow, t *Task, root string) error // what else a row says
 
-	scorer  script // none: each task names other rules
-	sums    sums
-	submits bool // it has a leaderboard that takes a file of answers
+	scorer script // none: each task names other rules
+	sums   sums
 }
 
 // Benchmarks returns the table of benchmarks. A new benchmark is a row.
@@ -109,7 +108,6 @@ func Benchmarks() []*Benchmark {
 		needs: []string{"acquirer_countries.csv", "fees.json", "manual.md", "merchant_category_codes.csv",
 			"merchant_data.json", "payments-readme.md", "payments.csv"},
 		scorer: script{"dabstep", text}, sums: sums{total: "accuracy", groups: []group{byLevel}},
-		submits: true,
 	}, {
 		Name: "kramabench", Title: "KramaBench",
 		Layout: "a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
@@ -137,8 +135,7 @@ func Benchmarks() []*Benchmark {
 	}, {
 		Name: "dir", Title: "tasks of your own", Layout: "a folder with an index.json, or that file",
 		roots: []string{""}, tasks: []string{"index.json"}, task: ownTask,
-		sums:    sums{total: "score", groups: []group{byLevel, byBenchmark, byRules}},
-		submits: true,
+		sums: sums{total: "score", groups: []group{byLevel, byBenchmark}},
 	}}
 }
 
@@ -163,25 +160,9 @@ func (s *Suite) ByID() map[string]Task {
 	return tasks
 }
 
-// UseData gives all tasks the same data folder.
-func (s *Suite) UseData(folder string) error {
-	data, err := filepath.Abs(folder)
-	if err == nil {
-		_, err = os.Stat(data)
-	}
-	for i := range s.Tasks {
-		s.Tasks[i].Data, s.Tasks[i].NoData = data, nil
-	}
-	return err
-}
-
-// Submission returns the answers in the form that the leaderboard accepts: every task, only
+// Submission returns the answers in the form that DABStep's leaderboard accepts: every task, only
 // strings, no other columns. The error is an *AnswersError if a task has no answer.
 func (s *Suite) Submission(answers []Answer) ([]byte, error) {
-	if !s.Benchmark.submits {
-		return nil, fmt.Errorf("%s has no leaderboard that takes a file: dsstar bench score scores "+
-			"the run", s.Benchmark.Title)
-	}
 	byID, _, err := s.match(answers)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -201,11 +182,10 @@ func (s *Suite) Submission(answers []Answer) ([]byte, error) {
 
 // A Filter chooses among the tasks of a suite. Its zero value takes all of them.
 type Filter struct {
-	Level   string   // easy, medium or hard; "": all
-	Domains []string // nil: all
-	IDs     []string // nil: all
-	Seed    uint64   // shuffles the tasks, before Limit; 0: the suite's order
-	Limit   int      // 0: no limit
+	Level string   // easy, medium or hard; "": all
+	IDs   []string // nil: all
+	Seed  uint64   // shuffles the tasks, before Limit; 0: the suite's order
+	Limit int      // 0: no limit
 }
 
 // ErrNoTasks reports that no task passes a filter.
@@ -221,9 +201,7 @@ func (s *Suite) Choose(f Filter) (tasks []Task, _ error) {
 		}
 	}
 	for _, t := range s.Tasks {
-		inDomain := func(name string) bool { return strings.EqualFold(strings.TrimSpace(name), t.Domain) }
 		if (f.Level == "" || strings.EqualFold(t.Level, f.Level)) &&
-			(f.Domains == nil || slices.ContainsFunc(f.Domains, inDomain)) &&
 			(f.IDs == nil || slices.Contains(f.IDs, t.ID)) {
 			tasks = append(tasks, t)
 		}

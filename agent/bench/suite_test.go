@@ -131,8 +131,8 @@ func TestSuites(t *testing.T) {
 		{"dabstep", "", Setting{Split: "dev"}, []string{
 			`5 q g, easy//, data/context [], "NL", lacks [data/context/acquirer_countries.csv]`,
 			`70 q2 , hard//, data/context [], "1.5", lacks [data/context/acquirer_countries.csv]`}},
-		{"dabstep", "data/tasks/all.jsonl", Setting{}, []string{
-			"5 q g, easy//, data/context [], , lacks [data/context/acquirer_countries.csv]"}},
+		{"dabstep", "data/tasks/all.jsonl", Setting{Data: "/none"}, []string{
+			"5 q g, easy//, /none [], , lacks [/none]"}},
 		{"dabstep", "x/hidden.jsonl", Setting{}, []string{"1  , //, context [], , lacks [context]",
 			"2  , //, context [], , lacks [context]", "3  , //, context [], , lacks [context]"}},
 		{"dabstep", "x/empty.jsonl", Setting{}, []string{`1  , //, context [], "", lacks [context]`,
@@ -419,7 +419,7 @@ func TestTotals(t *testing.T) {
 		})))
 	code, _ := Find("dacode")
 	same(t, "dacode", []string{"/score 100 of 1", "task type/data visualization 100 of 1",
-		"hardness/hard 100 of 1", "big type/EDA 100 of 1", "result type/plot 100 of 1"},
+		"hardness/hard 100 of 1"},
 		inWords(code.sums.totals([]Score{
 			{Value: new(1.), Domain: "data visualization", Level: "hard", task: Task{Kind: "bar"}},
 			{Domain: "machine learning competition", task: Task{Kind: "f1"}},

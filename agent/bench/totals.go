@@ -33,7 +33,6 @@ var (
 	byLevel     = group{"level", func(s Score) string { return s.Level }}
 	byDomain    = group{"domain", func(s Score) string { return s.Domain }}
 	byBenchmark = group{"benchmark", byDomain.of}
-	byRules     = group{"rules", func(s Score) string { return s.task.Rules }}
 	byMetric    = group{"metric", func(s Score) string { return s.Metric }}
 	byConcept   = group{"concept", func(s Score) string { return s.task.Kind }}
 )

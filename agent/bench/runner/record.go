@@ -6,11 +6,7 @@
 // line for each attempt at a task (results.jsonl), and the run folders of the tasks (tasks/).
 package runner
 
-import (
-	"strings"
-
-	"dsstar/agent/record"
-)
+import "dsstar/agent/record"
 
 // An Item is what the runner knows of a suite's task.
 type Item struct {
@@ -19,30 +15,17 @@ type Item struct {
 	Domain string `json:"domain,omitempty"` // or type of task
 }
 
-// A Cause is why a task was not solved.
-type Cause string
-
-// The causes. The last two are not the agent's fault.
+// The causes for which a task is not solved.
 const (
-	Wrong       Cause = "wrong answer"
-	NoAnswer    Cause = "no answer"
-	NotFinished Cause = "not finished" // rounds or steps were used up
-	OverBudget  Cause = "budget"       // of the task
-	OverTime    Cause = "time-out"     // of the task
-	ModelError  Cause = "model error"
-	KernelError Cause = "kernel error"
+	Wrong       = "wrong-answer"
+	NoAnswer    = "no-answer"
+	NotFinished = "not-finished" // rounds or steps were used up
+	OverBudget  = "budget"       // of the task
+	Broken      = "error"        // of model or kernel, which is not the agent's fault
 )
 
-// Causes returns all causes as flags write them.
-func Causes() (flags []string) {
-	for _, c := range []Cause{Wrong, NoAnswer, NotFinished, OverBudget, OverTime, ModelError, KernelError} {
-		flags = append(flags, c.Flag())
-	}
-	return flags
-}
-
-// Flag returns the cause as flags write it, with hyphens.
-func (c Cause) Flag() string { return strings.ReplaceAll(string(c), " ", "-") }
+// Causes are all causes.
+var Causes = []string{Wrong, NoAnswer, NotFinished, OverBudget, Broken}
 
 // A Record is the result of one task: a line of results.jsonl.
 type Record struct {
@@ -60,7 +43,7 @@ type Record struct {
 	Finished bool               `json:"finished"`         // the agent finished by its own rule
 	Verified bool               `json:"verified"`         // the agent proved the answer
 	// why the task is not solved; "": it is solved, or the reason is unknown
-	Cause Cause `json:"cause,omitempty"`
+	Cause string `json:"cause,omitempty"`
 	// what stopped the agent, in one line; "": nothing
 	Error    string `json:"error,omitempty"`
 	Unscored string `json:"unscored,omitempty"` // why scoring failed
@@ -69,8 +52,6 @@ type Record struct {
 
 	Rounds     int `json:"rounds"` // or steps, for agents without rounds
 	DebugTries int `json:"debug_tries"`
-	Executions int `json:"executions"`
-	Failed     int `json:"failed_executions"`
 
 	Usage  record.Usage            `json:"usage"`
 	ByRole map[string]record.Usage `json:"by_role,omitempty"`

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -19,12 +18,11 @@ import (
 // sick is the number of consecutive model or kernel errors that end a run.
 const sick = 5
 
-// A Config is what all tasks of a run share. Only Timeout and Observe may be left out.
+// A Config is what all tasks of a run share. Only Observe may be left out.
 type Config struct {
-	Folder  *Folder
-	Jobs    int           // concurrent tasks
-	Timeout time.Duration // of one task, without its scoring; 0: none
-	Budget  *ask.Budget   // of all tasks together
+	Folder *Folder
+	Jobs   int         // concurrent tasks
+	Budget *ask.Budget // of all tasks together
 
 	Tasks  map[string]bench.Task // by id
 	Solve  Solver
@@ -50,7 +48,6 @@ type Event struct {
 // Totals is the progress of a run.
 type Totals struct {
 	Right, Wrong, Unscored int // records, including earlier ones
-	Earlier                int // records at the start
 	Running                int
 	Cost                   float64
 }
@@ -72,7 +69,6 @@ func (t *Totals) count(r Record) {
 func Run(ctx context.Context, cfg Config) error {
 	r := &run{Config: cfg}
 	r.totals, _, _ = r.Folder.Totals()
-	r.totals.Earlier = len(r.Folder.Records)
 	ctx, cancel := r.Budget.WithTime(ctx)
 	defer cancel()
 	tasks, ctx := errgroup.WithContext(ctx)
@@ -142,7 +138,7 @@ func (r *run) tell(e Event, running int) (inARow int) {
 	r.totals.Running += running
 	if e.Record != nil {
 		r.totals.count(*e.Record)
-		if r.inARow++; e.Record.Cause != ModelError && e.Record.Cause != KernelError {
+		if r.inARow++; e.Record.Cause != Broken {
 			r.inARow = 0
 		}
 	}

@@ -190,7 +190,7 @@ func TestBudget(t *testing.T) {
 			asker := ask.NewAsker(cfg.Settings, nil, nil)
 			for range 2 {
 				if _, err := asker.Call(ctx, cfg.Model, llm.Request{Role: "coder"}); err != nil {
-					return Record{Cause: ModelError}, nil
+					return Record{Cause: Broken}, nil
 				}
 			}
 			return scored(1), nil
@@ -219,7 +219,7 @@ func TestEnds(t *testing.T) {
 		"lacking": {1, 19, func(string) error { return nil }, true, func(err error) bool { return err == nil }},
 		"the model is gone": {1, 3 + sick, func(task string) error {
 			if task > "task-03" {
-				return callError{unreached}
+				return unreached
 			}
 			return nil
 		}, true, func(err error) bool {

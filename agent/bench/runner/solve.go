@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,11 +35,9 @@ type Site struct {
 	Fatal    func(error) bool // whether every task would fail with this error
 }
 
-// solve solves one task in its run folder, within its time limit, and scores the answer. Failures of
-// the agent, the model or cells belong in the Record. An error means that there is none.
-func (r *run) solve(run context.Context, item Item, dir string) (Record, error) {
-	ctx, cancel := context.WithTimeout(run, cmp.Or(r.Timeout, math.MaxInt64))
-	defer cancel()
+// solve solves one task in its run folder and scores the answer. Failures of the agent, the model
+// or cells belong in the Record. An error means that there is none.
+func (r *run) solve(ctx context.Context, item Item, dir string) (Record, error) {
 	folder, err := record.CreateFolder(dir)
 	if err != nil {
 		return Record{}, err
@@ -60,13 +57,13 @@ func (r *run) solve(run context.Context, item Item, dir string) (Record, error) 
 	if err != nil {
 		return Record{}, err
 	}
-	config.Of, config.Model = r.Budget, calls{llm.Traced(model, trace)}
+	config.Of, config.Model = r.Budget, llm.Traced(model, trace)
 	config.Dir, config.Sandbox = string(folder), r.Site.Sandbox
 	config.Open, config.RunScript = r.Site.Sessions(folder, task.Data, read)
 	config.Readable = append(slices.Clip(config.Readable), read...)
 	result, err := r.Solve(ctx, config, task)
 	if err != nil {
-		cause, fatal := r.cause(run, ctx, err)
+		cause, fatal := r.cause(ctx, err)
 		if fatal != nil {
 			return result, fatal
 		}
@@ -74,50 +71,28 @@ func (r *run) solve(run context.Context, item Item, dir string) (Record, error) 
 		result.Finished = false
 	}
 	result.Task, result.Level, result.Domain = item.ID, item.Level, item.Domain
-	return r.score(run, result, t, config.Settings), nil
-}
-
-// calls marks errors of a model's calls, which are not the kernel's.
-type calls struct{ llm.Model }
-
-type callError struct{ error }
-
-func (e callError) Unwrap() error { return e.error }
-
-func (c calls) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
-	reply, err := c.Model.Ask(ctx, r)
-	if err != nil {
-		err = callError{err}
-	}
-	return reply, err
+	return r.score(ctx, result, t, config.Settings), nil
 }
 
 // cause returns the cause of an agent's error. A fatal error is not the task's: it ends the run.
-func (r *run) cause(run, ctx context.Context, err error) (c Cause, fatal error) {
+func (r *run) cause(ctx context.Context, err error) (c string, fatal error) {
 	_, refused := errors.AsType[*llm.CredentialError](err)
-	_, failedCall := errors.AsType[callError](err)
 	spent, isSpent := errors.AsType[*ask.BudgetError](err)
 	_, unread := errors.AsType[*ask.Error](err)
 	switch {
-	case run.Err() != nil:
-		return "", err
-	case ctx.Err() != nil:
-		return OverTime, nil
-	case refused, isSpent && strings.HasPrefix(spent.Flag, "total-"):
+	case ctx.Err() != nil, refused, isSpent && strings.HasPrefix(spent.Flag, "total-"):
 		return "", err
 	case isSpent:
 		return OverBudget, nil
 	case unread:
 		return NotFinished, nil
-	case failedCall:
-		return ModelError, nil
 	case r.Site.Fatal(err):
 		return "", err
 	}
-	return KernelError, nil
+	return Broken, nil
 }
 
-// score scores the answer of a record. ctx is the run's, because the task's time may be over.
+// score scores the answer of a record.
 // Without a judge, right answer or kernel there is no score, but one can be added later.
 func (r *run) score(ctx context.Context, record Record, t bench.Task, judge ask.Settings) Record {
 	if t.Gold == nil {

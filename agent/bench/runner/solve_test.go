@@ -3,7 +3,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -89,24 +88,21 @@ func TestCause(t *testing.T) {
 	stopped, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := &run{Config: Config{Site: Site{Fatal: func(err error) bool { return errors.Is(err, usage) }}}}
-	_, refused := calls{model{odd}}.Ask(t.Context(), llm.Request{})
 	for _, c := range []struct {
-		what      string
-		run, task context.Context
-		err       error
-		cause     Cause
+		what  string
+		ctx   context.Context
+		err   error
+		cause string
 	}{
-		{"over time", t.Context(), stopped, odd, OverTime},
-		{"interrupted", stopped, stopped, odd, ""},
-		{"a bad key", t.Context(), t.Context(), callError{&llm.CredentialError{}}, ""},
-		{"budget of the task", t.Context(), t.Context(), &ask.BudgetError{Flag: "max-calls"}, OverBudget},
-		{"budget of the run", t.Context(), t.Context(), &ask.BudgetError{Flag: "total-calls"}, ""},
-		{"unread replies", t.Context(), t.Context(), &ask.Error{}, NotFinished},
-		{"the model", t.Context(), t.Context(), fmt.Errorf("ask: %w", refused), ModelError},
-		{"the set-up", t.Context(), t.Context(), usage, ""},
-		{"the kernel", t.Context(), t.Context(), odd, KernelError},
+		{"interrupted", stopped, odd, ""},
+		{"a bad key", t.Context(), &llm.CredentialError{}, ""},
+		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, OverBudget},
+		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, ""},
+		{"unread replies", t.Context(), &ask.Error{}, NotFinished},
+		{"the set-up", t.Context(), usage, ""},
+		{"model or kernel", t.Context(), odd, Broken},
 	} {
-		if cause, fatal := r.cause(c.run, c.task, c.err); cause != c.cause || (fatal == nil) != (c.cause != "") {
+		if cause, fatal := r.cause(c.ctx, c.err); cause != c.cause || (fatal == nil) != (c.cause != "") {
 			t.Errorf("%s: %q, %v", c.what, cause, fatal)
 		}
 	}

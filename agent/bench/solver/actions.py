@@ -53,7 +53,7 @@ def python(file_path, code):
     if folder:
         _os.makedirs(folder, exist_ok=True)
     with open(file_path, "w", encoding="utf-8") as file:
-        file.write(code.lstrip("\n"))
+        file.write(code)
     _process(_sys.executable, file_path)
 
 

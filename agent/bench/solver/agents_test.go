@@ -62,8 +62,7 @@ func summary(r runner.Record) string {
 	if !r.Finished {
 		state = "not finished"
 	}
-	return fmt.Sprintf("%q %s: rounds %d, cells %d, failed %d, repairs %d", r.Answer, state, r.Rounds,
-		r.Executions, r.Failed, r.DebugTries)
+	return fmt.Sprintf("%q %s: rounds %d, repairs %d", r.Answer, state, r.Rounds, r.DebugTries)
 }
 
 // TestAgents: each agent does what its script says. All its requests have different subjects, so
@@ -124,7 +123,7 @@ func TestStops(t *testing.T) {
 	for name, replies := range map[string]script{"react": {"react": {py("x = 1"), "fail:"}},
 		"data-interpreter": {"planner": {tasks("1: a", "2: b")}, "coder": {block("x = 1"), "fail:"}}} {
 		p := newPlay(t, replies).solve(t, t.Context(), name, solver.Options{})
-		if !errors.Is(p.err, errModel) || p.record.Finished || p.record.Executions == 0 || !p.session.closed {
+		if !errors.Is(p.err, errModel) || p.record.Finished || !p.session.closed {
 			t.Errorf("%s: the error is %v, the record %+v", name, p.err, p.record)
 		}
 		contains(t, "the notebook", p.cell(t, "question").Source, "Stopped", "the model is gone")
@@ -176,16 +175,11 @@ func TestForgets(t *testing.T) {
 	}
 }
 
-// TestManyFiles: the files whose names are least similar to the question are only counted, and
-// none is called described.
+// TestManyFiles: files beyond the first ones are only named.
 func TestManyFiles(t *testing.T) {
-	p := newPlay(t, script{"model-only": {"Answer: 7"},
-		"react": {"Thought: I know.\n```python\nfinal_answer(7)\n```"}})
+	p := newPlay(t, script{"model-only": {"Answer: 7"}})
 	p.cfg.TopK = 1
-	p.task.Question = "What is the b of 2023?"
-	p.solve(t, t.Context(), "react", solver.Options{})
-	contains(t, "the request", p.model.text(0), `"data/b.txt" (`, "```\n\"data/a.txt\"")
 	p.solve(t, t.Context(), "model-only", solver.Options{})
-	contains(t, "the model's", p.model.text(len(p.model.asked)-1), "\n\"data/b.txt\" (17.0 kB)",
-		"one line of many")
+	contains(t, "the request", p.model.text(0), "\n\"data/a.txt\" (13 bytes)", "the fee is 7",
+		"```\n\"data/b.txt\"")
 }

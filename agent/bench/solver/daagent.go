@@ -13,6 +13,7 @@ import (
 
 const (
 	actionSeconds = 300 // as in actions.py
+	remembered    = 15  // actions
 	mostUnread    = 3
 	mostRepeated  = 1
 )
@@ -26,7 +27,7 @@ const (
 // characters, and the run ends after the fourth reply without an action, or when an action is
 // repeated twice.
 func daAgent(ctx context.Context, d *desk) (string, bool, error) {
-	c := d.newChat("da-agent", d.options.Memory,
+	c := d.newChat("da-agent", remembered,
 		prompts.DAAgent{Steps: d.options.Steps, Seconds: actionSeconds})
 	last, unread, repeated := "", 0, 0
 	return c.talkOn(ctx, "step", d.options.Steps, func(text, problem string) move {
@@ -89,18 +90,7 @@ func actionOf(text string) move {
 func call(function string, texts ...string) string {
 	var all []string
 	for _, text := range texts {
-		all = append(all, literal(text))
+		all = append(all, brief.Python(text))
 	}
 	return function + "(" + strings.Join(all, ", ") + ")"
-}
-
-// literal returns code as a Python literal: if possible, a raw triple-quoted one for several
-// lines.
-func literal(code string) string {
-	if !strings.Contains(code, "\n") || strings.Contains(code, "'''") ||
-		strings.ContainsAny(code, "\r\x00\f\v") ||
-		strings.HasSuffix(code, `\`) || strings.HasSuffix(code, "'") {
-		return brief.Python(code)
-	}
-	return "r'''\n" + code + "\n'''"
 }

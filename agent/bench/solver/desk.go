@@ -3,14 +3,12 @@ package solver
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/brief"
-	"dsstar/agent/describe/profile"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
@@ -41,9 +39,6 @@ func (d *desk) solve(ctx context.Context) (runner.Record, error) {
 	t, err := agent.Run(ctx, cfg, d.task)
 	r := resultOf(t, err == nil)
 	r.Finished, r.Rounds, r.DebugTries = err == nil && t.Sufficient(), d.rounds, d.debug
-	if d.agent.setup != "" {
-		r.Executions = max(0, r.Executions-1) // the first cell is ours
-	}
 	return r, err
 }
 
@@ -82,19 +77,11 @@ func (d *desk) run(ctx context.Context, said, code string) (e notebook.Execution
 	return e, shown, err
 }
 
-// list sets what is known. The files that are listed are those whose names are most similar to the
-// question, if that are not all.
+// list sets what is known. Files beyond the first ones are only named.
 func (d *desk) list() {
-	var names []string
-	for _, f := range d.task.Files {
-		names = append(names, f.Name)
-	}
-	order, _ := profile.Near(d.task.Question, names, 0)
 	more := ""
-	slices.Sort(order[:min(len(order), d.cfg.TopK)])
 	d.known = prompts.Context{Question: d.task.Question, Guidelines: d.task.Guidelines, NamesOnly: true}
-	for n, i := range order {
-		f := d.task.Files[i]
+	for n, f := range d.task.Files {
 		if path := brief.Python("data/" + f.Name); n < d.cfg.TopK {
 			d.listed = append(d.listed, f)
 			d.known.Files = append(d.known.Files, prompts.File{Path: path, Size: human.Bytes(f.Size)})

@@ -5,7 +5,6 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 
@@ -36,27 +35,14 @@ func resultOf(t *record.Trajectory, ended bool) runner.Record {
 	}
 	for _, d := range t.Descriptions {
 		if d.Like == "" && !d.Cached {
-			r.Executions += d.Tries
-			r.Failed += len(d.Failed)
 			r.DebugTries += max(0, d.Tries-1)
 		}
 	}
 	for _, round := range t.Rounds {
-		tried(&r, round.Attempts)
+		r.DebugTries += max(0, len(round.Attempts)-1)
 	}
 	if t.Final != nil {
-		tried(&r, t.Final.Attempts)
+		r.DebugTries += max(0, len(t.Final.Attempts)-1)
 	}
 	return r
-}
-
-// tried counts the attempts at one cell: those after the first one repair it.
-func tried(r *runner.Record, attempts []record.Attempt) {
-	r.Executions += len(attempts)
-	r.DebugTries += max(0, len(attempts)-1)
-	for _, a := range attempts {
-		if a.Execution.Status != notebook.OK {
-			r.Failed++
-		}
-	}
 }

@@ -64,7 +64,7 @@ func TestLive(t *testing.T) {
 			"plt.savefig('plot.png')''')"),
 		"```sh\ncat total.csv; ls . work\n```", "Answer: 7.0\nTERMINATE",
 	}}).live(t).solve(t, t.Context(), "autogen", solver.Options{})
-	if p.err != nil || p.record.Answer != "7.0" || p.record.Failed != 3 {
+	if p.err != nil || p.record.Answer != "7.0" {
 		t.Fatalf("%v, %+v", p.err, p.record)
 	}
 	for n, parts := range [][]string{{"the action ran longer than 1 s"},

@@ -6,7 +6,7 @@ import "testing"
 func TestActions(t *testing.T) {
 	for text, want := range map[string]move{
 		"Action:\n```bash\nls -l\n```":                            {cell: `bash("ls -l")`},
-		"```sh\ncat <<E\nx\nE\n```\nObservation:\nAnswer: x":      {cell: "bash(r'''\ncat <<E\nx\nE\n''')"},
+		"```sh\ncat <<E\nx\nE\n```\nObservation:\nAnswer: x":      {cell: `bash("cat <<E\nx\nE")`},
 		"```python\n# file: a.py\nx = 1\n```\n```sh\nls\n```":     {cell: `python("a.py", "x = 1")`},
 		"```sql\n-- output: o.csv\n--file:a b.db \nSELECT 1\n```": {cell: `sql("a b.db", "SELECT 1", "o.csv")`},
 		"```python\nprint(1)\n```":                                {problem: notAction},

@@ -18,7 +18,6 @@ import (
 // that do not concern them.
 type Options struct {
 	Steps     int  // maximum of turns; of tasks, for data-interpreter
-	Memory    int  // turns that da-agent remembers
 	Reasoning bool // react uses the prompt for reasoning models
 }
 
@@ -30,11 +29,10 @@ type Agent struct {
 	// minimum: shorter ones would override the agent's own limit of an action; 0: none
 	CellTimeout time.Duration
 
-	steps  int    // unless options say otherwise
-	memory int    // like steps
-	most   int    // maximum of an observation, in bytes; 0: the agent runs no code
-	setup  string // the first cell; "": none
-	work   func(context.Context, *desk) (answer string, finished bool, err error)
+	steps int    // unless options say otherwise
+	most  int    // maximum of an observation, in bytes; 0: the agent runs no code
+	setup string // the first cell; "": none
+	work  func(context.Context, *desk) (answer string, finished bool, err error)
 }
 
 // Cells that define what agents have besides plain Python.
@@ -52,7 +50,7 @@ func All() []Agent {
 		{Name: "dsstar"},
 		{Name: "model-only", work: modelOnly},
 		{Name: "react", steps: 10, most: 20_000, setup: finalAnswer, work: react},
-		{Name: "da-agent", steps: 20, memory: 15, most: 3000, setup: actions, work: daAgent,
+		{Name: "da-agent", steps: 20, most: 3000, setup: actions, work: daAgent,
 			Temperature: new(0.0), CellTimeout: longest}, // section 5.1
 		{Name: "data-interpreter", steps: 20, most: 5000, work: interpreter},
 		{Name: "autogen", steps: 100, most: 20_000, setup: actions, work: autoGen, CellTimeout: longest},
@@ -71,7 +69,7 @@ func Find(name string) (a Agent, ok bool) {
 
 // New returns what has the agent answer tasks with these options.
 func (a Agent) New(o Options) runner.Solver {
-	o.Steps, o.Memory = cmp.Or(o.Steps, a.steps), cmp.Or(o.Memory, a.memory)
+	o.Steps = cmp.Or(o.Steps, a.steps)
 	return func(ctx context.Context, cfg agent.Config, task record.Task) (runner.Record, error) {
 		cfg.Observe = saving(cfg)
 		if a.work == nil {

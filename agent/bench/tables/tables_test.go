@@ -31,7 +31,7 @@ func sample(agentName, model string, setup map[string]string, scores ...float64)
 		if score < 0 {
 			continue
 		}
-		cost, cause := 0.25, runner.Cause("")
+		cost, cause := 0.25, ""
 		if score < 1 {
 			cause = runner.Wrong
 		}
@@ -96,7 +96,7 @@ func TestCompare(t *testing.T) {
 	b := sample("dsstar", "m", map[string]string{"max_rounds": "5"}, 1, 1, 1, 0, 1, 1)
 	text, err := Compare(a, b)
 	for _, want := range []string{"Over 5 tasks", "| score ", "40.00", "80.00", "| 40 ", "B: dsstar, max_rounds 5",
-		"3 better in B, 1 worse: p = 0.6250 (McNemar test", "0: answer 1 (wrong answer)"} {
+		"3 better in B, 1 worse: p = 0.6250 (McNemar test", "0: answer 1 (wrong-answer)"} {
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("the comparison lacks %q: %v\n%s", want, err, text)
 		}

@@ -137,8 +137,7 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 			about.Setup[e.Key] = e.Text()
 		}
 	}
-	for _, name := range []string{"data-setting", "seed", "timeout-task", "max-steps", "max-history",
-		"reasoning"} {
+	for _, name := range []string{"data-setting", "seed", "max-steps", "reasoning"} {
 		if given := f.Lookup(name); given.Value.String() != given.DefValue {
 			about.Setup[strings.ReplaceAll(name, "-", "_")] = given.Value.String()
 		}
@@ -176,7 +175,7 @@ func (b *runFlags) folder(about runner.About, past *runner.About) (*runner.Folde
 	}
 	f, err := runner.Open(b.out)
 	if err == nil {
-		f.Forget(func(r runner.Record) bool { return slices.Contains(b.retry, r.Cause.Flag()) })
+		f.Forget(func(r runner.Record) bool { return slices.Contains(b.retry, r.Cause) })
 	}
 	return f, err
 }

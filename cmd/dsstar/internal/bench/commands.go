@@ -2,7 +2,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,25 +173,23 @@ func (a *App) compareCommand() *cobra.Command {
 
 func (a *App) submitCommand() *cobra.Command {
 	var flags suiteFlags
-	var format string
 	cmd := &cobra.Command{
-		Use:     "submit --format NAME OUT",
+		Use:     "submit OUT",
 		Short:   "Print the answers of a run for a leaderboard",
 		Long:    "Print the answers of a run for DABStep's leaderboard. Every task must have one.",
-		Example: "  dsstar bench submit --format dabstep first > submission.jsonl",
+		Example: "  dsstar bench submit first > submission.jsonl",
 	}
-	cmd.Flags().StringVar(&format, "format", "", "the benchmark, such as dabstep (default: that of the run)")
 	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "the benchmark, if it was moved")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
 			return usage.New(fmt.Sprintf("expected one run, got %d",
-				len(args)), usage.Shell("dsstar bench submit --format dabstep OUT"))
+				len(args)), usage.Shell("dsstar bench submit OUT"))
 		}
 		r, err := readRun(args[0])
 		if err != nil {
 			return err
 		}
-		page, err := submission(r, &flags, format)
+		page, err := submission(r, &flags)
 		if err != nil {
 			return err
 		}
@@ -202,34 +199,25 @@ func (a *App) submitCommand() *cobra.Command {
 	return cmd
 }
 
-// submission returns the submission in a format. A task without an answer gets
+// submission returns the submission of a run. A task without an answer gets
 // an empty one. A run that covers only part of a benchmark is refused.
-func submission(r runner.Result, flags *suiteFlags, format string) ([]byte, error) {
+func submission(r runner.Result, flags *suiteFlags) ([]byte, error) {
 	f := flagsOf(r, flags)
 	f.split = ""
 	suite, err := f.open("submit")
 	if err != nil {
 		return nil, err
 	}
-	b, err := bench.Find(cmp.Or(format, r.Bench))
-	if err != nil {
-		return nil, usage.New("--format: "+err.Error(),
-			usage.Shell("dsstar bench submit --format "+r.Bench+" %s", r.Path))
-	}
 	if n, size := len(r.Items), len(suite.Tasks); n < size {
 		return nil, usage.New(fmt.Sprintf("%s: %d tasks were run, and all %d are submitted together", r.Path,
 			n, size),
 			usage.Shell("dsstar bench run --bench "+r.Bench+" --tasks TASKS --agent "+r.Agent+
-				" --out %s   # without --limit, --ids, --domain, --split", r.Path+"-all"))
+				" --out %s   # without --limit, --ids, --split", r.Path+"-all"))
 	}
-	suite.Benchmark = b
 	page, err := suite.Submission(runner.Answers(r, suite.ByID()))
 	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
 		return nil, usage.New(bad.Error(),
 			usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", r.Path))
 	}
-	if err != nil {
-		return nil, usage.New(err.Error(), usage.Shell("dsstar bench score %s", r.Path))
-	}
-	return page, nil
+	return page, err
 }

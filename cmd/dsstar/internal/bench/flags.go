@@ -33,12 +33,12 @@ other.`
 type runFlags struct {
 	suiteFlags
 	agent, ids, compat, out string
-	domains, retry          []string
+	retry                   []string
 
 	jobs, limit           int
 	seed                  uint64
 	agentOptions          solver.Options
-	timeout, totalTime    time.Duration
+	totalTime             time.Duration
 	totalCost             float64
 	totalCalls            int
 	resume, quiet, asJSON bool
@@ -49,7 +49,6 @@ type runFlags struct {
 func (b *runFlags) add(f *pflag.FlagSet) {
 	b.suiteFlags.add(f)
 	f.StringVar(&b.agent, "agent", "dsstar", "the agent: "+strings.Join(agentNames(), ", "))
-	f.StringSliceVar(&b.domains, "domain", nil, "only the tasks of these domains, separated by commas")
 	f.StringVar(&b.ids, "ids", "",
 		"only these tasks: IDS separated by commas, or @FILE with one per line")
 	f.IntVar(&b.limit, "limit", 0, "maximum number of tasks")
@@ -59,16 +58,13 @@ func (b *runFlags) add(f *pflag.FlagSet) {
 	f.StringVarP(&b.out, "out", "o", "", "the folder of the run; must be new or empty")
 	f.BoolVar(&b.resume, "resume", false, "continue the run in --out")
 	f.StringSliceVar(&b.retry, "retry", nil,
-		"with --resume: repeat tasks that failed for these causes, such as model-error,time-out")
-	f.DurationVar(&b.timeout, "timeout-task", 0,
-		"time limit of a task, after which it counts as failed")
+		"with --resume: repeat tasks that failed for these causes, such as error,budget")
 	f.Float64Var(&b.totalCost, "total-cost", 0, "cost limit of all tasks together, in US dollars")
 	f.IntVar(&b.totalCalls, "total-calls", 0, "limit on the model calls of all tasks together")
 	f.DurationVar(&b.totalTime, "total-time", 0, "time limit of the command")
 	o := &b.agentOptions
 	f.IntVar(&o.Steps, "max-steps", 0,
 		"maximum number of turns, for agents without rounds (default: as published)")
-	f.IntVar(&o.Memory, "max-history", 0, "turns that da-agent remembers (default 15)")
 	f.BoolVar(&o.Reasoning, "reasoning", false, "react: use the prompt for reasoning models")
 	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")
 	f.BoolVarP(&b.quiet, "quiet", "q", false, "no progress on standard error")
@@ -137,7 +133,7 @@ func absolute(path string) string {
 
 // choose returns the tasks that the flags select, in run order.
 func (b *runFlags) choose(a *App, suite *bench.Suite) ([]bench.Task, error) {
-	filter := bench.Filter{Level: b.level(), Domains: b.domains, Seed: b.seed, Limit: b.limit}
+	filter := bench.Filter{Level: b.level(), Seed: b.seed, Limit: b.limit}
 	if b.ids != "" {
 		var err error
 		if filter.IDs, err = a.readIDs(b.ids); err != nil {
@@ -146,8 +142,8 @@ func (b *runFlags) choose(a *App, suite *bench.Suite) ([]bench.Task, error) {
 	}
 	tasks, err := suite.Choose(filter)
 	if errors.Is(err, bench.ErrNoTasks) {
-		return nil, usage.New(err.Error()+" by --split, --domain and --ids",
-			usage.Without("split", "domain", "ids").Note("all tasks"))
+		return nil, usage.New(err.Error()+" by --split and --ids",
+			usage.Without("split", "ids").Note("all tasks"))
 	}
 	if err != nil {
 		return nil, usage.New("--ids: "+err.Error(), usage.Without("ids").Note("all tasks"))
@@ -172,7 +168,7 @@ func (a *App) readIDs(arg string) ([]string, error) {
 func (b *runFlags) check(a *App, s *configs.Settings) error {
 	err := cmp.Or(oneOf("--agent", b.agent, agentNames()...), checkCompat(b.compat))
 	for _, cause := range b.retry {
-		err = cmp.Or(err, oneOf("--retry", cause, runner.Causes()...))
+		err = cmp.Or(err, oneOf("--retry", cause, runner.Causes...))
 	}
 	switch {
 	case err != nil:
@@ -180,9 +176,8 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 	case b.jobs < 1:
 		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs),
 			usage.Again("--jobs", "1"))
-	case b.agentOptions.Steps < 0 || b.agentOptions.Memory < 0:
-		return usage.New("--max-steps and --max-history must be at least 0",
-			usage.Without("max-steps", "max-history").Note("as published"))
+	case b.agentOptions.Steps < 0:
+		return usage.New("--max-steps must be at least 0", usage.Without("max-steps").Note("as published"))
 	case b.totalCost > 0 && !strings.HasPrefix(s.Model, configs.ReplayPrefix):
 		priced := *s
 		priced.MaxCost = b.totalCost
@@ -215,7 +210,7 @@ func (e *StoppedError) Hints(cause []usage.Hint) []usage.Hint {
 		return []usage.Hint{usage.Again("--"+spent.Flag, "MORE").Note("or leave it out, for no limit")}
 	}
 	if _, ok := errors.AsType[*runner.SickError](e.Err); ok {
-		return []usage.Hint{usage.Again("--retry", "model-error,kernel-error").Note("when it is mended")}
+		return []usage.Hint{usage.Again("--retry", runner.Broken).Note("when it is mended")}
 	}
 	return append([]usage.Hint{usage.Again().Note("continues, and runs nothing twice")}, cause...)
 }

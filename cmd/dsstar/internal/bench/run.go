@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +66,7 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	}
 	agent, _ := solver.Find(r.flags.agent)
 	r.config = runner.Config{
-		Jobs: r.flags.jobs, Timeout: r.flags.timeout, Tasks: r.suite.ByID(), Agent: agents,
+		Jobs: r.flags.jobs, Tasks: r.suite.ByID(), Agent: agents,
 		Solve: agent.New(r.flags.agentOptions), Models: r.modelsOf,
 		Scorer: bench.Scorer{Compat: bench.Compat(r.flags.compat)},
 		Budget: &ask.Budget{AllTasks: true, Limits: ask.Limits{
@@ -247,7 +246,7 @@ func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (kernels.S
 // run runs the tasks and prints the result.
 func (r *run) run(ctx context.Context) error {
 	r.progress.Paste("run      %s", r.config.Folder.Path)
-	view := &view{progress: r.progress, total: len(r.config.Folder.Items), began: time.Now()}
+	view := &view{progress: r.progress, total: len(r.config.Folder.Items)}
 	r.progress.Wait("starting")
 	r.config.Observe = view.event
 	err := runner.Run(ctx, r.config)

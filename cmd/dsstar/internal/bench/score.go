@@ -71,6 +71,9 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 		return nil, err
 	}
 	setting := bench.Setting{Oracle: s.setting == "oracle"}
+	if s.data != "" {
+		setting.Data = absolute(s.data)
+	}
 	if s.split == "dev" {
 		setting.Split = "dev"
 	}
@@ -81,11 +84,6 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	}
 	if err != nil {
 		return nil, usage.New(err.Error(), usage.Shell("head -c 300 %s", s.tasks))
-	}
-	if s.data != "" {
-		if err := suite.UseData(s.data); err != nil {
-			return nil, usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -ld %s", s.data))
-		}
 	}
 	if command != "run" {
 		return suite, nil

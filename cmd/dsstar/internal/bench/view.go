@@ -3,7 +3,6 @@ package bench
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
@@ -17,7 +16,6 @@ import (
 type view struct {
 	progress *progress.Progress
 	total    int
-	began    time.Time
 }
 
 // event shows an event. Calls must not overlap.
@@ -43,7 +41,7 @@ func (v *view) ended(e runner.Event) {
 		if score := *e.Record.Score; score > 0 {
 			word, why = "partly", fmt.Sprintf(", score %.2f", score)
 		} else if e.Record.Cause != "" {
-			why = ", " + string(e.Record.Cause)
+			why = ", " + e.Record.Cause
 		}
 		if detail := e.Record.Error + e.Record.Detail; detail != "" {
 			why += ": " + term.Fit(detail, 100)
@@ -63,10 +61,6 @@ func (v *view) state(t runner.Totals) string {
 	text += fmt.Sprintf(", %d running", t.Running)
 	if t.Cost > 0 {
 		text += ", about " + human.Dollars(t.Cost)
-	}
-	if now := done - t.Earlier; now > 0 && done < v.total {
-		left := time.Since(v.began) / time.Duration(now) * time.Duration(v.total-done)
-		text += ", about " + left.Round(time.Second).String() + " left"
 	}
 	return text
 }
