@@ -19,14 +19,12 @@ const (
 	inFull
 	rows
 	holds
-	inBrief
 	inLines
 	parts
 )
 
 const (
 	mostAsked   = 12 // columns of a table that are told of in full
-	mostColumns = 40 // of a table that are told of, were it not for the question
 	mostTables  = 60 // of a file that have a line of their own
 	namesChars  = 1500
 	aroundChars = 1500 // of the words beside tables
@@ -36,7 +34,6 @@ const (
 type draft struct {
 	pieces []string // as they stand
 	grow   []growth
-	spare  map[int]int // pieces that are not needed if those from the next to another are told
 }
 
 // A growth is what a piece may become.
@@ -70,11 +67,6 @@ func (d *draft) fill(chars int) {
 			chars -= more
 		}
 	}
-	for piece, last := range d.spare {
-		if !slices.Contains(d.pieces[piece+1:last+1], "") {
-			d.pieces[piece] = ""
-		}
-	}
 }
 
 func (d *draft) String() string {
@@ -85,7 +77,7 @@ func (d *draft) String() string {
 // its columns and what is nearest to the question first, and then the other columns near it; of a
 // long document the sections near the question.
 func (p Profile) Text(chars int, question string) string {
-	d := draft{pieces: []string{cmp.Or(p.Headline, p.Format), p.Notes}, spare: map[int]int{}}
+	d := draft{pieces: []string{cmp.Or(p.Headline, p.Format), p.Notes}}
 	texts := make([]string, len(p.Tables))
 	for n, t := range p.Tables {
 		texts[n] = t.Name + " " + strings.Join(t.Names, " ")
@@ -130,36 +122,37 @@ func (d *draft) table(t Table, place, chars int, question string) {
 	later(d.add(""), misleads, t.Misleads)
 	later(d.add(""), around, t.Around)
 	later(d.add(""), holds, t.Holds)
-	spare := d.add("")
-	later(spare, named, names)
+	later(d.add(""), named, names)
 	texts := make([]string, len(t.Columns))
 	for n, c := range t.Columns {
 		texts[n] = strings.Join(append([]string{c.Name, c.Name, c.Line}, c.Among...), " ")
 	}
 	nearness, near := places(question, texts)
 	for n, c := range t.Columns {
-		if c.Group != "" { // with those after it
-			later(d.add(""), inBrief, c.Group)
-		}
-		told := c.told(whole, nearness[n] < min(near, mostAsked), nearness[n] < mostColumns)
-		if len(told) == 0 && c.Grouped {
-			continue
-		}
+		later(d.add(""), inLines, c.Group) // with those after it
 		piece := d.add("")
-		for part, text := range told {
+		tell := func(part int, text string) {
 			if text != "" {
 				later(piece, part, "- "+c.Name+": "+text+c.among(text, question))
 			}
 		}
+		switch {
+		case whole:
+			tell(asked, c.Said)
+		case nearness[n] < min(near, mostAsked):
+			tell(asked, c.Line)
+			tell(inFull, c.Full)
+		case c.Keep:
+			tell(asked, c.Line)
+		case !c.Grouped:
+			tell(inLines, c.Line)
+		}
 	}
 	if whole {
 		later(d.add(""), inFull, t.Every)
-		return
+	} else {
+		later(d.add(""), rows, t.Row)
 	}
-	if t.LeftOut == 0 {
-		d.spare[spare] = len(d.pieces) - 1
-	}
-	later(d.add(""), rows, t.Row)
 }
 
 // among tells which values that the question may name a text does not tell, if these are few.
@@ -176,22 +169,6 @@ func (c Column) among(text, question string) string {
 		}
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(values, "; among them"), ",")
-}
-
-// told is what is told of a column, by its urgency. It may be told of in a group, and be near the
-// question or asked about.
-func (c Column) told(whole, isAsked, near bool) map[int]string {
-	switch {
-	case whole:
-		return map[int]string{asked: c.Said}
-	case isAsked:
-		return map[int]string{asked: c.Line, inFull: c.Full}
-	case c.Keep:
-		return map[int]string{asked: c.Line}
-	case !c.Grouped && near:
-		return map[int]string{inBrief: cmp.Or(c.Brief, c.Line), inLines: c.Line}
-	}
-	return nil
 }
 
 // document adds a document to a text: whole, or the sections near the question and the beginnings
@@ -220,21 +197,21 @@ func excerpt(text string, starts []int, n int, question string) string {
 	if len(text) <= n || len(starts) < 4 {
 		return brief.Lines(text, n)
 	}
-	const headings, title = 3, 100 // a third of the room at most; letters of one
 	var d draft
 	var sections, about []string
 	for i, end := range append(slices.Clone(starts[1:]), len(text)) {
 		section := strings.TrimRight(text[starts[i]:end], "\n")
 		heading, _, _ := strings.Cut(section, "\n")
 		sections, about = append(sections, section), append(about, heading+"\n"+heading+"\n"+section)
-		if d.add(""); len(starts)*title/2 < n/headings {
-			d.later(i, i, fmt.Sprintf("%.*s […]", title, heading))
-		}
+		d.later(d.add(""), len(starts), fmt.Sprintf("%.100s […]", heading))
 	}
-	place, _ := places(question, about)
+	place, near := places(question, about)
 	place[0] = -1
 	for i, s := range sections {
-		d.later(i, len(starts)*(place[i]+2), s)
+		if place[i] >= near {
+			place[i] += len(starts) // after the headings
+		}
+		d.later(i, place[i], s)
 	}
 	d.fill(n)
 	return d.String()
