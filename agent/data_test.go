@@ -68,14 +68,13 @@ func table(rows int, columns ...string) profile.Profile {
 	return p
 }
 
-// Of more files than a run looks at some are chosen by their names; the others are named, or else
-// counted by folder.
+// Of more files than a run looks at some are chosen by their names; the others are named.
 func TestMaxFiles(t *testing.T) {
 	content := map[string]string{"many/how.csv": "a,b\n1,2\n2,3\n"}
 	for i := range 20 {
 		content[fmt.Sprintf("log/%02d.csv", i)] = content["many/how.csv"]
 	}
-	for room, leftOut := range map[int]string{6000: ", 18.csv, 19.csv\n", 500: "cut here"} {
+	for room, leftOut := range map[int]string{6000: ", log/18.csv, log/19.csv\n", 500: "cut here"} {
 		p := play(t, simple, withData(t, content), func(s *stage) {
 			s.config.MaxFiles, s.config.DescriptionChars = 5, room
 		}).noError(t)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"dsstar/agent/brief"
@@ -95,10 +94,9 @@ func (r *Describer) keepOnly(kept []int) {
 }
 
 // nearest are the indexes of the files, the nearest to the question first.
-func (r *Describer) nearest() []int {
-	all := make([]int, len(r.t.Descriptions))
-	for i := range all {
-		all[i] = i
+func (r *Describer) nearest() (all []int) {
+	for i := range r.t.Descriptions {
+		all = append(all, i)
 	}
 	near := func(i int) int { return r.t.Descriptions[i].Near }
 	slices.SortStableFunc(all, func(a, b int) int { return near(a) - near(b) })
@@ -108,7 +106,6 @@ func (r *Describer) nearest() []int {
 // survey describes the files that need no program, and returns the others.
 func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 	root := files.In(r.data, r.Readable...)
-	var leading []string
 	for i, f := range r.t.Task.Files {
 		d := &r.t.Descriptions[i]
 		_, lost := root.Find(f.Name)
@@ -118,14 +115,13 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 		case !utf8.ValidString(f.Name):
 			d.Error = "its name is not valid UTF-8, so that no cell can name it"
 		case errors.Is(lost, files.ErrOutside):
-			d.Error, leading = files.ErrOutside.Error()+", and is not read", append(leading, f.Name)
+			d.Error = files.ErrOutside.Error() + ", and is not read without --allow-read"
 		case f.Size == 0:
 			d.Text = "The file is empty: it has 0 bytes."
 		case r.t.Method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
-			r.kept[f.Name] = r.keptAt(root, f)
-			p, known := keptProfile(r.kept[f.Name])
+			p, known := keptProfile(r.keptAt(f))
 			if !known {
 				left = append(left, i)
 				continue
@@ -137,11 +133,7 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 			return nil, err
 		}
 	}
-	if len(leading) == 0 {
-		return left, nil
-	}
-	return left, r.journal.Warn("links that lead out of the data folder are not read, unless " +
-		"--allow-read names what they lead to: " + inLine(leading))
+	return left, nil
 }
 
 // dataPython is the name of file i as a Python string literal.
@@ -151,11 +143,6 @@ func (r *Describer) dataPython(i int) string {
 
 // inData is the path of a file as cells see it.
 func inData(name string) string { return "data/" + name }
-
-// inLine names files in a line.
-func inLine(names []string) string {
-	return brief.OneLine(brief.Clip(strings.Join(names, ", "), 300))
-}
 
 // rank orders the files by the words that they share with the question, and says so if no more than
 // the nearest TopK are shown (DS-STAR section 3.3, which compares embeddings).

@@ -46,24 +46,12 @@ func TestNearQuestion(t *testing.T) {
 	}
 }
 
-// Names of files are told by folder, all of them if there is room.
-func TestListed(t *testing.T) {
-	names := []string{"b/c.csv", "a.csv", "s/Ohio.csv", "s/Utah.csv", "s/Iowa.csv"}
-	want := "\"data/\": a.csv\n\"data/b/\": c.csv\n\"data/s/\": Iowa.csv, Ohio.csv, Utah.csv\n"
-	if got := listed(names, 200); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	if got := listed(names, 90); !strings.Contains(got, "Iowa") || strings.Contains(got, "Ohio") {
-		t.Errorf("got %s", got)
-	}
-}
-
-// A profile is kept for files of which it says the same: keys in the path and what lies beside it
-// count.
+// A profile is kept for files of which it says the same, and not for parts of a table that folders
+// make: what lies beside a file counts.
 func TestStoreKey(t *testing.T) {
 	key := func(names string) string {
 		dir := t.TempDir()
-		r := &Describer{Options: Options{Cache: &Cache{Dir: t.TempDir()}}, t: &record.Trajectory{}}
+		r := &Describer{Options: Options{Cache: &Cache{Dir: "kept"}}, t: &record.Trajectory{}, data: dir}
 		for _, name := range strings.Fields(names) {
 			at := filepath.Join(dir, name)
 			if os.MkdirAll(filepath.Dir(at), 0o700) != nil || os.WriteFile(at, []byte("content"), 0o600) != nil {
@@ -74,16 +62,14 @@ func TestStoreKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.t.Task.Files = all.Files
-		return filepath.Base(r.keptAt(files.In(dir), all.Files[0]))
+		return r.keptAt(all.Files[0])
 	}
 	for _, c := range []struct {
 		one, other string
 		same       bool
 	}{
-		{"c/a.csv", "a.csv b.csv", true}, // another folder, or a file beside it, makes it no other table
-		{"year=2020/a.parquet", "year=2021/a.parquet", false},
-		{"year=2020/a.parquet", "year=2020/a.parquet year=2021/a.parquet", false},
+		{"c/a.csv", "a.csv b.csv", true},                     // another folder, or a file beside it, makes it no other table
+		{"year=2020/a.parquet", "year=2021/a.parquet", true}, // none
 		{"a.csv", "a.tsv", false}, {"a.dbf", "a.dbf a.cpg", false}, {"a.shp", "a.shp a.prj", false},
 	} {
 		if same := key(c.one) == key(c.other); same != c.same {

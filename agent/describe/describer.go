@@ -65,11 +65,8 @@ type Describer struct {
 	kernel  *ask.Stopwatch // of the sessions
 
 	profiles map[string]*profile.Profile // by file
-	kept     map[string]string           // where they are kept, by file; "": they are not
 	others   []string                    // files that are not looked at, or not shown
 	alone    bool                        // nothing but the descriptions is wanted
-
-	program, listing string // hashes of the program that profiles, and of the files' names and sizes
 }
 
 // New returns a describer for the run of t. open opens a private session that starts in
@@ -78,5 +75,5 @@ func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask
 	journal Journal,
 	open func(ctx context.Context, dir string) (Session, error)) *Describer {
 	return &Describer{Asker: a, Options: o, journal: journal, t: t, open: open,
-		data: data, kernel: kernel, profiles: map[string]*profile.Profile{}, kept: map[string]string{}}
+		data: data, kernel: kernel, profiles: map[string]*profile.Profile{}}
 }

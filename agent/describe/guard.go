@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"dsstar/agent/brief"
@@ -35,7 +36,7 @@ func (e *MaskError) Error() string {
 
 // Guard has masked, in all that is asked from then on, the values of the columns that the task
 // names, and what looks like credentials in the files, which are all that cells can open. It warns
-// of each line that has one. The error may be a [*MaskError].
+// of the lines that have some. The error may be a [*MaskError].
 func (r *Describer) Guard(ctx context.Context, all []record.File) error {
 	patterns := slices.Concat(r.Columns, r.t.Task.Mask)
 	slices.Sort(patterns)
@@ -47,8 +48,7 @@ func (r *Describer) Guard(ctx context.Context, all []record.File) error {
 }
 
 // maskColumns has a program list the values of columns, with a line for each file and one for all,
-// and masks them. Nothing keeps them beyond the run. It warns of values that are not masked though
-// they may belong to columns that are.
+// and masks them. Nothing keeps them beyond the run. It warns of values that are not masked.
 func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 	var names, paths []string
 	for _, f := range all {
@@ -70,7 +70,7 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 		return err
 	}
 	listed, short := marked(e.Stdout(), mark), 0
-	var named, warnings []string
+	var named []string
 	for n, name := range append(names, "") {
 		var l profile.Listing
 		if err := json.Unmarshal([]byte(listed[n]), &l); err != nil {
@@ -87,36 +87,20 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 		}
 	}
 	if short > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s of columns to mask are not masked: they have fewer "+
-			"than three letters or six digits", human.Plural(short, "value")))
+		err = r.journal.Warn(fmt.Sprintf("%s of columns to mask are not masked: they have fewer than "+
+			"three letters or six digits", human.Plural(short, "value")))
 	}
 	if len(named) > 0 {
-		warnings = append(warnings, "a column to mask is named, but not found as a column, in: "+
-			inLine(named)+"; values that stand only there are not masked")
+		err = cmp.Or(err, r.journal.Warn("a column to mask is named, but not found as a column, in: "+
+			brief.OneLine(brief.Clip(strings.Join(named, ", "), 300))+
+			"; values that stand only there are not masked"))
 	}
-	if skipped := files.InWords(r.t.Task.Skipped); skipped != "" {
-		warnings = append(warnings, "values that stand only in what is not looked at are not masked: "+
-			skipped)
-	}
-	return r.warn(warnings)
+	return err
 }
 
-// warn tells of several things that the user should know.
-func (r *Describer) warn(texts []string) error {
-	for _, text := range texts {
-		if err := r.journal.Warn(text); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// maskSecrets looks for credentials at the beginnings of files, and names the first lines of each
-// that have some.
+// maskSecrets looks for credentials at the beginnings of files, and names the lines that have some.
 func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
-	const most = 5
 	root, left := files.In(r.data, r.Readable...), scanAllBytes
-	var warnings []string
 	for _, f := range all {
 		if left <= 0 || ctx.Err() != nil {
 			break
@@ -124,14 +108,14 @@ func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
 		text, _, _ := root.Text(f.Name, scanBytes) // that it cannot be read is told of elsewhere
 		left -= len(text)
 		found := r.Mask.Learn(text)
-		for _, line := range found[:min(len(found), most)] {
-			warnings = append(warnings, fmt.Sprintf("%s, line %d, has what looks like a credential: it "+
-				"is masked in what goes to the model", f.Name, line))
+		if len(found) == 0 {
+			continue
 		}
-		if more := len(found) - most; more > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s has what looks like credentials in %s more: "+
-				"they are masked, too", f.Name, human.Plural(more, "line")))
+		lines := strings.ReplaceAll(strings.Trim(fmt.Sprint(found), "[]"), " ", ", ")
+		if err := r.journal.Warn(fmt.Sprintf("%s, line %s: what looks like a credential is masked in "+
+			"what goes to the model", f.Name, brief.Clip(lines, 100))); err != nil {
+			return err
 		}
 	}
-	return cmp.Or(ctx.Err(), r.warn(warnings))
+	return ctx.Err()
 }

@@ -41,9 +41,10 @@ func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (d reco
 	d = r.t.Descriptions[i]
 	path := r.dataPython(i)
 	size := human.Bytes(r.t.Task.Files[i].Size)
+	shown := max(1, min(len(r.t.Task.Files), r.TopK)) // all of them are read with every request
 	q := ask.Request{Role: "analyzer", Subject: d.File, Words: func() []prompts.Part {
-		return []prompts.Part{prompts.Analyzer{Path: path, Size: size,
-			Chars: r.descriptionChars(r.Sizes())}}
+		chars := min(r.Sizes().Description/4, max(1000, r.Sizes().Context/8/shown))
+		return []prompts.Part{prompts.Analyzer{Path: path, Size: size, Chars: chars}}
 	}}
 	for {
 		code, err := ask.Role(ctx, r.Asker, q, ask.Code)
@@ -79,28 +80,13 @@ func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (d reco
 }
 
 // description returns what a script printed as the description, or, if there
-// is none, a report for the debugger and the problem in one line. Warnings on
-// stderr are not about the file.
+// is none, a report for the debugger and the problem in one line.
 func description(e notebook.Execution, budget int) (text, report, problem string) {
 	if e.Status != notebook.OK {
 		return "", brief.ErrorReport(e, budget), brief.Problem(e)
 	}
-	for _, o := range e.Outputs {
-		if o.Name != "stderr" {
-			text += o.PlainText()
-		}
-	}
-	if text = strings.TrimRight(text, "\n"); strings.TrimSpace(text) == "" {
+	if text = strings.TrimRight(e.Stdout(), " \n"); text == "" {
 		return "", "The script ran but printed nothing.", "its script printed nothing"
 	}
 	return text, "", ""
-}
-
-// descriptionChars is how long a description should be: long where there are few
-// files, since all of them are read again with every request.
-func (r *Describer) descriptionChars(show ask.Sizes) int {
-	const least = 1000
-	files := max(1, min(len(r.t.Task.Files), r.TopK))
-	room := min(show.Description/4, show.Context*13/100/files)
-	return max(min(least, show.Description), room/100*100)
 }

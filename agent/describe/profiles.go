@@ -10,16 +10,15 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
-	"dsstar/notebook/human"
 )
 
 // profileTime is how long files are profiled; those that are left are only named.
@@ -65,12 +64,12 @@ func (r *Describer) profileFiles(ctx context.Context, session *scratch, left []i
 		}
 		left = later
 	}
-	if len(left) == 0 {
-		return nil
+	for _, i := range left {
+		if err := r.profiled(i, ""); err != nil {
+			return err
+		}
 	}
-	r.keepOnly(slices.DeleteFunc(r.nearest(), func(i int) bool { return slices.Contains(left, i) }))
-	return r.journal.Warn(fmt.Sprintf("%s not looked into: it takes longer than %.0f minutes",
-		human.Plural(len(left), "file"), profileTime.Minutes()))
+	return nil
 }
 
 // marked are the texts of the lines that a program has marked as its own, by their numbers.
@@ -97,16 +96,16 @@ func (e *DatabaseError) Error() string {
 	return fmt.Sprintf("%s cannot be used: %s", cmp.Or(e.Source.Database, e.Source.Path), e.Reason)
 }
 
-// profiled takes what the program printed about file i: "" if it did not end. Without a database
+// profiled takes what the program printed about file i: "" if its time was over. Without a database
 // that the user has named there is nothing to ask about.
 func (r *Describer) profiled(i int, text string) error {
 	name, p := r.t.Task.Files[i].Name, profile.Profile{}
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		const problem = "the program that looks into files has not come to an end with it"
+		const problem = "the program that looks into files has had no time to come to its end"
 		p = profile.Profile{Format: "unknown", Problem: problem, Notes: "Note: " + problem,
 			Cause: profile.NoTime, Line: "unknown; " + problem}
 	}
-	keep(r.kept[name], p)
+	keep(r.keptAt(r.t.Task.Files[i]), p)
 	for _, s := range r.t.Task.Sources {
 		failed := s.Name == name && p.Problem != "" && len(p.Tables) == 0
 		if failed && (s.Database != "" || p.Cause == profile.Locked) {
@@ -118,37 +117,30 @@ func (r *Describer) profiled(i int, text string) error {
 	return r.journal.Described(i, r.fromProfile(i, r.Sizes().Description))
 }
 
-// A Cache keeps profiles for later runs, a file each, by the content of the data file, and by
-// what else its profile tells of: its name, and what lies beside it.
+// A Cache keeps profiles for later runs, a file each, by name and content of the data file and of
+// what belongs to it.
 type Cache struct {
 	Dir    string // made when it is needed
 	Python string // tells the Python that profiles files from others, which may lack packages
 }
 
 // keptAt returns where the profile of a file is kept: "" without a cache, and for data that change
-// without their file or cannot be read.
-func (r *Describer) keptAt(root files.Folder, f record.File) string {
-	if r.Cache == nil || files.EndingOf(f.Name) != "" || !r.t.Method.Profiles() {
+// without their file, are a part of a table that folders make, or cannot be read.
+func (r *Describer) keptAt(f record.File) string {
+	if r.Cache == nil || files.EndingOf(f.Name) != "" || strings.Contains(f.Name, "=") ||
+		!r.t.Method.Profiles() {
 		return ""
 	}
-	sum, err := root.Sum(f.Name)
+	sum, err := files.In(r.data, r.Readable...).Sum(f.Name)
 	if err != nil {
 		return ""
 	}
-	if r.program == "" {
-		r.program = hash(r.Cache.Python, r.bounds(0).File, profile.Program())
-		r.listing = hash(r.t.Task.Files)
-	}
-	key := []string{r.program, sum, path.Base(f.Name)}
-	for _, c := range f.With {
-		key = append(key, path.Base(c.Name)) // how a database is opened depends on what is beside it
-	}
-	if strings.Contains(f.Name, "=") { // a part of a table that folders make
-		key = append(key, f.Name, r.listing)
-	}
-	name := hash(key)
+	name := hash(program(), r.Cache.Python, r.bounds(0).File, sum, path.Base(f.Name))
 	return filepath.Join(r.Cache.Dir, name[:2], name[2:]+".json")
 }
+
+// program tells the program that profiles from others.
+var program = sync.OnceValue(func() string { return hash(profile.Program()) })
 
 func hash(parts ...any) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%#v", parts)))

@@ -44,12 +44,11 @@ func (r *Describer) openScratch(ctx context.Context) (*scratch, error) {
 		"data_dir = " + brief.Python(r.data), record.SetUpCell(record.Task{Data: r.data}),
 		profile.Load, environment, "%reset -f", "__spec__ = None"}, "\n")}
 	stop := s.kernel.Start()
-	s.Session, err = r.open(ctx, folder)
-	stop()
 	var e notebook.Execution
-	if err == nil {
-		e, err = s.run(ctx, s.setUp)
+	if s.Session, err = r.open(ctx, folder); err == nil {
+		e, err = s.Execute(ctx, s.setUp)
 	}
+	stop()
 	if err = cmp.Or(err, asSetUp(e)); err == nil {
 		err = r.journal.Started(strings.TrimSpace(e.Stdout()))
 	}
@@ -84,14 +83,13 @@ func (s *scratch) run(ctx context.Context, code string) (notebook.Execution, err
 func (s *scratch) runAlone(ctx context.Context, code string) (notebook.Execution, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	stop := s.kernel.Start()
+	defer s.kernel.Start()()
 	back, err := s.Rollback(ctx, []string{s.setUp})
-	stop()
 	for _, e := range back.Executions {
 		err = cmp.Or(err, asSetUp(e))
 	}
 	if err != nil {
 		return notebook.Execution{}, err
 	}
-	return s.run(ctx, code)
+	return s.Execute(ctx, code)
 }

@@ -2,8 +2,6 @@ package describe
 
 import (
 	"cmp"
-	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -140,17 +138,11 @@ func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, leftOut string)
 	return shown, listed(names, show.Description/8) + brief.Lines(r.t.Task.LeftOut, show.Description/4)
 }
 
-// listed names files in at most about most bytes, those of a folder together.
+// listed names files in at most about most bytes.
 func listed(names []string, most int) string {
-	folders := map[string][]string{}
-	for _, name := range slices.Sorted(slices.Values(names)) {
-		folder, own := path.Split(name)
-		folders[folder] = append(folders[folder], own)
+	if len(names) == 0 {
+		return ""
 	}
-	var lines strings.Builder
-	for _, folder := range slices.Sorted(maps.Keys(folders)) {
-		line := brief.Python(inData(folder)) + ": " + strings.Join(folders[folder], ", ")
-		lines.WriteString(brief.Clip(line, most/len(folders)) + "\n")
-	}
-	return brief.Clip(lines.String(), most)
+	slices.Sort(names)
+	return brief.Clip(brief.Python(inData(""))+": "+strings.Join(names, ", "), most) + "\n"
 }

@@ -3,7 +3,6 @@
 package profile
 
 import (
-	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -31,15 +30,11 @@ import pandas
 // files.
 var Program = sync.OnceValue(func() string {
 	var b strings.Builder
-	names, err := fs.Glob(sources, "dsstar_profile/*.py")
+	names, _ := fs.Glob(sources, "dsstar_profile/*.py") // they are embedded
 	for _, name := range names {
-		source, failed := sources.ReadFile(name)
-		err = cmp.Or(err, failed)
+		source, _ := sources.ReadFile(name)
 		module := strings.TrimSuffix(strings.TrimSuffix(name, ".py"), "/__init__")
 		fmt.Fprintf(&b, "%q: %q,\n", strings.ReplaceAll(module, "/", "."), source)
-	}
-	if err != nil {
-		panic(err) // they are embedded
 	}
 	return "import sys\n\n_sources = {\n" + b.String() + "}\n\n" + loader
 })

@@ -24,10 +24,8 @@ const (
 )
 
 const (
-	mostAsked   = 12 // columns of a table that are told of in full
-	mostTables  = 60 // of a file that have a line of their own
-	namesChars  = 1500
-	aroundChars = 1500 // of the words beside tables
+	mostAsked  = 12 // columns of a table that are told of in full
+	mostTables = 60 // of a file that have a line of their own
 )
 
 // A draft is a text of pieces that grow while there is room, the most urgent first.
@@ -36,7 +34,7 @@ type draft struct {
 	grow   []growth
 }
 
-// A growth is what a piece may become.
+// A growth is what a piece becomes if there is room.
 type growth struct {
 	piece, urge int
 	text        string
@@ -46,11 +44,6 @@ type growth struct {
 func (d *draft) add(text string) int {
 	d.pieces = append(d.pieces, text)
 	return len(d.pieces) - 1
-}
-
-// later adds what a piece becomes if there is room.
-func (d *draft) later(piece, urge int, text string) {
-	d.grow = append(d.grow, growth{piece, urge, text})
 }
 
 // fill has the pieces grow to at most about chars bytes together.
@@ -70,7 +63,8 @@ func (d *draft) fill(chars int) {
 }
 
 func (d *draft) String() string {
-	return strings.TrimRight(strings.Join(filled(d.pieces), "\n"), "\n")
+	told := slices.DeleteFunc(slices.Clone(d.pieces), func(text string) bool { return text == "" })
+	return strings.TrimRight(strings.Join(told, "\n"), "\n")
 }
 
 // Text is what a request shows of the profile in at most about chars bytes: of a table the names of
@@ -95,7 +89,7 @@ func (p Profile) Text(chars int, question string) string {
 		}
 	}
 	if len(others) > 0 {
-		d.add("\nother tables: " + joined(others, ", ", chars/4))
+		d.add("\nother tables: " + brief.Clip(strings.Join(others, ", "), chars/4))
 	}
 	d.fill(chars)
 	if p.Document != "" {
@@ -111,11 +105,11 @@ func (d *draft) table(t Table, place, chars int, question string) {
 		if part <= asked {
 			urge = part*mostTables + place
 		}
-		d.later(piece, urge, text)
+		d.grow = append(d.grow, growth{piece, urge, text})
 	}
 	d.add(t.Headline)
 	whole := t.Every != "" && len(t.Every)+len(t.Around) < chars*2/3
-	names := "columns: " + joined(t.Names, ", ", min(namesChars, chars/3))
+	names := "columns: " + brief.Clip(strings.Join(t.Names, ", "), chars/3)
 	if t.LeftOut > 0 {
 		names += fmt.Sprintf(" and %d more", t.LeftOut)
 	}
@@ -174,12 +168,8 @@ func (c Column) among(text, question string) string {
 // document adds a document to a text: whole, or the sections near the question and the beginnings
 // of the others.
 func (p Profile) document(d *draft, chars int, question string) {
-	const least = 300
 	room, what := chars-len(d.String())-30, "text"
-	if len(p.Tables) > 0 {
-		room = min(room, aroundChars)
-	}
-	if room < min(least, len(p.Document)) {
+	if room < min(300, len(p.Document)) {
 		return
 	}
 	text := excerpt(p.Document, p.Sections, room, question)
@@ -203,7 +193,7 @@ func excerpt(text string, starts []int, n int, question string) string {
 		section := strings.TrimRight(text[starts[i]:end], "\n")
 		heading, _, _ := strings.Cut(section, "\n")
 		sections, about = append(sections, section), append(about, heading+"\n"+heading+"\n"+section)
-		d.later(d.add(""), len(starts), fmt.Sprintf("%.100s […]", heading))
+		d.grow = append(d.grow, growth{d.add(""), len(starts), fmt.Sprintf("%.100s […]", heading)})
 	}
 	place, near := places(question, about)
 	place[0] = -1
@@ -211,7 +201,7 @@ func excerpt(text string, starts []int, n int, question string) string {
 		if place[i] >= near {
 			place[i] += len(starts) // after the headings
 		}
-		d.later(i, place[i], s)
+		d.grow = append(d.grow, growth{i, place[i], s})
 	}
 	d.fill(n)
 	return d.String()
@@ -221,31 +211,16 @@ func excerpt(text string, starts []int, n int, question string) string {
 // changes how it is read, and then what else differs, in at most about chars bytes.
 func (p Profile) Beyond(first Profile, chars int) string {
 	told := append(differ(p.Reads, first.Reads), p.Count)
-	return joined(filled(append(told, differ(p.Holds, first.Holds)...)), "; ", chars)
+	return brief.Clip(strings.Join(append(told, differ(p.Holds, first.Holds)...), "; "), chars)
 }
 
 // differ tells what the first of two has otherwise; under a key with a ~, what only it has.
 func differ(has, lead map[string]string) (parts []string) {
 	for _, key := range slices.Sorted(maps.Keys(has)) {
 		once := strings.HasPrefix(key, "~") && lead[key] != ""
-		if text := has[key]; text != lead[key] && !once {
+		if text := has[key]; text != "" && text != lead[key] && !once {
 			parts = append(parts, text)
 		}
 	}
 	return parts
-}
-
-// filled are the texts that are not empty.
-func filled(texts []string) []string {
-	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" })
-}
-
-// joined are as many texts as n bytes have room for, one at least, and how many more there are.
-func joined(texts []string, between string, n int) string {
-	for i, text := range texts {
-		if n -= len(text) + len(between); n < 0 && i > 0 {
-			return fmt.Sprintf("%s … and %d more", strings.Join(texts[:i], between), len(texts)-i)
-		}
-	}
-	return strings.Join(texts, between)
 }
