@@ -36,9 +36,9 @@ for all. A trace is a file, or a run folder with a trace.jsonl.
   seconds    from request to reply; concurrent calls add up
 
 If several questions were asked in the run, a table by question follows. If the run's
-notebook is beside the trace, lines follow: how many readings of the question were named,
-left open by the evidence, computed, and changed the answer; and how many second derivations
-were run and agreed, with the arbiter's rulings.
+notebook is beside the trace, lines follow: how many readings of the question were named and
+change the answer; and how many second derivations were asked for and agreed, and how many
+derivations an arbiter had corrected.
 
 --json prints one object instead:
   traces  list of trace (path), roles, questions, total and derivations
@@ -46,8 +46,8 @@ were run and agreed, with the arbiter's rulings.
   questions  of one trace: list of question (its number) and the fields of total
   total   calls, asked_again, failed, input_tokens, cached_tokens,
           output_tokens, cost_usd (null: not known), estimated (some tokens are), seconds
-  derivations  of all traces: readings, open, computed, changed; second_derivations, agreed,
-          ruled_same and other rulings; null: no notebook, or another method
+  derivations  of all traces: readings, changed; second_derivations, agreed, corrected;
+          null: no notebook, or another method
   claimed  only a notebook says so, because another dsstar made it`
 
 const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-most
@@ -251,7 +251,12 @@ func (all *spending) join(one traceSpent) {
 		all.add(r.Role, r.spent)
 	}
 	if one.Derivations != nil {
-		all.Derivations = all.Derivations.Add(one.Derivations)
+		if all.Derivations == nil {
+			all.Derivations = record.Counts{}
+		}
+		for name, n := range one.Derivations {
+			all.Derivations[name] += n
+		}
 		all.Claimed = all.Claimed || one.Claimed
 	}
 }
@@ -304,7 +309,9 @@ func (s traceSpent) print(b *strings.Builder, title string) {
 	if s.Claimed {
 		says = record.Claimed
 	}
-	for _, line := range s.Derivations.Lines() {
-		fmt.Fprintf(b, "%s%s\n", line, says)
+	if n := s.Derivations; n != nil {
+		fmt.Fprintf(b, "readings %d, changed %d%s\n", n["readings"], n["changed"], says)
+		fmt.Fprintf(b, "second derivations %d, agreed %d, corrected %d%s\n",
+			n["second_derivations"], n["agreed"], n["corrected"], says)
 	}
 }
