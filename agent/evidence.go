@@ -27,7 +27,7 @@ type source struct {
 func (r *run) sources() []source {
 	all := []source{{place: record.FromQuestion, text: r.t.Task.Question},
 		{place: record.FromForm, text: r.t.Task.Guidelines}}
-	for _, note := range r.t.Notes {
+	for _, note := range r.t.Told() {
 		all = append(all, source{place: record.FromNote, text: note})
 	}
 	for _, d := range r.t.Descriptions {

@@ -255,7 +255,7 @@ func meant(t *record.Trajectory, i, n int) (changed bool) {
 	}
 	t.Readings[i].ByUser, t.Readings[i].Chosen = true, n
 	note := t.Readings[i].Chose()
-	t.Decide(note)
+	t.AddNote(note, true)
 	if n == taken {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dsstar/agent"
@@ -78,6 +79,10 @@ func noted(does act) turns {
 	return of(open).on(chooses(0, 0, 0), follow).on(next, follow).on(does, follow)
 }
 
+func withoutNotes(_ reporter, nb *notebook.Notebook) {
+	nb.Cells = slices.DeleteFunc(nb.Cells, func(c notebook.Cell) bool { return strings.HasPrefix(c.ID, "note-") })
+}
+
 // judges is a judge that finds a step wrong.
 func judges(wrong int) script {
 	return more.with(script{"verdict round 4": bad, "wrong round 4": fmt.Sprint(wrong), "cell": "x = 1\nprint(x)",
@@ -147,7 +152,7 @@ var (
 		"verdict": yes + "\nTakes: 1\nDecided: 1", "branches": branches("z = 2\nz")})
 	// a note has settled it instead
 	byNote = changed(func(tr *record.Trajectory) {
-		tr.AddNote(mind)
+		tr.AddNote(mind, false)
 		tr.Readings[0].Evidence, tr.Readings[0].From = "\u201c"+mind+"\u201d (note)", record.FromNote
 	})
 	// a reading that does not say which option is taken
@@ -291,7 +296,7 @@ var recordings = map[string]turns{
 	"another rule":         of(byRule, ruled(rule)).on(nil, byRule, ruled("Cancelled orders do count in the revenue.")),
 	"another note beside one that settled": of(byRule, ruled(rule)).
 		on(then(byNote, edit(insert("data", note("Mind.")))), byRule, ruled(rule)),
-	"no note that settled": of(byRule, ruled(rule)).on(then(byNote, edit(remove("note-1"))), byRule, ruled(rule)),
+	"no note that settled": of(byRule, ruled(rule)).on(then(byNote, edit(withoutNotes)), byRule, ruled(rule)),
 	"a note above all":     noted(edit(insert("question", note("Mind.")))),
-	"a note removed":       noted(edit(remove("note-1"))),
+	"a note removed":       noted(edit(withoutNotes)),
 }

@@ -82,10 +82,10 @@ func (r *run) shared() []prompts.Part {
 
 // withNotes adds what the user has written for the agent.
 func (r *run) withNotes(parts []prompts.Part) []prompts.Part {
-	if len(r.t.Notes) == 0 {
-		return parts
+	if told := r.t.Told(); len(told) > 0 {
+		return append(parts, prompts.Notes{Texts: told})
 	}
-	return append(parts, prompts.Notes{Texts: r.t.Notes})
+	return parts
 }
 
 // answered returns the earlier questions, with half as much of their outputs, and the oldest

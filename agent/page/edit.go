@@ -120,10 +120,7 @@ func (e *editing) opening() error {
 func (e *editing) notes() {
 	t := e.t
 	known := map[string]bool{} // notes, and whether they are gone
-	for _, text := range t.Notes {
-		known[text] = true
-	}
-	for _, n := range t.Left { // some are for later questions
+	for _, n := range t.Notes {
 		known[n.Text] = true
 	}
 	for _, d := range journal.All[record.Decision](t.Journal, record.Decided) {
@@ -135,8 +132,7 @@ func (e *editing) notes() {
 			continue
 		}
 		if _, was := known[text]; !was {
-			t.Notes = append(t.Notes, text)
-			t.Left = append(t.Left, record.Left{Text: text, Part: c.part})
+			t.Notes = append(t.Notes, record.Note{Text: text, Part: c.part})
 			e.since(c.part-1, "a note was left: "+text)
 		}
 		known[text] = false
@@ -151,8 +147,7 @@ func (e *editing) notes() {
 // removed takes a note back.
 func (e *editing) removed(note string) {
 	t := e.t
-	t.Notes = slices.DeleteFunc(t.Notes, func(n string) bool { return n == note })
-	t.Left = slices.DeleteFunc(t.Left, func(n record.Left) bool { return n.Text == note })
+	t.Notes = slices.DeleteFunc(t.Notes, func(n record.Note) bool { return n.Text == note })
 	journal.Drop(t.Journal, record.Decided, func(d record.Decision) bool { return d.Note == note })
 	for _, q := range t.Questions {
 		for i, r := range q.Readings {

@@ -64,7 +64,7 @@ func (t *Trajectory) Disown() {
 	if r := t.Recalled; r != nil {
 		t.Recalled = &Recalled{Facts: r.Facts, Tools: r.Tools}
 	}
-	t.Notes, t.Left, t.Remarks = nil, nil, slices.Clone(t.Remarks)
+	t.Notes, t.Remarks = nil, slices.Clone(t.Remarks)
 	for i := range t.Remarks {
 		t.Remarks[i].Cell.Metadata = map[string]any{} // which had the tag of a note
 	}
@@ -211,7 +211,7 @@ func (t *Trajectory) Rewind() {
 	for _, q := range t.Later {
 		q.Rewind()
 	}
-	t.Notes = nil
+	t.Notes = slices.DeleteFunc(slices.Clone(t.Notes), func(n Note) bool { return n.Decided })
 	t.takeFirst()
 }
 
@@ -225,40 +225,37 @@ func (t *Trajectory) Next() bool {
 	return true
 }
 
-// takeFirst makes the first of the later questions the last one. Notes that a person left are read
-// from their questions on.
+// takeFirst makes the first of the later questions the last one.
 func (t *Trajectory) takeFirst() {
 	t.Questions, t.Later = append(t.Questions, t.Later[0]), t.Later[1:]
 	t.enter(len(t.Questions) - 1)
-	for _, n := range t.Left {
-		if n.Part <= len(t.Questions) && !slices.Contains(t.Notes, n.Text) {
-			t.Notes = append(t.Notes, n.Text)
+}
+
+// A Note is what a person tells the agent for a question, by its number, and all after it: in the
+// notebook, or by what was decided while the run went on.
+type Note struct {
+	Text    string `json:"text"`
+	Part    int    `json:"part"`
+	Decided bool   `json:"decided,omitempty"`
+}
+
+// Told returns the notes for the last question.
+func (t *Trajectory) Told() (texts []string) {
+	for _, n := range t.Notes {
+		if n.Part <= len(t.Questions) {
+			texts = append(texts, n.Text)
 		}
 	}
+	return texts
 }
 
-// A Left is a note to the agent that a person left, which is for a question, by its number, and all
-// after it.
-type Left struct {
-	Text string `json:"text"`
-	Part int    `json:"part"`
-}
-
-// AddNote adds a person's note to the agent, which is for the last question and those after it.
-func (t *Trajectory) AddNote(text string) {
-	if !slices.Contains(t.Notes, text) {
-		t.Left = append(t.Left, Left{text, len(t.Questions)})
-	}
-	t.Decide(text)
-}
-
-// Decide adds what a person has decided while the run went on to the notes. The notebook shows it
-// below the question.
-func (t *Trajectory) Decide(text string) {
-	if slices.Contains(t.Notes, text) {
+// AddNote adds a note for the last question and those after it, unless it is there. The notebook shows
+// it below the question.
+func (t *Trajectory) AddNote(text string, decided bool) {
+	if slices.ContainsFunc(t.Notes, func(n Note) bool { return n.Text == text }) {
 		return
 	}
-	t.Notes = append(t.Notes, text)
+	t.Notes = append(t.Notes, Note{text, len(t.Questions), decided})
 	if slices.ContainsFunc(t.Remarks, func(r Remark) bool {
 		return slices.Contains(r.Cell.Tags(), NoteTag) && r.Cell.Source == text
 	}) {
@@ -266,6 +263,6 @@ func (t *Trajectory) Decide(text string) {
 	}
 	asked := strings.TrimSuffix(fmt.Sprintf("asked-%d", len(t.Questions)), "-1") // the id of its cell
 	t.Remarks = append(t.Remarks, Remark{After: asked, Cell: notebook.Cell{
-		ID: fmt.Sprintf("note-%d", len(t.Notes)), Type: notebook.Markdown, Source: text,
+		ID: "note-" + Digest(text), Type: notebook.Markdown, Source: text,
 		Metadata: map[string]any{"tags": []any{NoteTag}}}})
 }

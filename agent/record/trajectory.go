@@ -35,8 +35,7 @@ type Trajectory struct {
 	Questions    []*Question   `json:"questions"`
 	Later        []*Question   `json:"later,omitempty"`   // that wait until those before are answered again
 	Learned      *Learned      `json:"learned,omitempty"` // for the memory; nil: not asked for
-	Notes        []string      `json:"notes,omitempty"`   // to the agent, that it has read
-	Left         []Left        `json:"left,omitempty"`    // those of them that a person has left in the notebook
+	Notes        []Note        `json:"left,omitempty"`    // of a person to the agent
 	Remarks      []Remark      `json:"-"`                 // the notebook has them where they belong
 	Scripts      []string      `json:"scripts,omitempty"` // digests of the last two solution.py
 	Choice       Choice        `json:"choice,omitzero"`   // of the models, by the user

@@ -137,7 +137,7 @@ func (b goBack) do(t *record.Trajectory) error {
 		return err
 	}
 	if note := strings.TrimSpace(b.note); note != "" {
-		t.AddNote(note)
+		t.AddNote(note, false)
 	}
 	return nil
 }
