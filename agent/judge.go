@@ -82,7 +82,7 @@ func (r *run) judgeWords(written string, pictures []llm.Image, due []ask.Branch)
 	}
 	for n, round := range r.t.Accepted() {
 		if round.ByHand {
-			request.Hand = append(request.Hand, prompts.HandStep{Number: n + 1, Was: round.Was})
+			request.Hand = append(request.Hand, n+1)
 		}
 	}
 	return append(parts, request)

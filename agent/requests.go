@@ -221,7 +221,7 @@ func (r *run) dropped() []prompts.Dropped {
 		if round.Dropped == 0 {
 			continue // what a person has taken out is not spoken of
 		}
-		d := prompts.Dropped{Text: round.Step, Reason: r.t.Why(round)}
+		d := prompts.Dropped{Text: round.Step, Reason: round.Why}
 		if a, ok := round.Accepted(); ok && last != nil && round.Number == last.Number {
 			d.Output = brief.Clip(a.Execution.PlainText(), r.asker.Sizes().Result)
 		}

@@ -104,12 +104,6 @@ type Step struct {
 	Text, Code, Output string
 }
 
-// A HandStep is a step whose cell the user wrote, in place of Was if that is not empty.
-type HandStep struct {
-	Number int
-	Was    string
-}
-
 // A Point leaves open what is meant; Taken is the option that the cells take.
 type Point struct{ Text, Taken string }
 
@@ -169,10 +163,10 @@ type (
 		Follows    bool   `json:",omitempty"`
 		Pictures   string // names of those that go with the request, if the model takes any
 		Points     []WeighedPoint
-		Branches   bool // some points have other options
-		Guidelines bool // the task has some
-		Hand       []HandStep
-		Reread     bool // the reply names the points anew, which the user may have changed
+		Branches   bool  // some points have other options
+		Guidelines bool  // the task has some
+		Hand       []int // steps whose cells the user wrote
+		Reread     bool  // the reply names the points anew, which the user may have changed
 	}
 	// Second asks for an answer by somebody who has not seen the notebook.
 	Second struct {

@@ -178,7 +178,7 @@ func (e *editing) steps(k int, start *record.Start) {
 			e.did(k, "a cell was added as step %d", number)
 		}
 		if c.changed {
-			r.ByHand, r.Was = true, c.was
+			r.ByHand = true
 			e.did(k, "the cell of step %d was changed", number)
 		}
 		r.Place = number

@@ -65,11 +65,6 @@ func TestEdits(t *testing.T) {
 				return
 			}
 			tr := readAgain(t, nb)
-			if strings.Contains(c.what, "the cell of step 2") {
-				if r := tr.Rest[1]; !strings.Contains(r.Was, "sum()") {
-					t.Errorf("the cell was %q", r.Was)
-				}
-			}
 			var shown []int
 			for _, r := range tr.Drawn(false) {
 				shown = append(shown, r.Number)

@@ -80,7 +80,6 @@ type left struct {
 	own     bool // it is dsstar's
 	part    int  // from 1: that it shows, or in which it stands
 	changed bool
-	was     string // the code as it was drawn
 }
 
 // leftIn reads the cells of a notebook but for empty ones that a person added. The trajectory gets
@@ -108,7 +107,7 @@ func (e *editing) leftIn(nb *notebook.Notebook) error {
 		}
 		if l.own && shows != nil {
 			l.changed = l.changed || shows.Code != c.Source // whatever the cell says of itself
-			l.was, shows.Code = shows.Code, c.Source
+			shows.Code = c.Source
 			shows.Execution.Outputs = record.Recounted(c.Outputs, shows.Execution.Count)
 		}
 		if l.own && m.Role == roleQuestion {

@@ -33,8 +33,8 @@ var templates = sync.OnceValue(func() *template.Template {
 		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
 		"ruled":    func(ruling string) string { return rulings[ruling] },
 		"safety":   func() string { return strings.Join(record.Safety, " ") },
-		"handMark": func() string { return handMark },
-		"join":     strings.Join, "inc": func(i int) int { return i + 1 },
+		"handMark": func() string { return handMark }, "summaryLabel": func() string { return record.SummaryLabel },
+		"join": strings.Join, "inc": func(i int) int { return i + 1 },
 	}).ParseFS(cellTexts, "cells/*.md.tmpl"))
 })
 

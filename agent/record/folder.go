@@ -99,10 +99,7 @@ func slug(question string) string {
 		return !unicode.IsLetter(c) && !unicode.IsNumber(c)
 	}), "-")
 	if long := []rune(name); len(long) > 40 {
-		name = string(long[:40])
-		if whole := strings.LastIndexByte(string(long[:41]), '-'); whole > 0 {
-			name = name[:whole]
-		}
+		name = strings.TrimRight(string(long[:40]), "-")
 	}
 	return cmp.Or(name, "question")
 }

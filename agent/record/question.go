@@ -55,10 +55,10 @@ type Round struct {
 	Answer   string    `json:"answer,omitempty"`  // the last cell that came with the verdict
 	Route    *Route    `json:"route,omitempty"`   // nil until chosen
 	Dropped  int       `json:"dropped,omitempty"` // the round whose route took its step out of the plan
+	Why      string    `json:"why,omitempty"`     // it did
 
-	Given  bool   `json:"given,omitempty"`   // a person left its cell in the notebook, which ran again
-	ByHand bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
-	Was    string `json:"was,omitempty"`     // the cell before that
+	Given  bool `json:"given,omitempty"`   // a person left its cell in the notebook, which ran again
+	ByHand bool `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
 
 	By []string `json:"by,omitempty"` // of a person's turn, which is nothing else: what was done
 }
@@ -121,7 +121,7 @@ func (q *Question) Take(route Route) {
 	last.Route = &route
 	if plan := q.Plan(); route.Back > 0 && route.Back <= len(plan) {
 		for _, r := range plan[route.Back-1:] {
-			r.Dropped = last.Number
+			r.Dropped, r.Why = last.Number, route.Reason
 		}
 	}
 }
@@ -253,7 +253,7 @@ func (q *Question) Again(what ...string) *Start {
 	for n, r := range q.Drawn(false) {
 		s.Given = append(s.Given, Round{Number: r.Number, Place: n + 1, Step: r.Step,
 			Attempts: slices.Clone(r.Attempts[len(r.Attempts)-1:]), Verdict: r.Verdict, Given: true,
-			ByHand: r.ByHand, Was: r.Was})
+			ByHand: r.ByHand})
 	}
 	if a, ok := q.FinalCell(); ok {
 		s.Last, s.ByHand = a.Code, q.Final.ByHand
@@ -325,16 +325,6 @@ func (q *Question) Rewind() {
 func (s Start) Final() *Final {
 	ran := notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{}}
 	return &Final{Derived: Derived{Attempts: []Attempt{{Code: s.Last, Execution: ran}}}, ByHand: s.ByHand}
-}
-
-// Why returns the reason for which a round's step was dropped.
-func (q *Question) Why(r Round) string {
-	for _, by := range slices.Backward(q.Ever()) {
-		if by.Number == r.Dropped && by.Route != nil {
-			return by.Route.Reason
-		}
-	}
-	return ""
 }
 
 // NotRun reports whether a person did not let the attempt run.

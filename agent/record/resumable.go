@@ -24,28 +24,23 @@ func Finished(t *Trajectory, files []File, maxRounds int) bool {
 	return t.Stands() && !slices.ContainsFunc(t.Questions, unproved) && done && t.DataChanges(files) == ""
 }
 
-// DataChanges describes how the data files and their companions, with their sums, differ in name,
-// size or content from those that the run began with. It returns "" if they do not.
+// DataChanges says how the data files and their companions, with their sums, differ in name, size or
+// content from those that the run began with. It returns "" if they do not.
 func (t *Trajectory) DataChanges(now []File) string {
-	rest := map[string]File{}
-	for _, f := range now {
-		rest[f.Name] = f
-	}
+	shown, rest := map[string]File{}, []File{}
 	for _, f := range t.Task.Files {
-		is, there := rest[f.Name]
-		delete(rest, f.Name)
-		if !there {
-			return f.Name + " is not there"
-		}
-		if !is.Same(f) {
+		shown[f.Name] = f
+	}
+	for _, f := range now {
+		if was, is := shown[f.Name]; !is {
+			rest = append(rest, f)
+		} else if !f.Same(was) {
 			return f.Name + " or a file that belongs to it has other content"
 		}
 	}
-	if n := len(now) - len(t.Task.Files) - t.Task.Others; n != 0 {
-		return fmt.Sprintf("there are %s, not %d", human.Plural(len(now), "file"), len(now)-n)
-	}
-	if t.Task.Rest != "" && t.Task.Rest != files.Digest(slices.Collect(maps.Values(rest))) {
-		return "a file that the model is not shown is another"
+	if len(now)-len(rest) != len(shown) || len(rest) != t.Task.Others ||
+		t.Task.Rest != "" && t.Task.Rest != files.Digest(rest) {
+		return "there are other files"
 	}
 	return ""
 }
@@ -71,7 +66,7 @@ func (t *Trajectory) Disown() {
 	for _, q := range slices.Concat(t.Questions, t.Later) {
 		s := cmp.Or(q.Start, &Start{})
 		for i := range s.Given {
-			s.Given[i].ByHand, s.Given[i].Was = false, ""
+			s.Given[i].ByHand = false
 		}
 		for i := range s.Readings {
 			s.Readings[i].Settled, s.Readings[i].ByUser = false, false

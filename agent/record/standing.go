@@ -11,7 +11,6 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
-	"dsstar/notebook/lazy"
 )
 
 // Proved reports whether the plan was found sufficient and a fresh run printed the same answer.
@@ -139,16 +138,8 @@ func (d Derived) InWords() string {
 // Clipped returns an answer in one line, as a sentence or a table has it.
 func Clipped(answer string) string { return brief.OneLine(brief.Clip(answer, 200)) }
 
-// ModelsWords stands before a summary that a model has written.
-const ModelsWords = "In the model's words, of which only the figures of the answer were checked"
-
-// SummaryLabel returns what stands before the summary of the answer.
-func (t *Trajectory) SummaryLabel() string {
-	if t.final().ByHand {
-		return "In the words of a last cell that was written by hand"
-	}
-	return ModelsWords
-}
+// SummaryLabel stands before the summary of the answer.
+const SummaryLabel = "In sentences, of which only the figures of the answer were checked"
 
 // dependsOn begins the doubt that a reading of the question raises.
 const dependsOn = "it depends on a reading: "
@@ -203,7 +194,6 @@ func (t *Trajectory) proved(readings int) string {
 	said := slices.Concat([]string{t.twice() + "; repeated from scratch in a fresh session and by solution.py"},
 		where(len(compared) > 0, "files compared: "+strings.Join(compared, ", ")),
 		where(len(not) > 0, "not compared: "+strings.Join(not, ", ")),
-		where(asksWhy().MatchString(t.Task.Question), "of a cause, only what both derivations say"),
 		where(readings == 0, "no reading of the question was named"),
 		where(readings > 0, "no open reading of the question changes it"))
 	end := "."
@@ -216,25 +206,19 @@ func (t *Trajectory) proved(readings int) string {
 // unconfined are the tiers of the sandbox that confine nothing, or that are not dsstar's.
 var unconfined = []string{"none", "off", "external"}
 
-var asksWhy = lazy.Regexp(`(?i)\b(?:why|explain|reasons?|causes?|caused|warum|wieso|weshalb|pourquoi|por\s+qué)\b`)
-
 // twice says how far the second derivation is one of its own.
 func (t *Trajectory) twice() string {
-	s := t.Second
+	s, how := t.Second, "independently"
 	switch {
 	case s == nil:
 		return "derived once"
-	case len(s.Rejected) > 0 && s.Rejected[len(s.Rejected)-1].Ruling == RuledSecond:
-		return "derived twice, the second time anew, told what an arbiter had found wrong with the one before"
 	case len(s.Rejected) > 0:
-		return "derived twice, the first time corrected after a comparison with the second"
+		how = "one of them corrected after an arbiter had compared both"
 	case s.Together:
-		return "derived twice, both in one session"
+		how = "both in one session"
 	case !s.Agrees && s.Ruling != RuledSame:
-		return "derived twice, the second time under another reading"
-	}
-	how := "independently"
-	if s.Builds {
+		how = "the second time under another reading"
+	case s.Builds:
 		how = "the second time with variables of earlier questions"
 	}
 	if s.Ruling == RuledSame {
