@@ -2,13 +2,9 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
-	"strings"
 
 	"dsstar/agent/ask"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/prompts"
 )
@@ -46,20 +42,12 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 	if err != nil {
 		return said, err
 	}
-	pictures := r.pictures()
-	var digests []string
-	for _, p := range pictures {
-		sum := sha256.Sum256(p.Data)
-		digests = append(digests, hex.EncodeToString(sum[:8]))
-	}
 	points, due := len(r.t.Readings), r.unwritten()
 	if r.rereads() { // it names the readings, and theirs come later
 		points, due = 0, nil
 	}
 	said, err = ask.Role(ctx, r.asker, ask.Request{Role: "judge", Subject: r.subject(),
-		Besides: []any{r.t.Anew, digests},
-		Words:   func() []prompts.Part { return r.judgeWords(written, pictures, due) },
-		Images:  func() []llm.Image { return pictures },
+		Besides: r.t.Anew, Words: func() []prompts.Part { return r.judgeWords(written, due) },
 	}, ask.Judgements(r.t.Steps(), points, due, r.rereads(), r.t.Earlier()))
 	unread, err := r.unread(err)
 	if unread {
@@ -71,15 +59,12 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 	return said, err
 }
 
-func (r *run) judgeWords(written string, pictures []llm.Image, due []ask.Branch) []prompts.Part {
+func (r *run) judgeWords(written string, due []ask.Branch) []prompts.Part {
 	parts := r.shared()
 	withoutMemory(parts) // as of the arbiter
 	request := prompts.Judgement{Written: written, Follows: r.t.Earlier() > 0,
 		Points: r.points(due), Branches: len(due) > 0,
 		Guidelines: r.t.Task.Guidelines != "", Reread: r.rereads()}
-	for _, p := range pictures {
-		request.Pictures = strings.TrimPrefix(request.Pictures+"\n"+p.Name, "\n")
-	}
 	for n, round := range r.t.Accepted() {
 		if round.ByHand {
 			request.Hand = append(request.Hand, n+1)

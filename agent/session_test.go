@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +29,6 @@ import (
 //	once()           runs once in the world, then raises
 //	save(f.csv, x)   writes a file that is really there
 //	agreed()         the answer of the accepted cells
-//	# shows A        shows a picture, whose bytes are the rest of the line
 //	x                as the last line: the cell's result
 //	raise KeyError("x")   die()   hang()   wait()
 //	ends()   ends(1)     the session ends after the cell; the first time only
@@ -192,15 +190,10 @@ type failure struct {
 func (f *failure) Error() string { return f.name + ": " + f.value }
 
 func (s *session) run(ctx context.Context, code string) (notebook.Execution, error) {
-	var shown []notebook.Output
 	last, value := "", ""
 	s.out = ""
 	for line := range strings.Lines(code) {
 		line = strings.TrimSpace(line)
-		if text, shows := strings.CutPrefix(line, "# shows "); shows {
-			shown = append(shown, notebook.Output{Type: notebook.DisplayData,
-				Data: notebook.MIMEBundle{"image/png": base64.StdEncoding.EncodeToString([]byte(text))}})
-		}
 		if line == "" || line[0] == '#' {
 			continue
 		}
@@ -214,7 +207,6 @@ func (s *session) run(ctx context.Context, code string) (notebook.Execution, err
 		}
 	}
 	e := s.end(s.out, nil)
-	e.Outputs = append(e.Outputs, shown...)
 	if _, named := s.vars[last]; named || last == "agreed()" {
 		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ExecuteResult,
 			ExecutionCount: e.Count, Data: notebook.MIMEBundle{"text/plain": strconv.Quote(value)}})

@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -111,38 +110,3 @@ func TestTold(t *testing.T) {
 
 // noData is a question about variables alone, which has no data folder in its cells.
 func noData(s *stage) { s.task.Data, s.task.Files = "", nil }
-
-// TestPictures: the judge sees the pictures of the cells, the last first, and no more than three; a step
-// that was dropped shows nothing any more. No other role sees one.
-func TestPictures(t *testing.T) {
-	const one, asks = "x = 1\nsave(chart.png, x)\nprint(x)", "Save the chart as chart.png."
-	large := "x = 1\nprint(x)\n# shows " + strings.Repeat("A", 2<<20+1)
-	back := script{"verdict round 1": bad, "wrong round 1": "1", "cell round 2": one + "\n# shows B"}
-	for _, c := range []struct {
-		question, cell string
-		more           script
-		want           []string // name and bytes of each that the last judge sees
-	}{
-		{"How many?", one, nil, nil},
-		{"How many?", one + "\n# shows A", nil, []string{"step 1, output 2: A"}},
-		{"How many?", one + "\n# shows A", back, []string{"step 1, output 2: B"}},
-		{asks, one, nil, nil},
-		{asks, one + "\n# shows A\n# shows B\n# shows C\n# shows D", nil,
-			[]string{"step 1, output 5: D", "step 1, output 4: C", "step 1, output 3: B"}},
-		{"How many?", large, nil, nil},
-	} {
-		p := play(t, simple.with(script{"cell round 1": c.cell, "arbiter": who}).with(c.more), asking(c.question, "")).noError(t)
-		judge := fmt.Sprint("judge round ", len(p.Rounds))
-		var got []string
-		for _, i := range p.model.requests[judge].Images {
-			got = append(got, i.Name+": "+string(i.Data))
-			contains(t, p.model.prompt(t, judge), i.Name)
-		}
-		equal(t, c.question+" "+c.cell, got, c.want)
-		for key, r := range p.model.requests {
-			if r.Role != "judge" && len(r.Images) > 0 {
-				t.Errorf("%s has pictures", key)
-			}
-		}
-	}
-}

@@ -20,8 +20,6 @@ type Provider struct {
 	HostEnv []string `mapstructure:"host_env"`
 	// whether it takes JSON schemas for replies; nil: the first request with one shows it
 	Schema *bool `mapstructure:"schema"`
-	// whether it takes pictures; nil: the first request with one shows it
-	Images *bool `mapstructure:"images"`
 }
 
 // Provider splits a model, for instance openai/gpt-5, into the provider and the provider's name for
@@ -45,7 +43,7 @@ func (s *Settings) Provider(model string) (p Provider, name string, err error) {
 	if s.BaseURL != "" {
 		// The provider's key must not go to another server.
 		p.BaseURL, p.KeyEnv, p.BaseURLEnv, p.HostEnv = s.BaseURL, nil, nil, nil
-		p.Schema, p.Images = nil, nil
+		p.Schema = nil
 	}
 	if s.APIKeyEnv != "" {
 		p.KeyEnv = []string{s.APIKeyEnv}

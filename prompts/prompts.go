@@ -160,8 +160,7 @@ type (
 	Judgement struct {
 		Written string // files that the cells have written
 		// Follows: other questions were answered before, whose cells may have written some.
-		Follows    bool   `json:",omitempty"`
-		Pictures   string // names of those that go with the request, if the model takes any
+		Follows    bool `json:",omitempty"`
 		Points     []WeighedPoint
 		Branches   bool  // some points have other options
 		Guidelines bool  // the task has some

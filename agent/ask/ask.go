@@ -32,9 +32,6 @@ type Request struct {
 	Words func() []prompts.Part
 	// Talk is what was said after the words, by the model and to it in turn.
 	Talk []llm.Message
-	// Images, if set, returns the pictures that go with the request as far as there is room for
-	// them. It is called only if the model is asked.
-	Images func() []llm.Image
 }
 
 // An Asker makes model calls within the limits and the model's context, and counts them: the
@@ -132,9 +129,6 @@ func (a *Asker) request(r Request, parts []prompts.Part) llm.Request {
 	if a.system != nil {
 		system := llm.Message{Role: "system", Text: prompts.Text(a.system())}
 		said.Messages = slices.Insert(said.Messages, 0, system)
-	}
-	if r.Images != nil {
-		said.Images = r.Images()
 	}
 	return said
 }

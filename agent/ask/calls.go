@@ -2,7 +2,6 @@ package ask
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -131,17 +130,12 @@ type kept struct {
 	Less   *Sizes `json:"less,omitempty"`    // it was too long: what is shown instead
 }
 
-// askTwice makes a request, without its pictures if there is no room for them, and makes it again
-// with the rule if the reply cannot be read. It returns the reply that counts: one of which only a
-// part cannot be read serves if none can be read whole.
+// askTwice makes a request, and makes it again with the rule if the reply cannot be read. It returns
+// the reply that counts: one of which only a part cannot be read serves if none can be read whole.
 func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
 	format Format[T]) (kept, error) {
 	request.Schema, request.Form = format.Schema, format.Form
 	reply, err := a.Call(ctx, a.Model, request)
-	if errors.Is(err, llm.ErrContextLength) && len(request.Images) > 0 {
-		request.Images = nil
-		reply, err = a.Call(ctx, a.Model, request)
-	}
 	if err != nil {
 		return kept{}, err
 	}

@@ -3,7 +3,6 @@ package llm
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"strings"
@@ -25,26 +24,22 @@ func (e Endpoint) Open() (Model, error) {
 		return nil, err
 	}
 	c := &chat{endpoint: m}
-	c.noImages.Store(e.Images != nil && !*e.Images)
 	c.noSchemas.Store(e.Schema != nil && !*e.Schema)
 	return c, nil
 }
 
 type chat struct {
 	*endpoint
-	noImages, noSchemas atomic.Bool // no more are sent
+	noSchemas atomic.Bool // no more are sent
 }
 
-// Ask sends the request's images and schema as long as the endpoint takes them. One that refuses
-// them, or ignores a schema, is asked again at once without, and from then on. One that is said to
-// take schemas ignores none: a reply in text is the model's fault.
+// Ask sends the request's schema as long as the endpoint takes it. One that refuses or ignores it is
+// asked again at once without, and from then on. One that is said to take schemas ignores none: a reply
+// in text is the model's fault.
 func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
 	start := time.Now()
 	var paid Usage // also for a reply that ignored the schema
 	for {
-		if m.noImages.Load() {
-			r.Images = nil
-		}
 		if r.Schema == nil || m.noSchemas.Load() {
 			r = r.InText()
 		}
@@ -57,14 +52,12 @@ func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
 		ignored := err == nil && m.Schema == nil && reply.Finish == "stop" &&
 			!strings.HasPrefix(strings.TrimLeft(reply.Text, "`json \t\n"), "{")
 		switch {
-		case len(r.Images) > 0 && refuses(err, imageWords):
-			m.noImages.Store(true)
-		case r.Schema != nil && (refuses(err, schemaWords) || ignored):
+		case r.Schema != nil && (refusesSchema(err) || ignored):
 			m.noSchemas.Store(true)
 		case err != nil:
 			return Reply{}, err
 		default:
-			reply.Schema, reply.Images = r.Schema != nil, len(r.Images) > 0
+			reply.Schema = r.Schema != nil
 			reply.Usage, reply.Seconds = paid, time.Since(start).Seconds()
 			return reply, nil
 		}
@@ -77,14 +70,9 @@ type object = map[string]any
 // params builds a request body. Every endpoint accepts "max_tokens" except OpenAI's, whose
 // newer models refuse it.
 func (m *chat) params(r Request) object {
-	images := r.Images
 	var messages []object
 	for _, msg := range r.Messages {
-		content := any(msg.Text)
-		if msg.Role == "user" && len(images) > 0 {
-			content, images = withImages(msg.Text, images), nil
-		}
-		messages = append(messages, object{"role": msg.Role, "content": content})
+		messages = append(messages, object{"role": msg.Role, "content": msg.Text})
 	}
 	p := object{"model": m.Model, "messages": messages, "stream": true,
 		"stream_options": object{"include_usage": true}}
@@ -101,16 +89,6 @@ func (m *chat) params(r Request) object {
 		p["max_tokens"] = r.MaxTokens
 	}
 	return p
-}
-
-// withImages returns the content of a message of a text and images.
-func withImages(text string, images []Image) []object {
-	parts := []object{{"type": "text", "text": text}}
-	for _, i := range images {
-		data := "data:" + i.MIME + ";base64," + base64.StdEncoding.EncodeToString(i.Data)
-		parts = append(parts, object{"type": "image_url", "image_url": object{"url": data}})
-	}
-	return parts
 }
 
 // read reads a reply, as a stream or whole from an endpoint that ignores "stream"; some endpoints

@@ -48,13 +48,11 @@ func TestOnText(t *testing.T) {
 func inSchema() llm.Request {
 	return llm.Request{Role: "judge", Form: "Reply with `Yes`.",
 		Messages: []llm.Message{{Role: "system", Text: "You judge."}, {Role: "user", Text: "Is it?"}},
-		Images:   []llm.Image{{Name: "chart.png", MIME: "image/png", Data: []byte("\x89P")}},
 		Schema: &llm.Schema{Name: "judgement", JSON: []byte(`{"type":"object","properties":` +
 			`{"yes":{"type":"boolean"}},"required":["yes"],"additionalProperties":false}`)}}
 }
 
-// TestTakes: an endpoint that refuses images, or refuses or ignores a schema, is asked again without,
-// at once and from then on; any other error is no reason to. The trace has the request as it was sent,
+// TestTakes: an endpoint that refuses or ignores a schema is asked again without, at once and from then on; any other error is no reason to. The trace has the request as it was sent,
 // and replies are replayed and remembered from it in either form.
 func TestTakes(t *testing.T) {
 	taking, not := true, false
@@ -68,41 +66,30 @@ func TestTakes(t *testing.T) {
 			return text(r)
 		}
 	}
-	blind := func(r llmtest.Request) llmtest.Response {
-		if len(r.Images) > 0 {
-			return llmtest.Refuse(400, "", "this model does not support image input")
-		}
-		return object(r)
-	}
 	for name, c := range map[string]struct {
-		reply          func(llmtest.Request) llmtest.Response
-		schema, images *bool
-		sent           string // with each call: a schema, images
+		reply  func(llmtest.Request) llmtest.Response
+		schema *bool
+		sent   string // with each call
 	}{
-		"takes it":             {object, nil, nil, "schema+image schema+image"},
-		"takes none":           {text, &not, &not, "text text"},
-		"refuses it":           {llmtest.RefuseSchemas(text), nil, nil, "schema+image text+image text+image"},
-		"cannot process it":    {refusing(422, "failed to parse grammar"), nil, nil, "schema+image text+image text+image"},
-		"ignores it":           {text, nil, nil, "schema+image text+image text+image"},
-		"replied in text once": {text, &taking, nil, "schema+image schema+image"}, // the model's fault
-		"refuses images":       {blind, nil, nil, "schema+image schema schema"},
-		"another error":        {refusing(400, "no such model"), nil, nil, "schema+image schema+image"},
-		"a bad key":            {refusing(401, "no schema"), nil, nil, "schema+image schema+image"},
+		"takes it":             {object, nil, "schema schema"},
+		"takes none":           {text, &not, "text text"},
+		"refuses it":           {llmtest.RefuseSchemas(text), nil, "schema text text"},
+		"cannot process it":    {refusing(422, "failed to parse grammar"), nil, "schema text text"},
+		"ignores it":           {text, nil, "schema text text"},
+		"replied in text once": {text, &taking, "schema schema"}, // the model's fault
+		"another error":        {refusing(400, "no such model"), nil, "schema schema"},
+		"a bad key":            {refusing(401, "no schema"), nil, "schema schema"},
 	} {
 		s, path := llmtest.New(t, c.reply), filepath.Join(t.TempDir(), "trace.jsonl")
 		e := endpoint(s)
-		e.Schema, e.Images = c.schema, c.images
+		e.Schema = c.schema
 		m := llm.Traced(must(e.Open()), openTrace(t, path))
 		first, err1 := m.Ask(t.Context(), inSchema())
 		second, err2 := m.Ask(t.Context(), inSchema())
 		var sent []string
 		for _, r := range s.Requests() {
 			word := map[bool]string{true: "text", false: "schema"}[r.Schema == ""]
-			if len(r.Images) > 0 {
-				word += "+image"
-			}
-			if strings.Contains(r.Last(), "Reply with") != (r.Schema == "") ||
-				!slices.Equal(r.Images, []string{"data:image/png;base64,iVA="}) && len(r.Images) > 0 {
+			if strings.Contains(r.Last(), "Reply with") != (r.Schema == "") {
 				t.Errorf("%s: %+v", name, r)
 			}
 			sent = append(sent, word)
@@ -121,7 +108,7 @@ func TestTakes(t *testing.T) {
 			t.Errorf("%s: it is not paid: %+v", name, first)
 		}
 		if d := cmp.Diff(last.Messages, all[1].Messages); d != "" || all[1].Schema != last.Schema ||
-			len(all[1].Images) != len(last.Images) || second.Schema != (last.Schema != "") {
+			second.Schema != (last.Schema != "") {
 			t.Errorf("%s: %+v\n%s", name, all[1], d)
 		}
 		again, err := llm.Replay(all, false).Ask(t.Context(), inSchema())

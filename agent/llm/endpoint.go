@@ -30,7 +30,6 @@ type Endpoint struct {
 	IdleTimeout time.Duration // longest time without a byte, also before the first; 0: none
 
 	Schema *bool // whether it takes JSON schemas; nil: its replies show it
-	Images *bool // whether it and its model take images; nil: the first request shows it
 
 	// Retries is the maximum number of retries after 408, 409, 429, 5xx, a connection error, an
 	// idle time-out or a reply that is empty or truncated. The wait before one doubles from half a

@@ -53,9 +53,8 @@ var (
 		"prompt is too long", "input token count", "reduce the length", "too many tokens",
 	}
 	badKeys = []string{"api key not valid", "api_key_invalid", "authentication_error"}
-	// of a schema and of images that are not taken
+	// of a schema that is not taken
 	schemaWords = []string{"response_format", "response format", "schema", "structured output", "grammar"}
-	imageWords  = []string{"image", "vision", "multimodal", "content type", "be a string", "invalid type"}
 )
 
 // says reports whether the code or the message has one of the words.
@@ -74,10 +73,10 @@ func (e *StatusError) Is(target error) bool {
 	return e.Status == http.StatusRequestEntityTooLarge || e.says(overflows)
 }
 
-// refuses reports whether an error response is about what the words name.
-func refuses(err error, words []string) bool {
+// refusesSchema reports whether an error response is about a schema that was sent.
+func refusesSchema(err error) bool {
 	refused, ok := errors.AsType[*StatusError](err)
-	return ok && !errors.Is(err, ErrContextLength) && refused.says(words) &&
+	return ok && !errors.Is(err, ErrContextLength) && refused.says(schemaWords) &&
 		slices.Contains([]int{400, 404, 415, 422, 501}, refused.Status)
 }
 

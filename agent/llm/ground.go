@@ -18,7 +18,7 @@ type Ground struct {
 
 // printed matches the fields of a request's parts that hold what a program has printed or measured.
 var printed = regexp.MustCompile(
-	`"(?:Description|Output|Error|Size|Kind|Written|Pictures|Result)":"(?:[^"\\]|\\(?s:.))*"`)
+	`"(?:Description|Output|Error|Size|Kind|Written|Result)":"(?:[^"\\]|\\(?s:.))*"`)
 
 // volatile matches what differs between equal runs: object addresses, the temporary files of
 // cells, the folder of Python packages, blanks at the end of a line.

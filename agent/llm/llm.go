@@ -32,10 +32,9 @@ type Request struct {
 	Subject   string // distinguishes requests of a role: "orders.csv", "round 3, try 2"
 	Question  int    // number of the conversation's question, from 1, for the trace; 0: none
 	Messages  []Message
-	RestsOn   []any   // plain data, of which whoever sends it makes the ground: see [GroundOf]
-	Ground    Ground  // of what it rests on: a recorded reply is for the same one
-	MaxTokens int     // of the reply; 0: the endpoint's default
-	Images    []Image // go with the first user message, to endpoints that take them
+	RestsOn   []any  // plain data, of which whoever sends it makes the ground: see [GroundOf]
+	Ground    Ground // of what it rests on: a recorded reply is for the same one
+	MaxTokens int    // of the reply; 0: the endpoint's default
 
 	// Schema asks for a JSON object. Where the endpoint takes no schema, Form is added to the last
 	// message instead: the same form in words. See [Request.InText].
@@ -46,13 +45,6 @@ type Request struct {
 	// returns all of its text up to now, in proportionate time, and may be called later, too. The
 	// text starts over when the call is retried. A reply that is not streamed causes one call.
 	OnText func(soFar func() string)
-}
-
-// An Image is a picture that goes with a request. A trace has its name only.
-type Image struct {
-	Name string // for the trace: "step 2, output 1", "files/chart.png"
-	MIME string // image/png or image/jpeg
-	Data []byte
 }
 
 // A Schema is a JSON schema, strict: every property is required, and there are no others.
@@ -79,7 +71,6 @@ type Reply struct {
 	Usage   Usage
 	Seconds float64 // including repeats and waits
 	Schema  bool    // it was asked for by the request's schema, not in text
-	Images  bool    // the request's images were sent
 }
 
 // Usage counts tokens. If the endpoint sends no counts, or impossible ones, they are estimated.

@@ -19,7 +19,6 @@ type Exchange struct {
 	Model    string    `json:"model,omitempty"`
 	Messages []Message `json:"messages"`
 	Ground   Ground    `json:"ground,omitzero"`
-	Images   []string  `json:"images,omitempty"` // names of those that went with it
 	Schema   string    `json:"schema,omitempty"` // name of the reply's; "": it is text
 	Reply    string    `json:"reply"`
 	Finish   string    `json:"finish,omitempty"`
@@ -90,11 +89,6 @@ func Traced(m Model, t *Trace) Model {
 			Role: r.Role, Subject: r.Subject, Question: r.Question, Messages: r.Messages,
 			Ground: r.Ground, Model: reply.Model, Reply: reply.Text, Finish: reply.Finish,
 			Usage: reply.Usage, Seconds: reply.Seconds,
-		}
-		if reply.Images {
-			for _, i := range r.Images {
-				e.Images = append(e.Images, i.Name)
-			}
 		}
 		if r.Schema != nil {
 			e.Schema = r.Schema.Name

@@ -90,13 +90,13 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 			usage.Again("--base-url", "URL", "--model", name).Note("any OpenAI-compatible server"),
 		)
 	}
-	e := llm.Endpoint{Provider: p.Name, Model: model, Schema: p.Schema, Images: p.Images}
+	e := llm.Endpoint{Provider: p.Name, Model: model, Schema: p.Schema}
 	var from string
 	if e.BaseURL, from, err = p.URL(a.Getenv); err != nil {
 		return e, usage.New(err.Error(), usage.Shell("dsstar config"))
 	}
 	if from != "" {
-		e.Schema, e.Images = nil, nil // another server
+		e.Schema = nil // another server
 	}
 	if e.Key, e.KeyEnv = p.Key(a.Getenv); e.Key == "" && len(p.KeyEnv) > 0 {
 		e.KeyEnv = p.KeyEnv[0] // named in the error of Open

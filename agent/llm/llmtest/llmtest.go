@@ -28,7 +28,6 @@ type Request struct {
 	N        int // from 1, in order of arrival
 	Model    string
 	Messages []llm.Message
-	Images   []string // their URLs
 	Stream   bool
 	Schema   string // name of the JSON schema of the reply; "": none
 	Query    string // of the URL
@@ -174,14 +173,7 @@ func (s *Server) receive(h *http.Request, body gjson.Result) Request {
 		s.t.Errorf("llmtest: a request with a schema that is not strict: %s", r.Body)
 	}
 	for _, m := range body.Get("messages").Array() {
-		said := llm.Message{Role: m.Get("role").Str, Text: m.Get("content").Str}
-		if parts := m.Get("content"); parts.IsArray() {
-			said.Text = parts.Get("0.text").Str
-			for _, image := range parts.Get("#.image_url.url").Array() {
-				r.Images = append(r.Images, image.Str)
-			}
-		}
-		r.Messages = append(r.Messages, said)
+		r.Messages = append(r.Messages, llm.Message{Role: m.Get("role").Str, Text: m.Get("content").Str})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
