@@ -53,20 +53,6 @@ func (t Task) eval() (config evalConfig) {
 	return config
 }
 
-// daCodeGroups are those of evaluate.py. Tasks without a result, which it leaves out, count as 0.
-var daCodeGroups = []group{
-	{"task type", daCodeType},
-	{"hardness", byLevel.of},
-}
-
-// daCodeType returns the type of a task. Competitions count as machine learning.
-func daCodeType(s Score) string {
-	if strings.Contains(s.Domain, "machine learning") {
-		return "machine learning"
-	}
-	return s.Domain
-}
-
 // chart runs the programs that an agent left in dir, as DA-Code's public harness does after a
 // plotting task, and writes the data and the settings of the chart to dir/dabench/result.npy and
 // plot.json, where the scorer looks for them. If no program draws it, the cells of the agent's

@@ -124,7 +124,7 @@ func Benchmarks() []*Benchmark {
 		gold: "configs/eval/eval_all.jsonl", data: "source/ID", task: daCodeTask,
 		scorer: script{"dacode", []string{"dacode_score", "dacode_tables", "dacode_text", "dacode_images",
 			"dacode_ml"}},
-		sums: sums{total: "score", groups: daCodeGroups},
+		sums: sums{total: "score", groups: []group{byDomain, byLevel}},
 	}, {
 		Name: "dabench", Title: "InfiAgent-DABench",
 		Layout: "the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
