@@ -1,10 +1,8 @@
 package agent_test
 
 import (
-	"errors"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +12,6 @@ import (
 	"pgregory.net/rapid"
 
 	"dsstar/agent"
-	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -33,60 +30,6 @@ func anyOf(seed uint64, replies map[string][]string) func(llm.Request) (string, 
 		}
 		return all[h.Sum64()>>7%uint64(len(all))], true
 	}
-}
-
-// anyReply is what a role says, or nearly says: what another one says, a part of it, or anything.
-func anyReply(role string) *rapid.Generator[string] {
-	all := slices.Sorted(maps.Keys(whims))
-	own := rapid.SampledFrom(whims[role])
-	return rapid.OneOf(own, own, rapid.Custom(func(t *rapid.T) string {
-		text := rapid.SampledFrom(whims[rapid.SampledFrom(all).Draw(t, "role")]).Draw(t, "reply")
-		from := rapid.IntRange(0, len(text)).Draw(t, "from")
-		cut := rapid.SampledFrom([]string{"", "", "cut:", "<think>", "Here:\n"}).Draw(t, "cut")
-		return cut + text[from:rapid.IntRange(from, len(text)).Draw(t, "to")]
-	}), rapid.SampledFrom([]string{"", "\n\n", "```", "```python\n```", "~~~\nprint(1)", "\x00\xff", "{}",
-		"</think>", strings.Repeat("long ", 900), "Wrong step: 99999999999999999999",
-		yes + "\n" + bad, "```py\n" + `x = "# %% \u2028 é"` + "\nprint(x)\nhang()\n```"}), rapid.String())
-}
-
-// Whatever a model replies, the run ends within its bounds, by an answer or an error that says why
-// there is none, and its notebook is valid at every event.
-func TestAnyReplies(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		replies := map[string][]string{}
-		for _, role := range slices.Sorted(maps.Keys(whims)) {
-			replies[role] = rapid.SliceOfN(anyReply(role), 1, 4).Draw(t, role)
-		}
-		const rounds, tries, files = 4, 2, 3
-		flag := rapid.Bool()
-		method := record.Method{Script: flag.Draw(t, "Script"), NoAnalyzer: flag.Draw(t, "NoAnalyzer"),
-			NoRouter: flag.Draw(t, "NoRouter"), PlanOnly: flag.Draw(t, "PlanOnly")}
-		most := rapid.IntRange(0, 60).Draw(t, "most calls")
-		p := play(t, nil, func(s *stage) {
-			s.config.MaxRounds, s.config.DebugTries, s.each = rounds, tries, true
-			s.model.says, s.config.Method, s.config.Limits.Calls = anyOf(0, replies), method, most
-			s.task.Files = filesOf("a.csv", "b.csv", "c.csv")
-		})
-		const cell = 2 + tries*(2+2) // each call may be asked again; a repair may need its report shortened
-		calls := len(p.model.asked)
-		if calls > (files+3+rounds)*cell+rounds*(2*cell+12)+4 || (most > 0 && calls > most) ||
-			calls != p.Usage.Calls || len(p.Rounds) > rounds {
-			t.Errorf("%d calls of %d, and %d are counted, in %d rounds", calls, most, p.Usage.Calls, len(p.Rounds))
-		}
-		unread, isUnread := errors.AsType[*ask.Error](p.err)
-		_, isSpent := errors.AsType[*ask.BudgetError](p.err)
-		if none := p.Steps() == 0; p.err != nil && !isSpent && !(none && (p.Failure == "no step of the plan could be carried out" ||
-			isUnread && (unread.Role == "planner" || unread.Role == "solver"))) {
-			t.Errorf("error %v with %d steps", p.err, p.Steps())
-		}
-		if p.err == nil && p.Answer() != "" && !p.Proof.Same { // something of a step that failed was left
-			t.Errorf("not proved: %s", p.Proof.Reason)
-		}
-		agrees := p.Second != nil && p.Second.Agrees && len(p.OpenReadings()) == 0
-		if p.err == nil && p.Verified() != (p.Sufficient() && p.Answer() != "" && p.Proof.Same && agrees) {
-			t.Errorf("verified %v, %q", p.Verified(), p.Doubts())
-		}
-	})
 }
 
 // An editor changes notebooks.
@@ -138,19 +81,14 @@ var whims = map[string][]string{
 	"analyzer": {python(`print("a table")`), python("die()")},
 	"solver": {"Step: One.\n\n" + python("x = 1\nprint(x)"), "Step: Two.\n\n" + python("x = 2\nsave(out.csv, x)\nprint(x)"),
 		reads(isOpen), reads(isSettled), "Step: No.\n\n" + python("die()")},
-	"judge": {yes + "\n\n" + python("x = 1\nprint(x)"), yes + "\nTakes: 1\n\n" + python("x = 2\nprint(x)"), no,
+	"judge": {"Hm.", yes + "\n\n" + python("x = 1\nprint(x)"), yes + "\nTakes: 1\n\n" + python("x = 2\nprint(x)"), no,
 		bad + "\nWrong step: 1", yes + "\n\n" + python("die()")},
-	"debugger": {python("x = 1\nprint(x)\nx"), python("x = 2\nprint(x)\nx")},
-	"branches": {branches("z = 1\nz"), branches("z = 2\nz"), branches("die()")},
-	"second":   {python("s = 1\ns"), python("s = 2\ns"), python("die()")},
+	"debugger": {"Hm.", python("x = 1\nprint(x)\nx"), python("x = 2\nprint(x)\nx")},
+	"branches": {"", branches("z = 1\nz"), branches("z = 2\nz"), branches("die()")},
+	"second":   {"Hm.", python("s = 1\ns"), python("s = 2\ns"), python("die()")},
 	"arbiter": {"Ruling: same\nReason: x", "Ruling: undecided\nReason: x", "Ruling: first\nReason: x\nWrong step: 1",
 		"Ruling: second\nReason: x", "Ruling: reading\nReason: x\nReading: Which.\nOption 1: all\nOption 2: some"},
-	"finalizer":  {python("x = 1\nprint(x)"), python("x = 2\nprint(x)")},
-	"coder":      {python("x = 3\nprint(x)"), python("x = 4\nraise KeyError(\"b\")")},
-	"planner":    {"Load the table.", "1. Look\n2. Count"},
-	"verifier":   {"Yes", "No", "No."},
-	"router":     {"Add Step", "Step 1", "Step 2"},
-	"summarizer": {"KeyError: b"},
+	"finalizer": {python("x = 1\nprint(x)"), python("x = 2\nprint(x)")},
 }
 
 // TestNothingStale: after any questions, edits, notes, choices, new data, strangers and kills, a run ends as
@@ -232,7 +170,7 @@ func choose(t *rapid.T, tr *record.Trajectory) (question, option int) {
 	return -1, 0
 }
 
-// TestAlgorithm1 holds plan, requests and the steps that these show to DS-STAR's Algorithm 1, over any
+// TestAlgorithm1 holds requests, the steps that these show and the last plan to DS-STAR's Algorithm 1, over any
 // verdicts and routes, with its indices: k counts rounds from 0, p is the plan, as the rounds in which its
 // steps were planned.
 //
@@ -271,20 +209,7 @@ func TestAlgorithm1(t *testing.T) {
 			asked = append(asked, key("solver", k+1)) // lines 24 and 26
 		}
 		asked = append(asked, map[bool]string{true: "second the answer", false: "finalizer the answer"}[enough])
-		var plans [][]int
-		got := play(t, replies, func(s *stage) {
-			s.config.MaxRounds = m
-			s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
-				if e.Kind == agent.Judged { // the plan before the route
-					plans = append(plans, nil)
-					for _, r := range tr.Plan() {
-						plans[len(plans)-1] = append(plans[len(plans)-1], r.Number-1)
-					}
-				}
-				return nil
-			}
-		}).noError(t)
-		equal(t, "plans", plans, judged)
+		got := play(t, replies, func(s *stage) { s.config.MaxRounds = m }).noError(t)
 		equal(t, "requests", got.model.asked, asked)
 		for k, plan := range judged {
 			request := got.model.prompt(t, key("judge", k))
