@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -152,6 +154,21 @@ func prints(x notebook.Execution, err error) func(*stage) {
 	return func(s *stage) {
 		s.config.RunScript = func(_ context.Context, dir string, _ time.Duration) (notebook.Execution, error) {
 			return marked(dir, x), err
+		}
+	}
+}
+
+// elsewhere is a run whose script prints this on what seems to be another computer; or "": it fails.
+func elsewhere(prints string) func(*stage) {
+	return func(s *stage) {
+		s.config.RunScript = func(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error) {
+			switch code := must(os.ReadFile(filepath.Join(dir, "solution.py"))); {
+			case !bytes.Contains(code, []byte("elsewhere()")):
+				return s.world.RunScript(ctx, dir, limit)
+			case prints == "":
+				return ran(notebook.Raised, "", "KeyError: 'a'"), nil
+			}
+			return marked(dir, ran(notebook.OK, prints+"\n", "")), nil
 		}
 	}
 }

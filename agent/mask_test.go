@@ -2,14 +2,12 @@ package agent_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
-	"dsstar/agent/describe"
 	"dsstar/agent/mask"
 	"dsstar/agent/mask/masktest"
 	"dsstar/agent/page"
@@ -75,21 +73,6 @@ func TestCredentialsStay(t *testing.T) {
 			"cell round 2": "b = x\nprint(b)"})
 		got := goldenOf(t, of(replies, guarded, change).on(next, replies, guarded, change).on(nil, replies, guarded), spared)
 		contains(t, got, "answer 2: ", "tr0ub4dor")
-	}
-}
-
-// TestNothingToMask: a run does not begin if the values to mask are not known.
-func TestNothingToMask(t *testing.T) {
-	for _, columns := range []map[string][]string{nil, private} {
-		p := play(t, simple, func(s *stage) {
-			s.config.Columns, s.world.columns = []string{"name"}, columns
-			if columns != nil {
-				hosting(s, []record.Variable{{Name: "df", Text: "Ann Smith"}})
-			}
-		})
-		if _, ok := errors.AsType[*describe.MaskError](p.err); !ok || len(p.model.requests) > 0 {
-			t.Errorf("%v, %d requests", p.err, len(p.model.requests))
-		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/describe/profile"
+	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -145,6 +146,7 @@ var (
 	another   = simple.with(script{"second": "z = 2\nz", "step round 2": "Anew.", "cell round 2": "x = 2\nprint(x)"})
 	saved     = simple.with(script{"cell": "x = 1\nsave(out.csv, x)\nprint(x)",
 		"second": "s = 1\nsave(out.csv, s)\ns"})
+	ofFolder = saved.with(script{"last": "# of a folder\nprint(x)"})
 	// an answer that is not in the form of aNumber, repaired or not
 	unfit = simple.with(script{"cell": "y = \"1.23\"\nx = y\nx += \"4\"\nprint(x)", "debugger": "print(x)"})
 
@@ -192,6 +194,20 @@ var recordings = map[string]turns{
 		on(nil, script{}),
 	"a script that fails in plain Python": of(simple, prints(ran(notebook.Raised, "1\n", "Traceback\n  ...\nSyntaxError: magic\n"), nil)),
 
+	// an answer that is the same elsewhere does not depend on the computer, whatever its code looks like
+	"the same on another computer":       of(ofFolder, elsewhere("loading\n1.0000000000000002")),
+	"another answer on another computer": of(ofFolder, elsewhere("2")),
+	"no file on another computer":        of(ofFolder, asksFile, elsewhere("1")),
+	"a failure on another computer":      of(ofFolder, elsewhere("")),
+
+	"no column to mask": of(simple, func(s *stage) { s.config.Columns = []string{"name"} }),
+	"a variable beside columns to mask": of(simple, func(s *stage) {
+		s.config.Columns, s.world.columns = []string{"name"}, private
+		hosting(s, []record.Variable{{Name: "df", Text: "Ann Smith"}})
+	}),
+	"a reply that cannot be read, and no room to ask again": of(simple.with(script{"judge round 1": "Hm."}), func(s *stage) {
+		s.model.tooLong = func(r llm.Request) bool { return len(r.Messages) > 2 }
+	}),
 	"a file with the name of a data file": of(simple.with(filed("a.csv", "1", "2")), asking("Enter it into the provided a.csv.", "")),
 	"a file that a follow-up overwrites": of(saved, asksFile).
 		on(next, onward.with(script{"cell": "b = 2\nsave(out.csv, b)\nprint(b)"})).

@@ -15,7 +15,6 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/record"
-	"dsstar/notebook"
 	"dsstar/prompts"
 )
 
@@ -53,35 +52,6 @@ func TestUnfit(t *testing.T) {
 			t.Errorf("the summary of %s is %q", p.Answer(), p.Summary())
 		}
 		contains(t, strings.Join(p.Doubts(), "\n"), c.doubt)
-	}
-}
-
-// TestElsewhere: an answer that is the same on what seems to be another computer, with other random
-// numbers, does not depend on it, whatever its code looks like.
-func TestElsewhere(t *testing.T) {
-	for _, c := range []struct{ question, prints, doubt string }{ // of the script there
-		{"How many?", "loading\n1", ""},
-		{"How many?", "1.0000000000000002", ""},
-		{"How many? Save it as out.csv.", "1.0000000000000002", "has not written out.csv"},
-		{"How many?", "2", "printed another answer: 2"},
-		{"How many?", "", "failed in plain Python: KeyError: 'a'"},
-	} {
-		p := play(t, saved.with(script{"last": "# of a folder\nprint(x)"}), asking(c.question, ""), func(s *stage) {
-			s.config.RunScript = func(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error) {
-				switch code := must(os.ReadFile(filepath.Join(dir, "solution.py"))); {
-				case !bytes.Contains(code, []byte("elsewhere()")):
-					return s.world.RunScript(ctx, dir, limit)
-				case c.prints == "":
-					return ran(notebook.Raised, "", "KeyError: 'a'"), nil
-				}
-				return marked(dir, ran(notebook.OK, c.prints+"\n", "")), nil
-			}
-		}).noError(t)
-		if c.doubt != "" {
-			c.doubt = "the answer depends on the order in which a folder lists its files\nit depends on chance, " +
-				"on the order in which folders list their files, or on the number of processors: with others the script " + c.doubt
-		}
-		equal(t, c.prints, strings.Join(p.Doubts(), "\n"), c.doubt)
 	}
 }
 
