@@ -149,6 +149,13 @@ func choosing(option int) func(*stage) {
 	}
 }
 
+// deciding has a person say the same to all proposals.
+func deciding(d agent.Decision, err error) func(*stage) {
+	return func(s *stage) {
+		s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) { return d, err }
+	}
+}
+
 // prints is a run whose script has run so in plain Python.
 func prints(x notebook.Execution, err error) func(*stage) {
 	return func(s *stage) {

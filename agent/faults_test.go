@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,39 +13,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/notebook"
 )
-
-// TestProofUnfinished: wherever the proof has ended, the files of the run are back afterwards.
-func TestProofUnfinished(t *testing.T) {
-	for cell, fault := range map[string]error{ // of the script
-		"x = 1": errors.New("no program"), "x = 2": context.Canceled, "x = 3\nonce()": nil} {
-		p := play(t, simple.with(script{"cell": "y = purpose()\nsave(own, y)\n" + cell}), func(s *stage) {
-			ctx, cancel := context.WithCancel(s.ctx)
-			t.Cleanup(cancel)
-			s.ctx = ctx
-			s.config.RunScript = func(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error) {
-				x, err := s.world.RunScript(ctx, dir, limit)
-				if x.Stdout() == "{}" { // not the script of the proof
-					return x, err
-				} else if fault == context.Canceled {
-					cancel()
-				}
-				return x, fault
-			}
-			s.config.Observe = func(e agent.Event, _ *record.Trajectory) error {
-				text, _ := os.ReadFile(filepath.Join(s.config.Dir, record.FilesFolder, "own"))
-				if e.Kind == agent.Ended && string(text) != "work" {
-					t.Errorf("%v: the file of the run is %q", fault, text)
-				}
-				return nil
-			}
-		})
-		if p.Verified() || len(p.world.of(agent.Prove)) != 1 {
-			t.Errorf("%v: verified %v, %d proofs", fault, p.Verified(), len(p.world.of(agent.Prove)))
-		}
-	}
-}
 
 // TestErrors has the events of a run. An error that no cell can cause ends the run and is there for errors.As, wherever it comes from: the
 // model, a session that does not open, or an observer, as of a full disk.

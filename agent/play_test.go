@@ -112,6 +112,13 @@ func play(t reporter, replies script, change ...func(*stage)) *played {
 		if e.Kind == agent.Recorded {
 			return watch(e, tr)
 		}
+		if all := p.world.of(agent.Work); e.Kind == agent.Ended && len(all) > 0 {
+			for name, want := range all[len(all)-1].saved { // wherever a proof has ended
+				if is, _ := os.ReadFile(name); string(is) != want {
+					t.Errorf("the file %s of the run is %q, not %q", name, is, want)
+				}
+			}
+		}
 		p.events, p.kinds = append(p.events, e), append(p.kinds, e.Kind)
 		if e.Kind == agent.Ended && !s.quick || s.each && !spared(len(p.events)) {
 			last = checkNotebook(t, tr, last)

@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -185,12 +184,12 @@ var recordings = map[string]turns{
 		"verdict round 1": no, "cell round 2": "die()", "debugger": "y = x\nprint(y)"})).unkilled(),
 	"a step that does not run again": of(simple.with(script{"verdict round 1": no, "debugger": "print(x)",
 		"cell round 2": "x = 2\nonce()\nprint(x)", "last": "die()"})).unkilled(),
-	"a cell that runs once":           of(simple.with(script{"cell": "x = 1\nonce()"})).unkilled(),
+	"a cell that runs once":           of(simple.with(script{"cell": "x = 1\ny = purpose()\nsave(own, y)\nonce()"})).unkilled(),
 	"a last cell that prints nothing": of(simple.with(script{"last": "y = x", "debugger": "y = x"})).unkilled(),
 	"a script with another answer":    of(simple.with(script{"cell": "x = tick()", "last": "y = x\nprint(tick())"})).unkilled(),
 	"a script that prints more":       of(simple, prints(ran(notebook.OK, "more\n  1 \n", "a warning"), nil)),
 	"a script that does not end":      of(simple, prints(ran(notebook.TimedOut, "1\n", ""), nil)),
-	"a script that cannot be run": of(simple, prints(notebook.Execution{}, errors.New("no program"))).unkilled().
+	"a script that cannot be run": of(saved, asksFile, prints(notebook.Execution{}, errors.New("no program"))).unkilled().
 		on(nil, script{}),
 	"a script that fails in plain Python": of(simple, prints(ran(notebook.Raised, "1\n", "Traceback\n  ...\nSyntaxError: magic\n"), nil)),
 
@@ -280,9 +279,10 @@ var recordings = map[string]turns{
 			remove("round-3", "step-3")), more).
 		on(edit(source("step-1", "x = 7", "nothing_like_it")), more),
 
-	"rejected steps": of(simple, func(s *stage) {
-		s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) { return rejected("no"), nil }
-	}),
+	"rejected steps":          of(simple, deciding(rejected("no"), nil)),
+	"a decision that is none": of(simple, deciding(agent.Decision{}, nil)),
+	"a decision of bytes":     of(simple, deciding(accepted("x = \"\xff\""), nil)),
+	"a decision that fails":   of(simple, deciding(accepted("x = 1"), errors.New("broken"))),
 	"rejected last cells": of(simple.with(script{"debugger": "print(x)"}), decided(map[string]agent.Decision{
 		"the answer, try 1": rejected("no"), "the answer, try 2": rejected(""), "the answer, try 3": rejected("no")})).unkilled(),
 	"a last cell by hand": of(simple, decided(map[string]agent.Decision{

@@ -94,17 +94,3 @@ func TestReviewStops(t *testing.T) {
 	equal(t, "a repair", count.asked[2], agent.Proposal{Round: 2, Step: 2, Try: 2, Text: "Two.", Code: "y = 2\nx += y",
 		Failed: `raise KeyError("k")`, Error: "KeyError: k"})
 }
-
-// TestReviewFaults: an error of whoever asks, no choice and bytes that are no text end the run before anything runs.
-func TestReviewFaults(t *testing.T) {
-	for _, d := range []agent.Decision{{}, accepted("x = \"\xff\""), accepted("x = 1")} {
-		p := play(t, simple, func(s *stage) {
-			s.config.Review = func(context.Context, agent.Proposal) (agent.Decision, error) {
-				return d, map[bool]error{true: errors.New("broken")}[d.Code == "x = 1"]
-			}
-		})
-		if p.err == nil || len(p.Rounds[0].Attempts) > 0 || len(p.ranCells()) > 0 {
-			t.Errorf("%+v: error %v, attempts %v", d, p.err, p.Rounds[0].Attempts)
-		}
-	}
-}

@@ -42,9 +42,9 @@ type session struct {
 	closed  int
 	count   int
 	busy    atomic.Bool
-	ran     []string   // whole cells
-	rolled  [][]string // the cells of each Rollback
-	saved   []string   // files that are really there
+	ran     []string          // whole cells
+	rolled  [][]string        // the cells of each Rollback
+	saved   map[string]string // files that are really there, with what they hold
 }
 
 func (s *session) reset() {
@@ -86,9 +86,10 @@ func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restor
 	}
 	s.rolled = append(s.rolled, slices.Clone(cells))
 	s.reset()
-	for _, name := range s.saved {
+	for name := range s.saved {
 		_ = os.Remove(name)
 	}
+	clear(s.saved)
 	for _, code := range cells {
 		e, err := s.cell(ctx, code)
 		if err != nil {
@@ -287,7 +288,7 @@ func (s *session) call(ctx context.Context, name, argument string) (value string
 			return "", err
 		}
 		file = filepath.Join(s.dir, record.FilesFolder, file)
-		s.saved = append(s.saved, file)
+		s.saved[file] = value
 		return "", errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(value), 0o644))
 	case "die":
 		return "", &failure{notebook.Died, "", "the kernel died"}

@@ -48,7 +48,7 @@ func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Se
 	if _, err := os.Stat(filepath.Join(dir, record.FilesFolder)); p == agent.Prove && err == nil {
 		w.t.Errorf("the proof in %s finds the files of the run", dir)
 	}
-	s := &session{w: w, purpose: p, dir: dir}
+	s := &session{w: w, purpose: p, dir: dir, saved: map[string]string{}}
 	s.reset()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,7 +86,7 @@ func (w *world) RunScript(ctx context.Context, dir string,
 		return ran(notebook.OK, traced(string(text)), ""), nil
 	}
 	w.alone("the script runs")
-	plain, out := &session{w: w, purpose: agent.Second + 1, dir: dir}, ""
+	plain, out := &session{w: w, purpose: agent.Second + 1, dir: dir, saved: map[string]string{}}, ""
 	plain.reset()
 	for _, part := range strings.Split("\n\n\n"+string(text), "\n\n\n# %% ")[1:] {
 		_, code, _ := strings.Cut(part, "\n")
