@@ -81,36 +81,31 @@ func python(code string) string {
 
 // whole is the whole reply of a role, of its parts if it has several.
 func (s script) whole(role, subject string) (text string, ok bool) {
-	has := true
-	part := func(name string) string {
-		text, ok := s.reply(name, subject)
-		has = has && ok
-		return text
-	}
 	text, ok = s.reply(role, subject)
+	part := map[string]string{"coder": "cell", "finalizer": "last"}[role]
 	switch {
 	case ok && slices.Contains([]string{"analyzer", "coder", "debugger", "finalizer", "second"}, role):
-		text = python(text)
+		return python(text), true
 	case ok:
+		return text, true
+	case part != "":
+		text, ok = s.reply(part, subject)
+		return python(text), ok
 	case role == "solver":
-		text = "Step: " + part("step") + "\n\n" + python(part("cell"))
+		step, stepped := s.reply("step", subject)
+		cell, ok := s.reply("cell", subject)
+		return "Step: " + step + "\n\n" + python(cell), stepped && ok
 	case role == "judge":
-		text = part("verdict")
+		text, ok = s.reply("verdict", subject)
 		wrong, of := s.reply("wrong", subject)
-		switch back := strings.Contains(text, "Verdict: insufficient"); {
-		case back && of:
+		if back := strings.Contains(text, "Verdict: insufficient"); back && of {
 			text += "\nWrong step: " + wrong
-		case !back && !strings.Contains(text, "Verdict: unfinished"):
-			text += "\n\n" + python(part("last"))
+		} else if !back && !strings.Contains(text, "Verdict: unfinished") {
+			last, has := s.reply("last", subject)
+			text, ok = text+"\n\n"+python(last), ok && has
 		}
-	case role == "coder":
-		text = python(part("cell"))
-	case role == "finalizer":
-		text = python(part("last"))
-	default:
-		has = false
 	}
-	return text, has
+	return text, ok
 }
 
 // A model answers, and remembers what it was asked.

@@ -169,7 +169,7 @@ var troubled = []string{"simple", "back, with repairs", "a step that never runs"
 
 // recordings are runs of every role and turn, beside those of variants.
 var recordings = map[string]turns{
-	"three steps": of(three), "an open reading": of(open), "a guest": of(three, hosted), "the paper": of(published, asPublished),
+	"many files": of(simple, near), "three steps": of(three), "an open reading": of(open), "a guest": of(three, hosted), "the paper": of(published, asPublished),
 	"no session for the second derivation": of(simple, refuses(agent.Second, errors.New("no room"))).unkilled().
 		on(nil, simple),
 	"no second derivation as going back is off": of(simple, refuses(agent.Second, errors.ErrUnsupported),

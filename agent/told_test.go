@@ -72,6 +72,13 @@ func TestTold(t *testing.T) {
 		{"cell question", []string{"Question 2 corrects this answer."}, nil, corrects},
 		{"solver round 3", []string{"Question 2 corrects this answer."}, nil, corrects.on(next, fresh)},
 
+		// of many files those nearest to the question are described, and the others named
+		{"solver round 1", []string{"- of_bremen.csv: ", "- of_shops.csv: ", "\": apes.csv, cats.csv, dogs.csv\n"},
+			[]string{"- of_apes.csv: ", "- of_cats.csv: ", "- of_dogs.csv: "}, of(script{}, near)},
+		{"second the answer", []string{"- of_bremen.csv: ", "- of_shops.csv: ", "\": apes.csv, cats.csv, dogs.csv\n"},
+			[]string{"- of_apes.csv: ", "- of_cats.csv: ", "- of_dogs.csv: "}, of(script{}, near)},
+		{"analyzer apes.csv", nil, nil, of(published, near, asPublished)},
+
 		// the second derivation sees nothing of the first, and what was wrong of the one before
 		{"second the answer", []string{"How many?", "A value.", "a table"},
 			[]string{"One.", "Two.", "x = 1", "y = x", "123", "mistake"}, of(three)},
