@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -45,12 +44,7 @@ func tables(names ...string) map[string]string {
 
 // profiled gives a run what the program says of files, by name. The others it does not understand.
 func profiled(profiles map[string]profile.Profile) func(*stage) {
-	return func(s *stage) {
-		s.world.profiles = map[string]string{}
-		for name, p := range profiles {
-			s.world.profiles["data/"+name] = string(must(json.Marshal(p)))
-		}
-	}
+	return func(s *stage) { s.world.profiles = profiles }
 }
 
 // table is the profile of a table whose first column has the values 0, 1, 2, ...
@@ -113,11 +107,10 @@ func TestProfiles(t *testing.T) {
 func near(s *stage) {
 	s.config.TopK, s.task.Question = 2, "What did the shops in Bremen sell?"
 	s.task.Files = filesOf("apes.csv", "bremen.csv", "cats.csv", "dogs.csv", "shops.csv")
-	known := map[string]profile.Profile{}
+	s.world.profiles = map[string]profile.Profile{}
 	for _, f := range s.task.Files {
-		known[f.Name] = table(3, "of_"+f.Name)
+		s.world.profiles[f.Name] = table(3, "of_"+f.Name)
 	}
-	profiled(known)(s)
 }
 
 // recalled is a memory with a fact and two functions, of which cells may use one.

@@ -1,23 +1,18 @@
 package agent_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/mask"
 	"dsstar/agent/mask/masktest"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 )
-
-// textProfile is what the program prints of a text.
-func textProfile(text string) string {
-	return string(must(json.Marshal(map[string]string{"format": "text", "headline": "text", "text": text})))
-}
 
 // guarded has no request with a credential.
 func guarded(s *stage) {
@@ -42,17 +37,16 @@ func printing(dressed bool) string {
 // an output, with its context or printed alone, wherever a run with a follow-up is killed; each file and
 // line is named once.
 func TestCredentialsStay(t *testing.T) {
-	content, profiles, variables := map[string]string{}, map[string]string{}, []record.Variable(nil)
+	content, profiles, variables := map[string]string{}, map[string]profile.Profile{}, []record.Variable(nil)
 	for secret, line := range masktest.Credentials {
 		name, text := fmt.Sprintf("f%d.env", len(content)), fmt.Sprintf(line, secret)
-		content[name], profiles["data/"+name] = text, textProfile(text)
+		content[name], profiles[name] = text, profile.Profile{Format: "text", Headline: "text", Document: text}
 		variables = append(variables, record.Variable{Name: fmt.Sprintf("v%d", len(content)), Type: "str", Text: text})
 	}
 	replies := simple.with(script{"cell": printing(false) + "x = 1"})
 	paper := published.with(script{"coder": printing(false) + "x = 1\nprint(x)", "analyzer": printing(true)})
 	for n, run := range []turns{of(replies), of(paper, asPublished)} {
-		run[0].change = append(run[0].change, guarded, withData(t, content), quickly,
-			func(s *stage) { s.world.profiles = profiles })
+		run[0].change = append(run[0].change, guarded, withData(t, content), quickly, profiled(profiles))
 		p := run[0].play(t, nil)
 		if p.Answer() == "" {
 			t.Errorf("%d: by role %+v, %v", n, p.ByRole, p.err)
@@ -85,8 +79,8 @@ var private = map[string][]string{"name": {" Ann Smith ", "Bob O'Brien", "Zoë Q
 func masking(s *stage) {
 	s.config.Mask, s.world.columns = mask.New([]byte("k")), private
 	s.config.TopK, s.task.Files = 1, filesOf("Ann Smith.csv", "b.csv")
-	rows := textProfile("Ann Smith,1234567,1980-01-05\nzoë quux")
-	s.world.profiles = map[string]string{"data/Ann Smith.csv": rows, "data/b.csv": rows}
+	rows := profile.Profile{Format: "text", Headline: "text", Document: "Ann Smith,1234567,1980-01-05\nzoë quux"}
+	s.world.profiles = map[string]profile.Profile{"Ann Smith.csv": rows, "b.csv": rows}
 	for _, v := range append(slices.Concat(slices.Collect(maps.Values(private))...), "smith", "brien", "1,234,567") {
 		s.model.secrets = append(s.model.secrets, strings.TrimSuffix(strings.ToLower(strings.TrimSpace(v)), ".0"))
 	}

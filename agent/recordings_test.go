@@ -8,7 +8,6 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/describe/profile"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 )
@@ -173,7 +172,7 @@ var recordings = map[string]turns{
 	"no session for the second derivation": of(simple, refuses(agent.Second, errors.New("no room"))).unkilled().
 		on(nil, simple),
 	"no second derivation as going back is off": of(simple, refuses(agent.Second, errors.ErrUnsupported),
-		func(s *stage) { s.world.ways = []notebook.Restoration{{Way: notebook.NotAtAll}} }),
+		func(s *stage) { s.world.stays = true }),
 	"no second derivation wanted":    of(simple, func(s *stage) { s.config.Method.NoSecond = true }),
 	"no readings wanted":             of(open, func(s *stage) { s.config.Method.NoReadings = true }),
 	"sentences that name the folder": of(simple.with(script{"last": "y = here\ny += \" holds 1\"\nprint(x)\ny"})).unkilled(),
@@ -203,9 +202,6 @@ var recordings = map[string]turns{
 	"a variable beside columns to mask": of(simple, func(s *stage) {
 		s.config.Columns, s.world.columns = []string{"name"}, private
 		hosting(s, []record.Variable{{Name: "df", Text: "Ann Smith"}})
-	}),
-	"a reply that cannot be read, and no room to ask again": of(simple.with(script{"judge round 1": "Hm."}), func(s *stage) {
-		s.model.tooLong = func(r llm.Request) bool { return len(r.Messages) > 2 }
 	}),
 	"a file with the name of a data file": of(simple.with(filed("a.csv", "1", "2")), asking("Enter it into the provided a.csv.", "")),
 	"a file that a follow-up overwrites": of(saved, asksFile).

@@ -73,16 +73,8 @@ func (s *session) Close() error {
 func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
 	defer s.use("Rollback")()
 	back := notebook.Restoration{Way: notebook.ByReplay, Seconds: 0.5}
-	s.w.mu.Lock()
-	if s.purpose == agent.Work {
-		if n := len(s.w.ways); n > 0 {
-			back = s.w.ways[min(s.w.rollbacks, n-1)]
-		}
-		s.w.rollbacks++
-	}
-	s.w.mu.Unlock()
-	if back.Way == notebook.NotAtAll {
-		return back, nil
+	if s.w.stays && s.purpose == agent.Work {
+		return notebook.Restoration{Way: notebook.NotAtAll}, nil
 	}
 	s.rolled = append(s.rolled, slices.Clone(cells))
 	s.reset()
@@ -167,11 +159,11 @@ func (s *session) cell(ctx context.Context, code string) (notebook.Execution, er
 		m, paths := profiling.FindStringSubmatch(code), []string(nil)
 		must(0, json.Unmarshal([]byte(m[1]), &paths))
 		for n, path := range paths {
-			p, ok := s.w.profiles[path]
+			p, ok := s.w.profiles[strings.TrimPrefix(path, "data/")]
 			if !ok {
-				p = `{"format": "binary", "headline": "a table"}`
+				p = profile.Profile{Format: "binary", Headline: "a table"}
 			}
-			out += fmt.Sprintln(m[2], n, p)
+			out += fmt.Sprintln(m[2], n, string(must(json.Marshal(p))))
 		}
 	case strings.Contains(code, "module.install("):
 	case strings.Contains(code, "dsstar_watch"): // a merge that has doubled its rows

@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/llm"
 )
 
@@ -25,11 +25,9 @@ func size(r llm.Request) (n int) {
 
 // largeData is four files with descriptions of 4 kB.
 func largeData(s *stage) {
-	s.task.Files = filesOf("0.csv", "1.csv", "2.csv", "3.csv")
-	text := string(must(json.Marshal(strings.Repeat("0123456789 abcdef\n", 250))))
-	s.world.profiles = map[string]string{}
+	s.task.Files, s.world.profiles = filesOf("0.csv", "1.csv", "2.csv", "3.csv"), map[string]profile.Profile{}
 	for _, f := range s.task.Files {
-		s.world.profiles["data/"+f.Name] = `{"format": "text", "headline": ` + text + `}`
+		s.world.profiles[f.Name] = profile.Profile{Format: "text", Headline: strings.Repeat("0123456789 abcdef\n", 250)}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/describe/profile"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/notebook"
@@ -24,16 +25,15 @@ type world struct {
 	open   func(ctx context.Context, p agent.Purpose) error // may fail or wait
 	inCell func(ctx context.Context) error                  // what wait() does
 
-	mu        sync.Mutex
-	answer    string // of the accepted cells, at the last event
-	sessions  []*session
-	ticks     int // of tick()
-	once      bool
-	ended     bool
-	rollbacks int                    // of the work session
-	ways      []notebook.Restoration // of Rollback, in turn; the last goes on; none: by replay
-	profiles  map[string]string      // in JSON, by path; a file without one is not understood
-	columns   map[string][]string    // whose values are to be masked
+	mu       sync.Mutex
+	answer   string // of the accepted cells, at the last event
+	sessions []*session
+	ticks    int // of tick()
+	once     bool
+	ended    bool
+	stays    bool                       // no session goes back
+	profiles map[string]profile.Profile // by name; a file without one is not understood
+	columns  map[string][]string        // whose values are to be masked
 }
 
 func (w *world) Open(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
