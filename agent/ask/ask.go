@@ -10,6 +10,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -47,16 +48,14 @@ type Asker struct {
 	sizes Sizes
 	times map[string]int // requests since the beginning, by their grounds
 	spent record.Spent
-	busy  Stopwatch
-	about int // the question, from 1; 0: none yet
+	busy  float64 // seconds
+	about int     // the question, from 1; 0: none yet
 }
 
 // NewAsker returns an asker. Every request begins with system, if that is set; warn is told when
 // less is shown from then on.
 func NewAsker(s Settings, system func() prompts.Part, warn func(text string) error) *Asker {
-	if s.Mask == nil {
-		s.Mask = mask.New(nil)
-	}
+	s.Mask = cmp.Or(s.Mask, mask.New(nil))
 	a := &Asker{Settings: s, Budget: &Budget{Limits: s.Limits, Of: s.Of}, system: system,
 		Journal: &journal.Journal{}, warn: warn, sizes: firstSizes(s), times: map[string]int{}}
 	if s.Price != nil {
@@ -82,14 +81,6 @@ func (r Request) ground(parts []prompts.Part) string {
 	return journal.Digest([]any{r.Role, r.Besides, parts})
 }
 
-// count counts a request on a ground, and returns how many there were.
-func (a *Asker) count(ground string) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.times[ground]++
-	return a.times[ground]
-}
-
 // Role returns the reply to a request, which rests on its role and parts. A reply that cannot be
 // read is sent back once with the rule; then the error is a *[Error]. While the request is longer
 // than the model's context, all that the run shows is made shorter, for good.
@@ -97,7 +88,10 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 	for {
 		sizes, parts := a.Sizes(), r.Words()
 		ground := r.ground(parts)
-		on := []any{ground, a.count(ground)}
+		a.mu.Lock()
+		a.times[ground]++
+		on := []any{ground, a.times[ground]}
+		a.mu.Unlock()
 		reply, err := journal.Once(ctx, a.Journal, "reply", on, func(ctx context.Context) (kept, error) {
 			k, err := askTwice(ctx, a, a.request(r, parts), format)
 			if errors.Is(err, llm.ErrContextLength) {
@@ -105,17 +99,17 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 			}
 			return k, err
 		})
-		switch {
-		case err != nil:
+		if err != nil {
 			return value, err
-		case reply.Less != nil:
+		}
+		if reply.Less != nil {
 			a.show(sizes, *reply.Less)
 			continue
-		case reply.Fault != "":
-			return value, &Error{r.Role, r.Subject, reply.Fault, reply.Text, on}
 		}
-		value, _ = format.Read(llm.Reply{Text: reply.Text, Finish: reply.Finish}) // all, or a part
-		return value, nil
+		if value, err = format.Read(llm.Reply{Text: reply.Text, Finish: reply.Finish}); err != nil {
+			err = &Error{r.Role, r.Subject, err.Error(), reply.Text, on}
+		}
+		return value, err
 	}
 }
 

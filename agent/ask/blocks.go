@@ -2,6 +2,7 @@ package ask
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"dsstar/notebook/lazy"
@@ -11,10 +12,10 @@ import (
 // Python.
 type Block struct{ Language, Code string }
 
-// Blocks returns the closed code blocks of a text, in order.
+// Blocks returns the code blocks of a text, in order.
 func Blocks(text string) (all []Block) {
 	for _, p := range pieces(text) {
-		if p.closed {
+		if p.isCode {
 			all = append(all, p.Block)
 		}
 	}
@@ -40,8 +41,8 @@ var (
 // A piece of a text is a code block, of which the last one may not be closed, or what stands between.
 type piece struct {
 	Block
-	text           string // with the lines of its fences
-	isCode, closed bool
+	text   string // with the lines of its fences
+	isCode bool
 }
 
 func pieces(text string) (all []piece) {
@@ -55,14 +56,14 @@ func pieces(text string) (all []piece) {
 		case line[3] == "" && strings.HasPrefix(line[2], open[2]) && strings.TrimSpace(line[1]) == "" &&
 			len(line[1]) <= len(open[1])+3:
 			block := blockOf(open, text[begin+len(open[0]):at[0]])
-			all = append(all, piece{block, text[begin:at[1]], true, true})
+			all = append(all, piece{block, text[begin:at[1]], true})
 			begin, open = at[1], nil
 		}
 	}
 	if open == nil {
 		return append(all, piece{text: text[begin:]})
 	}
-	return append(all, piece{blockOf(open, text[begin+len(open[0]):]), text[begin:], true, false})
+	return append(all, piece{blockOf(open, text[begin+len(open[0]):]), text[begin:], true})
 }
 
 // blockOf returns the block behind the line of a fence, without the indent of a list item.
@@ -85,29 +86,27 @@ func trimmed(code string) string { return strings.TrimRight(strings.TrimLeft(cod
 var errNoCode = errors.New("it has no code block")
 
 // codeOf returns the code of a text that is code alone or has blocks of it, in Python or else
-// without a language. Of several blocks one is the whole if it holds more than all others together,
-// and those that follow are parts of it: models show excerpts, too.
+// without a language. Of several blocks one is the whole if it has the others in it: models show
+// excerpts, too.
 func codeOf(text string) (string, error) {
 	blocks := pieces(text)
 	if len(blocks) == 1 && !blocks[0].isCode && !nothing().MatchString(text) {
 		return trimmed(text), nil
 	}
 	for _, language := range []string{"python", ""} {
-		whole, all, goesOn := "", 0, false
+		var all []string
 		for _, p := range blocks {
-			if !p.isCode || p.Language != language {
-				continue
+			if p.isCode && p.Language == language && p.Code != "" {
+				all = append(all, p.Code)
 			}
-			if all += len(p.Code); len(p.Code) > len(whole) {
-				whole, goesOn = p.Code, false
-			}
-			goesOn = goesOn || !strings.Contains(whole, p.Code)
 		}
-		switch {
-		case goesOn || all > 0 && 2*len(whole) <= all:
+		for _, whole := range all {
+			if !slices.ContainsFunc(all, func(part string) bool { return !strings.Contains(whole, part) }) {
+				return whole, nil
+			}
+		}
+		if all != nil {
 			return "", errors.New("it has several code blocks, and none is the whole")
-		case all > 0:
-			return whole, nil
 		}
 	}
 	return "", errNoCode

@@ -39,7 +39,7 @@ type Settings struct {
 func (a *Asker) Spent() (spent record.Spent, seconds float64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.spent, a.busy.Seconds()
+	return a.spent, a.busy
 }
 
 // Continue counts on from what was used before. The limits begin anew.
@@ -57,16 +57,14 @@ func (a *Asker) Call(ctx context.Context, model llm.Model, request llm.Request) 
 		return llm.Reply{}, err
 	}
 	if a.Stream != nil {
-		role, subject := request.Role, request.Subject
 		request.OnText = func(soFar func() string) {
-			a.Stream(role, subject, func() string { return a.Mask.Unmask(soFar(), false) })
+			unmasked := func() string { return a.Mask.Unmask(soFar(), false) }
+			a.Stream(request.Role, request.Subject, unmasked)
 		}
-		a.Stream(role, subject, nil)
+		a.Stream(request.Role, request.Subject, nil)
 	}
 	a.mask(&request)
-	stop := a.busy.Start()
 	reply, err := model.Ask(ctx, request)
-	stop()
 	if err != nil {
 		return reply, Overdue(ctx, err)
 	}
@@ -86,25 +84,22 @@ func (a *Asker) mask(request *llm.Request) {
 	for i, text := range a.Mask.MaskAll(texts) {
 		request.Messages[i].Text = text
 	}
-	if len(request.Messages) > 0 {
-		request.Messages[0].Text += a.Mask.Note()
-	}
+	request.Messages[0].Text += a.Mask.Note()
 	request.Ground = llm.GroundOf(a.Mask.MaskAll, request.RestsOn...)
 }
 
 // pay counts the calls of a request and their cost. A sum that lacks a part is none.
 func (a *Asker) pay(request llm.Request, reply llm.Reply) {
-	cost, known := 0.0, false
+	price, known := llm.Price{}, false
 	if a.Price != nil {
-		var price llm.Price
-		if price, known = a.Price(request.Role); known {
-			cost = price.Cost(reply.Usage)
-		}
+		price, known = a.Price(request.Role)
 	}
+	cost := price.Cost(reply.Usage)
 	a.Budget.pay(cost)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := &a.spent
+	a.busy += reply.Seconds
 	if s.Cost != nil && known {
 		s.Cost = new(*s.Cost + cost)
 	} else {
@@ -126,12 +121,10 @@ func (a *Asker) pay(request llm.Request, reply llm.Reply) {
 type kept struct {
 	Text   string `json:"text"`
 	Finish string `json:"finish,omitempty"`
-	Fault  string `json:"problem,omitempty"` // why it cannot be read
-	Less   *Sizes `json:"less,omitempty"`    // it was too long: what is shown instead
+	Less   *Sizes `json:"less,omitempty"` // it was too long: what is shown instead
 }
 
-// askTwice makes a request, and makes it again with the rule if the reply cannot be read. It returns
-// the reply that counts: one of which only a part cannot be read serves if none can be read whole.
+// askTwice makes a request, and makes it again with the rule if the reply cannot be read.
 func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
 	format Format[T]) (kept, error) {
 	request.Schema, request.Form = format.Schema, format.Form
@@ -139,8 +132,7 @@ func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
 	if err != nil {
 		return kept{}, err
 	}
-	_, problem := format.Read(reply)
-	if problem != nil {
+	if _, problem := format.Read(reply); problem != nil {
 		again := prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
 		if !reply.Schema {
 			request = request.InText()
@@ -148,20 +140,11 @@ func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
 		request.Subject += ", asked again"
 		request.Messages = append(slices.Clip(request.Messages),
 			llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
-		second, err := a.Call(ctx, a.Model, request)
-		_, still := format.Read(second)
-		if err != nil {
+		if reply, err = a.Call(ctx, a.Model, request); err != nil {
 			return kept{}, err
 		}
-		if !isPart(problem) || still == nil || isPart(still) {
-			reply, problem = second, still
-		}
 	}
-	k := kept{Text: reply.Text, Finish: reply.Finish}
-	if problem != nil && !isPart(problem) {
-		k.Fault = problem.Error()
-	}
-	return k, nil
+	return kept{Text: reply.Text, Finish: reply.Finish}, nil
 }
 
 // A Stopwatch adds up how long operations take, also of those at the same time.

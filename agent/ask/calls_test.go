@@ -27,7 +27,7 @@ func TestCalls(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 20 {
 		all.Go(func() {
-			_, err := a.Call(t.Context(), m, llm.Request{Role: []string{"a", "b"}[n%2]})
+			_, err := a.Call(t.Context(), m, llm.Request{Role: []string{"a", "b"}[n%2], Messages: []llm.Message{{}}})
 			if _, spent := errors.AsType[*BudgetError](err); spent {
 				refused.Add(1)
 			}

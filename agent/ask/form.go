@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,14 +23,9 @@ import (
 // labels match the names of fields as models write them, where that is not the name alone.
 var labels = map[string]string{
 	"code":       `(?:(?:last|corrected|python)\s+)?(?:code|cell|python)`,
-	"keeps":      `keeps?|kept|steps`,
 	"options":    `options?`,
 	"point":      `readings?|(?:open\s+)?points?|ambiguity`,
 	"reading":    `branch(?:es)?|readings?|(?:open\s+)?points?|ambiguity`,
-	"reason":     `reason|explanation|mistake`,
-	"ruling":     `ruling|decision|verdict`,
-	"step":       `steps?`,
-	"taken":      `taken|chosen|choice|takes|selected`,
 	"verdict":    `verdict|answer|judge?ment`,
 	"wrong_step": `(?:wrong|incorrect|faulty|mistaken)\s+step|wrong`,
 }
@@ -79,14 +73,8 @@ type form struct {
 	label   *regexp.Regexp    // a group for each name, then the number and the end
 }
 
-var known sync.Map // the forms so far
-
 // formOf returns the form of a struct without some of its fields.
 func formOf[W any](without []string) *form {
-	key := fmt.Sprint(reflect.TypeFor[W](), without)
-	if f, ok := known.Load(key); ok {
-		return f.(*form)
-	}
 	f := &form{types: map[string]string{}}
 	schema, err := jsonschema.For[W](nil)
 	if err == nil {
@@ -107,7 +95,6 @@ func formOf[W any](without []string) *form {
 		`(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` + strings.Join(names, "|") +
 		`)(?:[\s_#(*-]*(\d{1,2}(?:\.\d{1,2})?)\b)?[*_"'|)\]` + "`" +
 		`]*(\s*[:=|]+|\s+[-–—]+\s+|\s+is\b|[ \t.]*$)`)
-	known.Store(key, f)
 	return f
 }
 
@@ -142,9 +129,10 @@ func (f *form) strict(s *jsonschema.Schema) (names []string) {
 
 // reads returns what reads replies in the form W: take makes the value of the form.
 func reads[W, T any](take func(form W) (T, error), without ...string) func(string) (T, error) {
+	f := sync.OnceValue(func() *form { return formOf[W](without) })
 	return func(text string) (T, error) {
 		var said W
-		if err := formOf[W](without).read(text, &said); err != nil {
+		if err := f().read(text, &said); err != nil {
 			return *new(T), err
 		}
 		return take(said)

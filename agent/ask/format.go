@@ -25,10 +25,7 @@ var (
 	errEmpty   = errors.New("it is empty")
 	errCut     = errors.New("it was cut off by the limit on its length")
 	errRefusal = errors.New("it is a refusal")
-	errPart    = errors.New("a part is unclear") // the value says of which, and has the others
 )
-
-func isPart(err error) bool { return errors.Is(err, errPart) }
 
 // A Format reads the replies of one kind.
 type Format[T any] struct {
@@ -49,11 +46,10 @@ func (f Format[T]) Read(reply llm.Reply) (value T, err error) {
 	case err != nil:
 		return value, err
 	}
-	said, err := f.Parse(text)
-	if err == nil || isPart(err) {
-		return said, err
+	if value, err = f.Parse(text); err != nil {
+		return *new(T), err
 	}
-	return value, err
+	return value, nil
 }
 
 // anyText is any text.
@@ -88,12 +84,4 @@ func withoutThoughts(text string) string {
 		return "" // nothing but thoughts
 	}
 	return text
-}
-
-// isSaid returns the error of a step that says nothing.
-func isSaid(step string) error {
-	if step == "" {
-		return errNoStep
-	}
-	return nil
 }

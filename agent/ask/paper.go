@@ -15,29 +15,24 @@ var Code = Format[string]{
 	Parse: reads(func(form solution) (string, error) { return codeOf(form.Code) }, "readings"),
 }
 
-// The forms of --paper: a step alone, Yes or No, a route. A code block is [Code].
-
-// Step is a step as one paragraph, without a label such as "Step 3:".
+// Step is a step of --paper as one paragraph, without a label such as "Step 3:".
 var Step = Format[string]{
 	Rule: "Reply with the step alone, one step, in a few short sentences, without code.",
 	Parse: reads(func(form solution) (string, error) {
-		if _, err := codeOf(form.Code); err != errNoCode {
+		switch _, err := codeOf(form.Code); {
+		case err != errNoCode:
 			return "", errors.New("it has code in it")
+		case form.Step == "":
+			return "", errNoStep
 		}
-		return form.Step, isSaid(form.Step)
+		return form.Step, nil
 	}, "readings"),
 }
 
-// YesNo is a verdict in the words of the paper: Yes or No.
+// YesNo is a verdict of --paper in the words of the paper: Yes or No.
 var YesNo = Format[record.Verdict]{
-	Rule: "Reply with `Yes` or `No`, and nothing else.",
-	Parse: reads(func(form judgement) (record.Verdict, error) {
-		v, err := form.verdict()
-		if v.Inconclusive {
-			err = errors.New("it is neither Yes nor No")
-		}
-		return v, err
-	}, append(onPoints, "readings")...),
+	Rule:  "Reply with `Yes` or `No`, and nothing else.",
+	Parse: reads(judgement.verdict, append(onPoints, "readings")...),
 }
 
 // routeLine matches a line with nothing but a choice, or one that says that a step is wrong.

@@ -42,47 +42,35 @@ func Solutions(readings bool) Format[Solution] {
 }
 
 func (form solution) read() (s Solution, err error) {
-	s.Step = form.Step
-	if s.Code, err = codeOf(form.Code); err == nil {
-		err = isSaid(form.Step)
-	}
-	if err == nil {
-		s.Readings, err = readingsOf(form.Readings)
+	s.Step, s.Readings = form.Step, readingsOf(form.Readings)
+	if s.Code, err = codeOf(form.Code); err == nil && s.Step == "" {
+		err = errNoStep
 	}
 	return s, err
 }
 
-// noReading matches what stands for a reading where there is none.
-var noReading = lazy.Regexp(`(?i)^(?:$|(?:there\s+(?:is|are)\s+)?(?:no|none|nothing)\b)`)
-
-// readingsOf returns readings. One that cannot be read has a problem and no options; then the error
-// is an errPart.
-func readingsOf(said []reading) (all []record.Reading, err error) {
+// readingsOf returns readings. One that cannot be read has a problem and no options.
+func readingsOf(said []reading) (all []record.Reading) {
 	for _, one := range said {
-		if len(one.Options) == 0 && noReading().MatchString(one.Point) {
+		if one.Point == "" && len(one.Options) == 0 {
 			continue
 		}
-		r := record.Reading{Point: one.Point, Chosen: one.Taken - 1, Evidence: one.Evidence,
-			Settled: one.Settled && one.Evidence != ""}
-		for _, text := range one.Options {
-			r.Options = append(r.Options, record.Option{Text: text})
-		}
-		problem := ""
+		r := record.Reading{Point: cmp.Or(one.Point, strings.Join(one.Options, " / "))}
 		switch {
-		case one.Point == "":
-			r.Point, problem = strings.Join(one.Options, " / "), "it is not said what is left open"
-		case len(one.Options) < 2:
-			problem = "there are no two different options"
-		case r.Chosen < 0 || r.Chosen >= len(one.Options):
-			problem = "it is not said which option is taken"
-		}
-		if problem != "" {
-			r = record.Reading{Point: r.Point, Problem: problem}
-			err = fmt.Errorf("%w: of the reading %q, %s", errPart, r.Point, problem)
+		case one.Point == "" || len(one.Options) < 2:
+			r.Problem = "it is not said what is left open, with two different options"
+		case one.Taken < 1 || one.Taken > len(one.Options):
+			r.Problem = "it is not said which option is taken"
+		default:
+			r.Chosen, r.Evidence = one.Taken-1, one.Evidence
+			r.Settled = one.Settled && one.Evidence != ""
+			for _, text := range one.Options {
+				r.Options = append(r.Options, record.Option{Text: text})
+			}
 		}
 		all = append(all, r)
 	}
-	return all, err
+	return all
 }
 
 // A Judgement is a verdict with what follows from it.
@@ -136,8 +124,6 @@ func Judgements(steps, points int, asked []Branch, readings bool, earlier int) F
 	}, without...)
 }
 
-var errTwo = errors.New("it gives two verdicts")
-
 func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err error) {
 	j.Verdict, err = form.verdict()
 	switch j.Wrong = form.Wrong; {
@@ -145,7 +131,7 @@ func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err
 	case j.Wrong > steps:
 		err = noSuchStep(j.Wrong, steps)
 	case j.Sufficient && j.Wrong > 0:
-		err = errTwo
+		err = errors.New("it gives two verdicts")
 	case j.Sufficient:
 		j.Code, err = codeOf(form.Code)
 		j.Corrects = slices.DeleteFunc(numbersIn(form.Corrects), func(n int) bool {
@@ -158,9 +144,7 @@ func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err
 	case j.Wrong > 0:
 		j.Unfinished = false
 	}
-	if err == nil {
-		j.Readings, err = readingsOf(form.Readings)
-	}
+	j.Readings = readingsOf(form.Readings)
 	return j, err
 }
 
@@ -180,7 +164,7 @@ func (form judgement) verdict() (v record.Verdict, err error) {
 	switch {
 	case err != nil:
 	case value == "sufficient" && (against().MatchString(rest) || against().MatchString(form.Reason)):
-		err = errTwo
+		err = errors.New("it gives two verdicts")
 	case value == "sufficient" && doubts().MatchString(rest):
 		err = errors.New("it makes a condition")
 	case v.Inconclusive && v.Reason == "":
@@ -220,11 +204,8 @@ func branchesOf(said, asked []Branch, steps int) (all []Branch, err error) {
 	for _, b := range said {
 		b.Code, _ = codeOf(b.Code) // it is left out
 		same := func(other Branch) bool { return b.Point == other.Point && b.Option == other.Option }
-		switch {
-		case b.Code == "" || b.Steps > steps || !slices.ContainsFunc(asked, same):
-		case slices.ContainsFunc(all, same):
-			return nil, errors.New("it gives two cells for one branch")
-		default:
+		if b.Code != "" && b.Steps <= steps && slices.ContainsFunc(asked, same) &&
+			!slices.ContainsFunc(all, same) {
 			all = append(all, b)
 		}
 	}

@@ -47,13 +47,7 @@ func saidBy(object gjson.Result) said {
 	return all
 }
 
-var (
-	introLine = lazy.Regexp(`(?i)^(?:sure|certainly|of course|okay|ok|here)\b[^\n]*[:!](?:\s*\n|$)`)
-	item      = lazy.Regexp(`^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+`)
-)
-
-// longestField is how much of a field is kept. The rest is talk, or a copying error.
-const longestField = 4000
+var item = lazy.Regexp(`^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+`)
 
 // lines reads labelled lines and code: what they say in no part, and what in each. The first field
 // of a part begins one, and a field of no part ends it. What stands before all code without a label
@@ -94,15 +88,14 @@ func (f *form) lines(text string) (own said, parts []said) {
 				field := &to[last][len(to[last])-1]
 				if blank && *field != "" {
 					last = ""
-				} else if !blank && len(*field) < longestField {
+				} else if !blank {
 					*field = strings.TrimLeft(*field+"\n"+line, "\n")
 				}
 			}
 		}
 	}
 	if len(f.own) > 0 && own[f.own[0]] == nil {
-		first := strings.TrimSpace(strings.Join(own[""], "\n"))
-		own[f.own[0]] = []string{introLine().ReplaceAllString(first, "")}
+		own[f.own[0]] = own[""]
 	}
 	return own, parts
 }
@@ -120,10 +113,7 @@ func (f *form) labelled(line string) (name, value, second string) {
 	n := slices.IndexFunc(m[1:], func(group string) bool { return group != "" })
 	name = slices.Concat(f.own, f.inPart)[n]
 	number, second, _ := strings.Cut(m[len(m)-2], ".")
-	value = strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "| ")
-	if strings.Count(value, "**")%2 == 1 {
-		value = strings.TrimSuffix(value, "**") // the label has the other half
-	}
+	value = strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "*| ")
 	if f.types[name] == "integer" {
 		value = strings.TrimSpace(number + " " + value)
 	}
@@ -146,7 +136,11 @@ func (f *form) set(form reflect.Value, own said, parts []said) {
 		case *bool:
 			*to = isYes().MatchString(text)
 		case *[]string:
-			*to = different(own[name])
+			for _, one := range own[name] {
+				if one = paragraph(one); one != "" {
+					*to = append(*to, one)
+				}
+			}
 		default:
 			for _, part := range parts {
 				if one := reflect.New(of.Type.Elem()).Elem(); name == f.partsOf {
@@ -156,20 +150,6 @@ func (f *form) set(form reflect.Value, own said, parts []said) {
 			}
 		}
 	}
-}
-
-// different returns the texts that are not empty; nil if two are the same but for case.
-func different(texts []string) (all []string) {
-	for _, text := range texts {
-		if text = paragraph(text); text == "" {
-			continue
-		}
-		if slices.ContainsFunc(all, func(one string) bool { return strings.EqualFold(one, text) }) {
-			return nil
-		}
-		all = append(all, text)
-	}
-	return all
 }
 
 var (
@@ -203,11 +183,10 @@ func numbersIn(text string) []int {
 }
 
 var (
-	objectHead  = lazy.Regexp("^\\s*(?:`{3,} *(?:json)?\\s*\n\\s*)?\\{")
-	objectStart = lazy.Regexp(`(?m)^[ \t]*\{`)
-	jsonToken   = lazy.Regexp(`(?s)"(?:[^"\\]|\\.|"\s*[^,:}\]\s"\\])*"|,\s*[}\]]`)
-	jsonEscape  = lazy.Regexp(`(?s)\\.|"`)
-	lastText    = lazy.Regexp(`(?s)^(?:.*:\s*"((?:[^"\\]|\\.)*))?`)
+	objectHead = lazy.Regexp("^\\s*(?:`{3,} *(?:json)?\\s*\n\\s*)?\\{")
+	jsonToken  = lazy.Regexp(`(?s)"(?:[^"\\]|\\.|"\s*[^,:}\]\s"\\])*"|,\s*[}\]]`)
+	jsonEscape = lazy.Regexp(`(?s)\\.|"`)
+	lastText   = lazy.Regexp(`(?s)^(?:.*:\s*"((?:[^"\\]|\\.)*))?`)
 )
 
 // objectIn returns the JSON object that a text begins with, if it does.
@@ -218,12 +197,8 @@ func objectIn(text string) (object gjson.Result, err error) {
 	}
 	var raw json.RawMessage
 	text = repaired(text[len(head)-1:])
-	decoder := json.NewDecoder(strings.NewReader(text))
-	switch err := decoder.Decode(&raw); {
-	case err != nil:
+	if json.NewDecoder(strings.NewReader(text)).Decode(&raw) != nil {
 		return object, errors.New("its JSON cannot be read")
-	case objectStart().MatchString(text[decoder.InputOffset():]):
-		return object, errors.New("it has two JSON objects")
 	}
 	return gjson.ParseBytes(raw), nil
 }

@@ -68,9 +68,6 @@ func within(s, o Sizes) Sizes {
 // instead, first less of earlier questions, then half of all else, as little may be left of the
 // context. If nothing is left to take away, the error is the reason.
 func (a *Asker) tooLong(before Sizes, r Request, parts []prompts.Part, reason error) (kept, error) {
-	if now := a.Sizes(); now != before { // another request was too long
-		return kept{Less: &now}, nil
-	}
 	less := before
 	for _, p := range parts {
 		e, _ := p.(prompts.Earlier)

@@ -189,7 +189,7 @@ func TestBudget(t *testing.T) {
 			}
 			asker := ask.NewAsker(cfg.Settings, nil, nil)
 			for range 2 {
-				if _, err := asker.Call(ctx, cfg.Model, llm.Request{Role: "coder"}); err != nil {
+				if _, err := asker.Call(ctx, cfg.Model, llm.Request{Role: "coder", Messages: []llm.Message{{}}}); err != nil {
 					return Record{Cause: Broken}, nil
 				}
 			}
