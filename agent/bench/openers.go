@@ -82,10 +82,9 @@ func (s *Suite) find(path, split string) (root string, files []string) {
 	return root, files
 }
 
-// read adds the tasks of a file. If no right answer in it says anything, they are hidden; a single
-// empty one is an answer.
+// read adds the tasks of a file. A right answer that is empty is not public.
 func (s *Suite) read(file, root string, gold map[string]json.RawMessage, setting Setting) error {
-	b, first, published := s.Benchmark, len(s.Tasks), false
+	b, published := s.Benchmark, false
 	name := strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	err := readRows(file, func(row taskRow, _ json.RawMessage) error {
 		t := row.task()
@@ -93,8 +92,8 @@ func (s *Suite) read(file, root string, gold map[string]json.RawMessage, setting
 			return fmt.Errorf("the id %q is empty or taken", t.ID)
 		}
 		t.Rules, t.Gold = b.Name, gold[t.ID]
-		if b.gold == "" && !nothing(row.Answer) {
-			t.Gold = row.Answer
+		if b.gold == "" && !nothing(row.Answer) && textOf(row.Answer) != "" {
+			t.Gold, published = row.Answer, true
 		}
 		t.Data = filepath.Join(root, strings.NewReplacer("ID", t.ID, "NAME", name).Replace(b.data))
 		if b.task != nil {
@@ -106,32 +105,24 @@ func (s *Suite) read(file, root string, gold map[string]json.RawMessage, setting
 		if setting.Oracle && row.Sources != nil && present(t.Data) {
 			t.useSources(row.Sources)
 		}
-		t.lack(b.needs)
-		said := textOf(t.Gold)
-		published = published || said != "" && said != "null"
+		t.lack()
 		s.Tasks = append(s.Tasks, t)
 		return nil
 	})
-	for i := range s.Tasks[first:] {
-		if !published {
-			s.Tasks[first+i].Gold = nil
-		}
-	}
 	if published {
 		s.Secret = append(s.Secret, file)
 	}
 	return err
 }
 
-// lack notes what the task lacks of its data, which have the files that it needs, and of its right
-// answer.
-func (t *Task) lack(needs []string) {
+// lack notes what the task lacks of its data and of its right answer.
+func (t *Task) lack() {
 	t.NoGold = slices.DeleteFunc(t.goldFiles(), present)
 	if !present(t.Data) {
 		t.NoData = append(t.NoData, t.Data)
 		return
 	}
-	for _, name := range slices.Concat(needs, t.Files) {
+	for _, name := range t.Files {
 		if file := filepath.Join(t.Data, name); name == "" || !present(file) {
 			t.NoData = append(t.NoData, file)
 		}

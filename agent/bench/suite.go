@@ -90,7 +90,6 @@ type Benchmark struct {
 	// task, if tasks do not have their own; and of a task's data, with its ID or the NAME of its file
 	tasks      []string
 	gold, data string
-	needs      []string                                      // what all data have
 	task       func(row taskRow, t *Task, root string) error // what else a row says
 
 	scorer script // none: each task names other rules
@@ -105,8 +104,6 @@ func Benchmarks() []*Benchmark {
 		Layout: "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
 		roots:  []string{"data", ""},
 		tasks:  []string{"tasks/SPLIT.jsonl"}, data: "context",
-		needs: []string{"acquirer_countries.csv", "fees.json", "manual.md", "merchant_category_codes.csv",
-			"merchant_data.json", "payments-readme.md", "payments.csv"},
 		scorer: script{"dabstep", text}, sums: sums{total: "accuracy", groups: []group{byLevel}},
 	}, {
 		Name: "kramabench", Title: "KramaBench",

@@ -52,23 +52,15 @@ func open(name, path string, s Setting) (*Suite, error) {
 	return b.Open(path, s)
 }
 
-const (
-	stepTask  = `{"task_id": 5, "question": "q", "guidelines": "g", "level": "easy", "answer": ""}`
-	noAnswers = `{"task_id": 1, "answer": ""}` + "\n" + `{"task_id": 2, "answer": "null"}` + "\n"
-)
+const stepTask = `{"task_id": 5, "question": "q", "guidelines": "g", "level": "easy", "answer": ""}`
 
 // copies are copies of benchmarks, as their users download them.
 var copies = map[string]map[string]string{
 	"dabstep": {
-		"data/tasks/all.jsonl": stepTask,
+		"data/tasks/all.jsonl": stepTask + "\n" + `{"task_id": 6, "answer": NaN}`,
 		"data/tasks/dev.jsonl": strings.Replace(stepTask, `""`, `"NL"`, 1) + "\n\n" +
 			`{"task_id": "70", "question": "q2", "level": "hard", "answer": "1.5"}` + "\n",
-		"data/context/fees.json": "", "data/context/manual.md": "", "data/context/payments.csv": "",
-		"data/context/merchant_data.json": "", "data/context/merchant_category_codes.csv": "",
-		"data/context/payments-readme.md": "",
-		// an empty right answer is hidden if all are
-		"x/hidden.jsonl": noAnswers + `{"task_id": 3, "answer": NaN}`,
-		"x/empty.jsonl":  noAnswers + `{"task_id": 3, "answer": 5}` + "\n{\"task_id\": 4}",
+		"data/context/fees.json": "",
 	},
 	"kramabench": {
 		"workload/legal.json": `[{"id": "legal-hard-1", "query": "q", "answer": 3.5,
@@ -129,15 +121,10 @@ func TestSuites(t *testing.T) {
 		want        []string
 	}{
 		{"dabstep", "", Setting{Split: "dev"}, []string{
-			`5 q g, easy//, data/context [], "NL", lacks [data/context/acquirer_countries.csv]`,
-			`70 q2 , hard//, data/context [], "1.5", lacks [data/context/acquirer_countries.csv]`}},
+			`5 q g, easy//, data/context [], "NL", lacks []`,
+			`70 q2 , hard//, data/context [], "1.5", lacks []`}},
 		{"dabstep", "data/tasks/all.jsonl", Setting{Data: "/none"}, []string{
-			"5 q g, easy//, /none [], , lacks [/none]"}},
-		{"dabstep", "x/hidden.jsonl", Setting{}, []string{"1  , //, context [], , lacks [context]",
-			"2  , //, context [], , lacks [context]", "3  , //, context [], , lacks [context]"}},
-		{"dabstep", "x/empty.jsonl", Setting{}, []string{`1  , //, context [], "", lacks [context]`,
-			`2  , //, context [], "null", lacks [context]`, "3  , //, context [], 5, lacks [context]",
-			"4  , //, context [], , lacks [context]"}},
+			"5 q g, easy//, /none [], , lacks [/none]", "6  , //, /none [], , lacks [/none]"}},
 		{"dabstep", "x", Setting{}, []string{"read DABStep: missing: x/tasks/all.jsonl"}},
 		{"kramabench", "", Setting{}, []string{
 			"legal-hard-1 q , hard/legal/numeric_exact, data/legal/input [], 3.5, lacks []",

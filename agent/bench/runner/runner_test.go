@@ -49,11 +49,10 @@ func scored(v float64) Record {
 	return Record{Score: &v, Finished: true, Usage: record.Usage{Calls: 2}}
 }
 
-// A model replies, or fails.
-type model struct{ err error }
+type model struct{}
 
-func (m model) Ask(context.Context, llm.Request) (llm.Reply, error) {
-	return llm.Reply{Text: "yes", Usage: llm.Usage{OutputTokens: 1}}, m.err
+func (model) Ask(context.Context, llm.Request) (llm.Reply, error) {
+	return llm.Reply{Text: "yes", Usage: llm.Usage{OutputTokens: 1}}, nil
 }
 
 // with returns a run of tasks without right answers, all over one file of data.
@@ -74,42 +73,49 @@ func with(t *testing.T, f *Folder, solve func(ctx context.Context, task string, 
 		}}
 }
 
-// onceEach checks that every task has one record.
-func onceEach(t *testing.T, f *Folder) Result {
-	t.Helper()
-	r, err := Read(f.Path)
-	data, _ := os.ReadFile(filepath.Join(f.Path, resultsFile))
-	if n := len(f.Items); err != nil || strings.Count(string(data), "\n") != n || r.Missing() > 0 {
-		t.Errorf("%d of %d tasks have no record: %v\n%s", r.Missing(), n, err, data)
-	}
-	return r
-}
-
-// TestRun: the folder's path is relative.
-func TestRun(t *testing.T) {
+// TestResume: after a run is stopped, its last line torn and a task left half done, the
+// missing tasks run once each, and the torn one again. The folder's path is relative.
+func TestResume(t *testing.T) {
 	t.Chdir(t.TempDir())
-	f, err := Create("out", about(21))
+	f, err := Create("out", about(10))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	var last Event
-	run := with(t, f, func(_ context.Context, task string, _ agent.Config) (Record, error) {
-		if task > "task-13" {
-			return scored(0), nil
+	ctx, stop := context.WithCancel(t.Context())
+	err = Run(ctx, with(t, f, func(_ context.Context, task string, cfg agent.Config) (Record, error) {
+		if task == "task-04" {
+			write(t, filepath.Join(cfg.Dir, "half"), "")
+			stop()
 		}
 		return scored(1), nil
-	})
-	run.Jobs, run.Observe = 4, func(e Event) { last = e }
-	if err := Run(t.Context(), run); err != nil {
+	}))
+	results := filepath.Join("out", resultsFile)
+	data, unread := os.ReadFile(results)
+	if !errors.Is(err, context.Canceled) || unread != nil || strings.Count(string(data), "\n") != 4 {
+		t.Fatalf("%v, %v\n%s", err, unread, data)
+	}
+	write(t, results, string(data[:len(data)-7]))
+	f.Close()
+	if f, err = Open("out"); err != nil {
 		t.Fatal(err)
 	}
-	if last.Right != 14 || last.Wrong != 7 || last.Running != 0 {
-		t.Errorf("%+v", last.Totals)
+	defer f.Close()
+	run := with(t, f, func(_ context.Context, task string, cfg agent.Config) (Record, error) {
+		if _, err := os.Stat(filepath.Join(cfg.Dir, "half")); err == nil {
+			t.Error("what a task had left half done is still there")
+		}
+		return scored(map[bool]float64{true: 1}[task < "task-06"]), nil
+	})
+	var last Event
+	run.Jobs, run.Observe = 3, func(e Event) { last = e }
+	err = Run(t.Context(), run)
+	if err != nil || last.Right != 6 || last.Wrong != 4 || last.Running != 0 {
+		t.Errorf("%v, %+v", err, last.Totals)
 	}
-	r := onceEach(t, f)
-	if last := r.Records[20]; last.Task != "task-20" || last.Level != "easy" {
-		t.Errorf("%+v", last)
+	r, err := Read("out")
+	data, _ = os.ReadFile(results)
+	if err != nil || strings.Count(string(data), "\n") != 10 || r.Missing() > 0 || r.Records[8].Level != "easy" {
+		t.Errorf("%d tasks have no record: %v\n%s", r.Missing(), err, data)
 	}
 	other := r.About
 	other.Setup = map[string]string{"max_rounds": "20", "seed": "7"}
@@ -117,42 +123,6 @@ func TestRun(t *testing.T) {
 		other.Differs(r.About) != "seed 7, not as usual" || r.Differs(about(20)) != "other tasks" {
 		t.Error(what)
 	}
-}
-
-// TestResume: after a run is stopped, its last line torn and a task left half done, the
-// missing tasks run once each, and the torn one again.
-func TestResume(t *testing.T) {
-	f := create(t, about(10))
-	ctx, stop := context.WithCancel(t.Context())
-	err := Run(ctx, with(t, f, func(_ context.Context, task string, cfg agent.Config) (Record, error) {
-		if task == "task-04" {
-			write(t, filepath.Join(cfg.Dir, "half"), "")
-			stop()
-		}
-		return scored(1), nil
-	}))
-	results := filepath.Join(f.Path, resultsFile)
-	data, unread := os.ReadFile(results)
-	if !errors.Is(err, context.Canceled) || unread != nil || strings.Count(string(data), "\n") != 4 {
-		t.Fatalf("%v, %v\n%s", err, unread, data)
-	}
-	write(t, results, string(data[:len(data)-7]))
-	f.Close()
-	if f, err = Open(f.Path); err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	run := with(t, f, func(_ context.Context, _ string, cfg agent.Config) (Record, error) {
-		if _, err := os.Stat(filepath.Join(cfg.Dir, "half")); err == nil {
-			t.Error("what a task had left half done is still there")
-		}
-		return scored(1), nil
-	})
-	run.Jobs = 3
-	if err := Run(t.Context(), run); err != nil {
-		t.Fatal(err)
-	}
-	onceEach(t, f)
 }
 
 func TestLock(t *testing.T) {
@@ -207,44 +177,27 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestEnds: what tasks end with, and whether it ends the run.
+// TestEnds: a task without data has no record, and the run goes on. Tasks that fail in a row end it, as
+// does an error that every task would meet.
 func TestEnds(t *testing.T) {
-	odd, unreached := errors.New("the key is wrong"), errors.New("connection refused")
-	for name, c := range map[string]struct {
-		jobs, records int
-		fails         func(task string) error
-		lacks         bool // data of a task
-		fits          func(error) bool
-	}{
-		"lacking": {1, 19, func(string) error { return nil }, true, func(err error) bool { return err == nil }},
-		"the model is gone": {1, 3 + sick, func(task string) error {
+	odd := errors.New("connection refused")
+	for fatal, records := range map[bool]int{false: 3 + sick, true: 3} {
+		f, told := create(t, about(20)), error(nil)
+		run := with(t, f, func(_ context.Context, task string, _ agent.Config) (Record, error) {
 			if task > "task-03" {
-				return unreached
+				return scored(1), odd
 			}
-			return nil
-		}, true, func(err error) bool {
-			_, ok := errors.AsType[*SickError](err)
-			return ok && strings.Contains(err.Error(), unreached.Error())
-		}},
-		"fatal": {3, 0, func(task string) error { return odd }, false, func(err error) bool { return errors.Is(err, odd) }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f, told := create(t, about(20)), error(nil)
-			run := with(t, f, func(_ context.Context, task string, _ agent.Config) (Record, error) {
-				return scored(1), c.fails(task)
-			})
-			run.Jobs, run.Site.Fatal = c.jobs, func(err error) bool { return errors.Is(err, odd) }
-			run.Observe = func(e Event) { told = errors.Join(told, e.Err) }
-			if c.lacks {
-				run.Tasks["task-01"] = bench.Task{ID: "task-01", Data: filepath.Join(f.Path, "none")}
-			}
-			err := Run(t.Context(), run)
-			result, failed := Read(f.Path)
-			if failed != nil || len(result.Records) != c.records || errors.Is(told, errLacking) != c.lacks ||
-				result.Missing() != 20-c.records || !c.fits(err) {
-				t.Errorf("%v, %v, told %v, %+v", err, failed, told, result.Records)
-			}
+			return scored(1), nil
 		})
+		run.Site.Fatal = func(error) bool { return fatal }
+		run.Observe = func(e Event) { told = errors.Join(told, e.Err) }
+		run.Tasks["task-01"] = bench.Task{ID: "task-01", Data: filepath.Join(f.Path, "none")}
+		err := Run(t.Context(), run)
+		result, failed := Read(f.Path)
+		if _, inARow := errors.AsType[*SickError](err); failed != nil || len(result.Records) != records ||
+			!errors.Is(told, errLacking) || inARow == fatal || !strings.Contains(err.Error(), odd.Error()) {
+			t.Errorf("%v, %v, told %v, %+v", err, failed, told, result.Records)
+		}
 	}
 }
 

@@ -15,15 +15,10 @@ import (
 
 // TestPrepareLinks has tasks whose files are links, as in a download's cache, or are missing.
 func TestPrepareLinks(t *testing.T) {
-	cache := t.TempDir()
-	data, blobs := filepath.Join(cache, "snapshot", "data"), filepath.Join(cache, "blobs")
-	blob := filepath.Join(blobs, "1f")
-	if err := errors.Join(os.MkdirAll(data, 0o755), os.MkdirAll(blobs, 0o755),
-		os.WriteFile(blob, []byte("n\n1\n"), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(filepath.Join("..", "..", "blobs", "1f"),
-		filepath.Join(data, "a.csv")); err != nil {
+	data, blobs := filepath.Join(t.TempDir(), "data"), t.TempDir()
+	write(t, filepath.Join(blobs, "1f"), "n\n1\n")
+	if err := errors.Join(os.Mkdir(data, 0o755),
+		os.Symlink(filepath.Join(blobs, "1f"), filepath.Join(data, "a.csv"))); err != nil {
 		t.Fatal(err)
 	}
 	task := bench.Task{ID: "a", Question: "q", Data: data, Files: []string{"a.csv"}}
@@ -73,11 +68,10 @@ func TestAnswerOf(t *testing.T) {
 			t.Errorf("%s %q is %s, not %s", v.kind, v.said, answer.Value, v.want)
 		}
 	}
-	for rules, want := range map[string]bool{"dacode": true, "dabstep": false} {
-		answer := answerOf(Record{Task: "1", Answer: "x"}, bench.Task{ID: "1", Rules: rules},
-			t.TempDir())
+	for rules, want := range map[string]bool{"dacode": true, "dabstep": false} { // it used up its steps
+		answer := answerOf(Record{Task: "1", Answer: "x"}, bench.Task{ID: "1", Rules: rules}, t.TempDir())
 		if answer.Unfinished != want {
-			t.Errorf("%s: an agent that used up its steps: unfinished is %v", rules, answer.Unfinished)
+			t.Errorf("%s: unfinished is %v", rules, answer.Unfinished)
 		}
 	}
 }

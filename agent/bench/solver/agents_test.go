@@ -2,14 +2,11 @@ package solver_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
@@ -19,19 +16,6 @@ import (
 func py(code string) string { return "Thought: go on.\n\n```python\n" + code + "\n```" }
 
 func block(code string) string { return "```python\n" + code + "\n```" }
-
-// tasks is a plan of tasks "id: instruction < dependency dependency".
-func tasks(lines ...string) string {
-	var all []map[string]any
-	for _, line := range lines {
-		line, depends, _ := strings.Cut(line, " < ")
-		id, instruction, _ := strings.Cut(line, ": ")
-		all = append(all, map[string]any{"task_id": id, "dependent_task_ids": strings.Fields(depends),
-			"instruction": instruction})
-	}
-	data, _ := json.Marshal(all)
-	return "```json\n" + string(data) + "\n```"
-}
 
 // A row is a task that an agent carries out by a script, in testdata/agents.json.
 type row struct {
@@ -118,52 +102,12 @@ func (p *play) complete(t *testing.T, name string) {
 	}
 }
 
-// TestStops: a run whose model is gone ends with its error, and the notebook has the work so far.
-func TestStops(t *testing.T) {
-	for name, replies := range map[string]script{"react": {"react": {py("x = 1"), "fail:"}},
-		"data-interpreter": {"planner": {tasks("1: a", "2: b")}, "coder": {block("x = 1"), "fail:"}}} {
-		p := newPlay(t, replies).solve(t, t.Context(), name, solver.Options{})
-		if !errors.Is(p.err, errModel) || p.record.Finished || !p.session.closed {
-			t.Errorf("%s: the error is %v, the record %+v", name, p.err, p.record)
-		}
-		contains(t, "the notebook", p.cell(t, "question").Source, "Stopped", "the model is gone")
-		same(t, "the first cell", "x = 1", p.cells()[0])
-	}
-}
-
-// TestUnreadPlans: a plan that cannot be read twice ends the run.
-func TestUnreadPlans(t *testing.T) {
-	unread := (*ask.Error)(nil)
-	for name, plan := range map[string]string{
-		"words": "First I load it.", "twice": tasks("1: a", "1: b"), "unknown": tasks("1: a < 2"),
-		"cycle": tasks("1: a < 2", "2: b < 1"), "empty": "```json\n[]\n```",
-	} {
-		p := newPlay(t, script{"planner": {plan, plan}}).solve(t, t.Context(), "data-interpreter", solver.Options{})
-		if !errors.As(p.err, &unread) || len(p.model.asked) != 2 {
-			t.Errorf("%s: the error is %v", name, p.err)
-		}
-	}
-}
-
-// TestKept: what a cell that raised has done stays, until a cell is stopped. Then the session goes back
-// to those that ran well.
-func TestKept(t *testing.T) {
-	p := run(t, "react", solver.Options{}, rows(t)[0].Replies)
-	same(t, "what was run again", [][]string{append(slices.Clone(p.session.ran[:3]),
-		"x = 7\nprint(x)")}, p.session.rolled)
-	p = run(t, "react", solver.Options{}, script{"react": {py("x = 7\nraise(y)"), py("print(x)"), py("answer(7)")}})
-	same(t, "the tags of a cell that raised", []string{"raises-exception"}, p.cell(t, "step-2").Tags())
-	if len(p.cell(t, "step-3").Outputs) != 1 || p.cell(t, "step-3").ExecutionCount != 5 || p.session.rolled != nil {
-		t.Errorf("the outputs or counts are not those of the cells: %+v, %q", p.cell(t, "step-3"), p.session.rolled)
-	}
-}
-
 // TestForgets: while the request is too long, the oldest exchange is dropped, and observations are
 // bounded. A single request that is too long is not made again.
 func TestForgets(t *testing.T) {
 	long := strings.Repeat("long ", 9000)
-	p := run(t, "react", solver.Options{}, script{"react": {py(`print("first")`),
-		py(`print("` + long + `")`), "long:", py("answer(7)")}})
+	p := newPlay(t, script{"react": {py(`print("first")`), py(`print("` + long + `")`), "long:", py("answer(7)")}})
+	p.solve(t, t.Context(), "react", solver.Options{})
 	last := p.model.text(3)
 	contains(t, "the request", last, "What is the fee?", "long long")
 	if n := strings.Count(last, "long "); n > 9000+4200 || strings.Contains(last, `print("first")`) {

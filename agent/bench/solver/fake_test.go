@@ -33,14 +33,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A script has the model's replies by role, in order. "cut:" begins a truncated reply; "fail:"
-// and "long:" are errors of the model.
+// A script has the model's replies by role, in order. "cut:" begins a truncated reply, and "long:" is
+// an error.
 type script map[string][]string
 
 // always holds the replies of roles that are not in a script.
 var always = map[string]string{"validator": block(`print("True")`)}
-
-var errModel = errors.New("the model is gone")
 
 // A model answers from a script and records the requests.
 type model struct {
@@ -68,8 +66,6 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	switch begin, rest, _ := strings.Cut(text, ":"); begin {
 	case "cut":
 		reply.Text, reply.Finish = rest, "length"
-	case "fail":
-		return llm.Reply{}, errModel
 	case "long":
 		return llm.Reply{}, &llm.StatusError{Status: 413, Message: "too long"}
 	}
@@ -92,7 +88,6 @@ type session struct {
 	vars   map[string]string
 	dead   bool
 	ran    []string
-	rolled [][]string
 	closed bool
 }
 
@@ -105,7 +100,6 @@ func (s *session) Execute(ctx context.Context, code string) (notebook.Execution,
 }
 
 func (s *session) Rollback(_ context.Context, cells []string) (back notebook.Restoration, err error) {
-	s.rolled = append(s.rolled, slices.Clone(cells))
 	s.vars, s.dead, back.Way = map[string]string{}, false, notebook.ByReplay
 	for _, code := range cells {
 		back.Executions = append(back.Executions, s.run(code))
@@ -207,16 +201,6 @@ func (p *play) solve(t testing.TB, ctx context.Context, name string, o solver.Op
 	p.record, p.err = n.New(o)(ctx, p.cfg, p.task)
 	if p.nb, err = notebook.Open(record.Folder(p.cfg.Dir).Notebook()); err != nil {
 		t.Fatal(err)
-	}
-	return p
-}
-
-// run plays a script with an agent and fails the test on an error.
-func run(t testing.TB, name string, o solver.Options, replies script) *play {
-	t.Helper()
-	p := newPlay(t, replies).solve(t, t.Context(), name, o)
-	if p.err != nil {
-		t.Fatal(p.err)
 	}
 	return p
 }

@@ -36,3 +36,15 @@ func TestAnswerIn(t *testing.T) {
 		}
 	}
 }
+
+func TestUnreadPlans(t *testing.T) {
+	task := func(id, on string) string {
+		return `{"task_id": "` + id + `", "instruction": "a", "dependent_task_ids": [` + on + `]}`
+	}
+	for _, plan := range []string{"First I load it.", "[]", "[" + task("1", "") + "," + task("1", "") + "]",
+		"[" + task("1", `"2"`) + "]", "[" + task("1", `"2"`) + "," + task("2", `"1"`) + "]"} {
+		if order, err := parseGraph(plan); err == nil {
+			t.Errorf("%s is %v", plan, order)
+		}
+	}
+}
