@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent/llm"
-	"dsstar/agent/record"
 )
 
 // A group are replies of one role that read alike: as a value, in JSON ("": as none), or with a
@@ -23,15 +22,11 @@ type group struct {
 	Replies []string
 }
 
-var verdict = Format[record.Verdict]{Parse: reads(func(form judgement) (record.Verdict, error) {
-	return form.verdict()
-}, append(onPoints, "readings")...)}
-
 var asked = []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}
 
 // readers read a reply in each form that a role may be asked for.
 var readers = map[string]func(string) (any, error){
-	"code": as(Code), "step": as(Step), "yes or no": as(YesNo), "verdict": as(verdict),
+	"code": as(Code), "step": as(Step), "yes or no": as(YesNo), "verdict": as(YesNo),
 	"route of 3 steps": as(Route(3)), "route of no steps": as(Route(0)),
 	"solution": as(Solutions(false)), "solution with readings": as(Solutions(true)),
 	"judgement": as(Judgements(3, 0, nil, false, 0)), "judgement that names readings": as(Judgements(3, 0, nil, true, 0)),
@@ -73,13 +68,6 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-func TestBlocks(t *testing.T) {
-	got := Blocks("Words.\n```py\nx = 1\n```\n~~~ sh -e\nls\n~~~\n````\n```\n````\n```json\nopen")
-	if d := cmp.Diff([]Block{{"python", "x = 1"}, {"sh", "ls"}, {"", "```"}, {"json", "open"}}, got); d != "" {
-		t.Error(d)
-	}
-}
-
 // TestUnread: what is no reply, or not all of it, is not read.
 func TestUnread(t *testing.T) {
 	for _, c := range []struct {
@@ -92,9 +80,6 @@ func TestUnread(t *testing.T) {
 		{llm.Reply{Finish: "content_filter"}, errRefusal},
 		{llm.Reply{Finish: "stop", Text: "Yes"}, nil},
 	} {
-		if _, err := anyText.Read(c.reply); !errors.Is(err, c.want) {
-			t.Errorf("%.40q is %v, want %v", c.reply.Text, err, c.want)
-		}
 		if _, err := YesNo.Read(c.reply); !errors.Is(err, c.want) {
 			t.Errorf("%.40q as yes or no is %v, want %v", c.reply.Text, err, c.want)
 		}

@@ -37,8 +37,7 @@ func TestForm(t *testing.T) {
 	} {
 		asker := NewAsker(Settings{Model: m}, func() prompts.Part { return prompts.Workplace{} }, nil)
 		request := Request{Role: "judge", Words: func() []prompts.Part { return []prompts.Part{prompts.Answer{}} }}
-		got, err := Role(t.Context(), asker, request, form)
-		if err != nil || !got.Unfinished || len(m.asked) != 2 {
+		if got, err := Role(t.Context(), asker, request, form); err != nil || !got.Unfinished || len(m.asked) != 2 {
 			t.Fatalf("%+v, %v, %d calls", got, err, len(m.asked))
 		}
 		for i, r := range m.asked {

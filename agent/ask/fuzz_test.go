@@ -27,20 +27,14 @@ func FuzzReplies(f *testing.F) {
 		}
 		lower, isJSON := strings.ToLower(reply), strings.ContainsAny(reply, "\r{\\")
 		code, err := readText(Code, reply)
-		check((err == nil) == (strings.TrimSpace(code) != ""), "code", err)
-		for line := range strings.Lines(code) {
-			check(isJSON || strings.Contains(reply, strings.TrimSpace(line)), "a line of code", line)
-		}
-
-		v, err := readText(verdict, reply)
-		yes, err2 := readText(YesNo, reply)
+		first, _, _ := strings.Cut(strings.TrimSpace(code), "\n")
+		check((err == nil) == (first != "") && (isJSON || strings.Contains(reply, first)), "code", code)
+		v, err := readText(YesNo, reply)
 		check(!v.Inconclusive || v.Sufficient && v.Reason != "", "verdict", v)
-		check(!v.Sufficient || v.Inconclusive || isJSON || strings.Contains(lower, "sufficient") ||
-			strings.Contains(lower, "yes"), "verdict", v)
-		check((err2 == nil) == (err == nil) && yes == v, "yes or no", yes)
+		check(!v.Sufficient || v.Inconclusive || isJSON || strings.Contains(lower, "sufficient") || strings.Contains(lower, "yes"), "verdict", v)
 		route, err := readText(Route(3), reply)
-		check(route.Back >= 0 && route.Back <= 3 && (err == nil || route.Back == 0), "route", route)
-		check(err != nil || route.Back > 0 || isJSON || strings.Contains(lower, "add"), "route", route)
+		check(route.Back >= 0 && route.Back <= 3 && (err == nil || route.Back == 0) &&
+			(err != nil || route.Back > 0 || isJSON || strings.Contains(lower, "add")), "route", route)
 		step, err := readText(Step, reply)
 		check((err == nil) == (step != "") && !strings.ContainsAny(step, "\n") && len(step) <= 2000, "step", step)
 		s, err := readText(Solutions(true), reply)
@@ -54,8 +48,7 @@ func FuzzReplies(f *testing.F) {
 		all, err := readText(Branches(asked, 3), reply)
 		check((err == nil) == (len(all) > 0), "branches", all)
 		for _, b := range append(all, j.Branches...) {
-			check(slices.Contains(asked, Branch{Point: b.Point, Option: b.Option}) && b.Steps >= 0 && b.Steps <= 3 &&
-				b.Code != "", "branch", b)
+			check(slices.Contains(asked, Branch{Point: b.Point, Option: b.Option}) && b.Steps >= 0 && b.Steps <= 3 && b.Code != "", "branch", b)
 		}
 		r, err := readText(Rulings(3), reply)
 		check((err == nil) == (r.Ruling != "") && (r.Ruling != "second" || r.Reason != "") && r.Wrong >= 0 && r.Wrong <= 3 &&

@@ -1,13 +1,12 @@
 package llm_test
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
-
-	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent/llm"
 	"dsstar/agent/llm/llmtest"
@@ -52,68 +51,51 @@ func inSchema() llm.Request {
 			`{"yes":{"type":"boolean"}},"required":["yes"],"additionalProperties":false}`)}}
 }
 
-// TestTakes: an endpoint that refuses or ignores a schema is asked again without, at once and from then on; any other error is no reason to. The trace has the request as it was sent,
-// and replies are replayed and remembered from it in either form.
+// TestTakes: an endpoint that refuses or ignores a schema is asked again without, at once and from then
+// on; any other error is no reason to. The trace has the request as it was sent, and replies are replayed
+// from it in either form.
 func TestTakes(t *testing.T) {
 	taking, not := true, false
 	object := llmtest.Each(llmtest.Response{Text: `{"yes": true}`})
 	text := llmtest.Each(llmtest.Response{Text: "Yes", Usage: llm.Usage{InputTokens: 3}})
-	refusing := func(status int, message string) func(llmtest.Request) llmtest.Response {
-		return func(r llmtest.Request) llmtest.Response {
-			if r.Schema != "" {
-				return llmtest.Refuse(status, "", message)
-			}
-			return text(r)
-		}
-	}
 	for name, c := range map[string]struct {
 		reply  func(llmtest.Request) llmtest.Response
 		schema *bool
-		sent   string // with each call
+		sent   string // the schema with each call
 	}{
-		"takes it":             {object, nil, "schema schema"},
-		"takes none":           {text, &not, "text text"},
-		"refuses it":           {llmtest.RefuseSchemas(text), nil, "schema text text"},
-		"cannot process it":    {refusing(422, "failed to parse grammar"), nil, "schema text text"},
-		"ignores it":           {text, nil, "schema text text"},
-		"replied in text once": {text, &taking, "schema schema"}, // the model's fault
-		"another error":        {refusing(400, "no such model"), nil, "schema schema"},
-		"a bad key":            {refusing(401, "no schema"), nil, "schema schema"},
+		"takes it":             {object, nil, "judgement judgement"},
+		"takes none":           {text, &not, "none none"},
+		"refuses it":           {llmtest.RefuseSchemas(400, "This response_format type is unavailable now", text), nil, "judgement none none"},
+		"cannot process it":    {llmtest.RefuseSchemas(422, "failed to parse grammar", text), nil, "judgement none none"},
+		"ignores it":           {text, nil, "judgement none none"},
+		"replied in text once": {text, &taking, "judgement judgement"}, // the model's fault
+		"another error":        {llmtest.RefuseSchemas(400, "no such model", text), nil, "judgement judgement"},
+		"a bad key":            {llmtest.RefuseSchemas(401, "no schema", text), nil, "judgement judgement"},
 	} {
 		s, path := llmtest.New(t, c.reply), filepath.Join(t.TempDir(), "trace.jsonl")
-		e := endpoint(s)
+		e, sent := endpoint(s), ""
 		e.Schema = c.schema
 		m := llm.Traced(must(e.Open()), openTrace(t, path))
 		first, err1 := m.Ask(t.Context(), inSchema())
 		second, err2 := m.Ask(t.Context(), inSchema())
-		var sent []string
 		for _, r := range s.Requests() {
-			word := map[bool]string{true: "text", false: "schema"}[r.Schema == ""]
+			sent += " " + cmp.Or(r.Schema, "none")
 			if strings.Contains(r.Last(), "Reply with") != (r.Schema == "") {
 				t.Errorf("%s: %+v", name, r)
 			}
-			sent = append(sent, word)
 		}
-		if got := strings.Join(sent, " "); got != c.sent {
-			t.Errorf("%s: sent %s, want %s", name, got, c.sent)
+		all, last := readTrace(path), s.Requests()[len(s.Requests())-1]
+		failed := strings.HasPrefix(name, "a")
+		if sent != " "+c.sent || (err1 != nil) != failed || (err2 != nil) != failed || (all[1].Error != "") != failed {
+			t.Errorf("%s: sent%s, %v, %v", name, sent, err1, err2)
 		}
-		all, last := readTrace(path), s.Requests()[len(sent)-1]
-		if failed := strings.HasPrefix(name, "a"); failed || err1 != nil || err2 != nil {
-			if !failed || err1 == nil || err2 == nil || all[1].Error == "" {
-				t.Errorf("%s: %v, %v", name, err1, err2)
-			}
+		if failed {
 			continue
 		}
-		if name == "ignores it" && (first.Usage.InputTokens != 6) {
-			t.Errorf("%s: it is not paid: %+v", name, first)
-		}
-		if d := cmp.Diff(last.Messages, all[1].Messages); d != "" || all[1].Schema != last.Schema ||
-			second.Schema != (last.Schema != "") {
-			t.Errorf("%s: %+v\n%s", name, all[1], d)
-		}
 		again, err := llm.Replay(all, false).Ask(t.Context(), inSchema())
-		if err != nil || again.Text != first.Text || again.Schema != first.Schema {
-			t.Errorf("%s: %+v, %v", name, again, err)
+		if !slices.Equal(last.Messages, all[1].Messages) || all[1].Schema != last.Schema || second.Schema != (last.Schema != "") ||
+			err != nil || again.Text != first.Text || again.Schema != first.Schema || name == "ignores it" && first.Usage.InputTokens != 6 {
+			t.Errorf("%s: %+v, %+v, replayed %+v, %v", name, first, all[1], again, err)
 		}
 	}
 }

@@ -74,7 +74,6 @@ func TestFailures(t *testing.T) {
 			return ok && bad.Provider == "acme" && bad.KeyEnv == "ACME_KEY" && !bad.Unsent
 		}},
 		"a bad key at Gemini":     {body(400, `[{"error":{"code":400,"message":"API key not valid. Please pass one."}}]`), 1, isCredential},
-		"a list of errors":        {body(400, `[{"error":{"code":400,"message":"Unknown name \"x\""}}]`), 1, isStatus(400, `Unknown name "x"`)},
 		"no money left":           {llmtest.Refuse(429, "insufficient_quota", "pay"), 1, isStatus(429, "pay")},
 		"a wait that is too long": {headed(429, "Retry-After", "7200"), 1, isStatus(429, "why")},
 		"a web page": {body(200, "<!doctype html>\n<title>Hi</title>"), 1,

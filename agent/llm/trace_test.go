@@ -2,7 +2,6 @@ package llm_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -25,25 +24,6 @@ func openTrace(t *testing.T, path string) *llm.Trace {
 	trace := must(llm.OpenTrace(path))
 	t.Cleanup(func() { trace.Close() })
 	return trace
-}
-
-// A call cancelled by the end of a run is recorded as stopped; a later call is not recorded.
-func TestTraceStopped(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "trace.jsonl")
-	ctx, cancel := context.WithCancel(t.Context())
-	s := llmtest.New(t, func(llmtest.Request) llmtest.Response {
-		cancel()
-		return llmtest.Response{Stall: true}
-	})
-	m := llm.Traced(must(endpoint(s).Open()), openTrace(t, path))
-	for range 3 {
-		if _, err := m.Ask(ctx, question); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	}
-	if all := readTrace(path); len(all) != 1 || !all[0].Stopped || all[0].Error == "" {
-		t.Errorf("%+v", all)
-	}
 }
 
 // TestTraceRoundTrip: exchanges are recorded as they were sent and came, failed ones too, without the key;

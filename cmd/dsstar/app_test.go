@@ -116,7 +116,7 @@ func (m roles) reply() func(llmtest.Request) llmtest.Response {
 		asked[role]++
 		return replies[min(asked[role], len(replies))-1]
 	}
-	return llmtest.RefuseSchemas(func(r llmtest.Request) llmtest.Response {
+	return llmtest.RefuseSchemas(400, "This response_format type is unavailable now", func(r llmtest.Request) llmtest.Response {
 		mu.Lock()
 		defer mu.Unlock()
 		switch role := roleOf(r); {

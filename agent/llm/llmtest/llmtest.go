@@ -28,7 +28,6 @@ type Request struct {
 	N        int // from 1, in order of arrival
 	Model    string
 	Messages []llm.Message
-	Stream   bool
 	Schema   string // name of the JSON schema of the reply; "": none
 	Query    string // of the URL
 	Header   http.Header
@@ -116,16 +115,14 @@ func Each(responses ...Response) func(Request) Response {
 // Refuse returns an error in OpenAI's form.
 func Refuse(status int, code, message string) Response {
 	body, _ := json.Marshal(object{"error": object{"code": code, "message": message, "type": "error"}})
-	return Response{Status: status, Body: string(body),
-		Header: map[string]string{"Content-Type": "application/json"}}
+	return Response{Status: status, Body: string(body)}
 }
 
 // RefuseSchemas refuses requests with a JSON schema, as endpoints without support for them do.
-func RefuseSchemas(reply func(Request) Response) func(Request) Response {
+func RefuseSchemas(status int, message string, reply func(Request) Response) func(Request) Response {
 	return func(r Request) Response {
 		if r.Schema != "" {
-			return Refuse(http.StatusBadRequest, "invalid_request_error",
-				"This response_format type is unavailable now")
+			return Refuse(status, "invalid_request_error", message)
 		}
 		return reply(r)
 	}
@@ -166,8 +163,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 
 func (s *Server) receive(h *http.Request, body gjson.Result) Request {
 	schema := body.Get("response_format.json_schema")
-	r := Request{Model: body.Get("model").Str, Stream: body.Get("stream").Bool(),
-		Schema: schema.Get("name").Str, Query: h.URL.RawQuery, Header: h.Header.Clone(), Body: body.Raw}
+	r := Request{Model: body.Get("model").Str, Schema: schema.Get("name").Str,
+		Query: h.URL.RawQuery, Header: h.Header.Clone(), Body: body.Raw}
 	if schema.Exists() && (!schema.Get("strict").Bool() || strings.Count(r.Body, `"properties":{`) !=
 		strings.Count(r.Body, `"additionalProperties":false`)) {
 		s.t.Errorf("llmtest: a request with a schema that is not strict: %s", r.Body)
