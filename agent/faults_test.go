@@ -1,9 +1,14 @@
 package agent_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -13,7 +18,137 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/prompts"
 )
+
+// TestUnfit: an answer in another form than is asked for is not verified, nor is one that is none,
+// nor one whose sentences say another number, whoever agrees. Where the data hold no answer, nothing
+// else is one.
+func TestUnfit(t *testing.T) {
+	const q, none = "What is the value?", "Verdict: inconclusive\nReason: no shop is in Bremen"
+	for _, c := range []struct{ question, form, verdict, answer, summary, doubt string }{
+		{"Save it as counts.csv.", "", yes, "counts.csv", "", "counts.csv"},
+		// these are no answers
+		{q, "", yes, "nan", "", "no answer"},
+		{q, "", yes, "Empty DataFrame\nColumns: [a]\nIndex: []", "", "no answer"},
+		{q, "", yes, "<generator object f at 0x7f12>", "", "no answer"},
+		{q, "", yes, "[]", "", ""},
+		{q, "a number, or None if there is none", yes, "None", "", ""},
+		{q, "", yes, "North, nan, 5", "", ""},
+		// the data hold none
+		{q, `A number, or "so none".`, none, "Not Applicable", "", ""},
+		{q, `A number, or "so none".`, none, "so none", "", ""},
+		{q, `A number, or "so none".`, none, "nan", "", ""},
+		{q, `A number, or "so none".`, none, "182 orders", "", "the data"},
+		// the sentences
+		{q, "", yes, "11963.04", "It is 1.00 euros, by 200 orders.", "summary"},
+		{q, "", yes, "North", "It is North, with 40 orders.", ""},
+	} {
+		last := "print(x)\ny"
+		p := play(t, simple.with(script{"cell": "x = " + strconv.Quote(c.answer) + "\ny = " +
+			strconv.Quote(c.summary) + "\nsave(other.csv, x)\nprint(200)", "last": last, "debugger": last,
+			"arbiter": "Ruling: same\nReason: a word", "verdict": c.verdict}), asking(c.question, c.form), quickly).noError(t)
+		if p.Answer() != c.answer || p.Verified() != (c.doubt == "") {
+			t.Errorf("%q: answer %q, doubts %q", c.form, p.Answer(), p.Doubts())
+		}
+		if said := strings.Contains(c.summary, c.answer); (p.Summary() != "") != said {
+			t.Errorf("the summary of %s is %q", p.Answer(), p.Summary())
+		}
+		contains(t, strings.Join(p.Doubts(), "\n"), c.doubt)
+	}
+}
+
+// TestRewrittenData: what changes in the data during the run is found, whatever size and date say, and
+// what only touches them is not. The record keeps the sums, by which later data are told from them.
+func TestRewrittenData(t *testing.T) {
+	for what, doubt := range map[string]string{"18\n": "a.csv was changed", "17\n": ""} {
+		p := play(t, simple, withData(t, tables("a.csv")), quickly, func(s *stage) {
+			s.model.before = func(_ context.Context, key string) error {
+				path := filepath.Join(s.task.Data, "a.csv")
+				info, text := must(os.Stat(path)), must(os.ReadFile(path))
+				if key == "second the answer" {
+					text = bytes.ReplaceAll(text, []byte("17\n"), []byte(what))
+				}
+				return errors.Join(os.WriteFile(path, text, 0o644), os.Chtimes(path, info.ModTime(), info.ModTime()))
+			}
+		}).noError(t)
+		contains(t, strings.Join(p.Doubts(), "\n"), doubt)
+		now := slices.Clone(p.Task.Files)
+		if now[0].Sum = strings.Repeat("0", 64); p.Verified() != (doubt == "") || p.Task.Files[0].Sum == "" || p.DataChanges(now) == "" {
+			t.Errorf("%q: doubts %q, files %+v", what, p.Doubts(), p.Task.Files)
+		}
+	}
+}
+
+// TestMoreTime: a cell that ran for too long runs again if it has more time, and only then.
+func TestMoreTime(t *testing.T) {
+	hangs := of(simple.with(script{"cell": "hang()", "debugger": "x = 1\nprint(x)"}))
+	for limit, again := range map[time.Duration]bool{0: false, time.Hour: true} {
+		p := hangs.on(nil, simple, func(s *stage) { s.config.CellTimeout = limit }).play(t)
+		equal(t, limit.String(), slices.Contains(p.ranCells(), "hang()"), again)
+	}
+}
+
+// TestSecondIsApart: it runs on what the set-up leaves, in a session of its own if there can be
+// one, and nothing of it stays; in somebody else's session no branch leaves anything either.
+func TestSecondIsApart(t *testing.T) {
+	for _, refusal := range []error{nil, errors.ErrUnsupported} {
+		p := play(t, three.with(script{"second": "x = 123\nx"}), refuses(agent.Second, refusal)).noError(t)
+		cells, rolled := p.Cells(), p.world.of(agent.Work)[0].rolled
+		if refusal != nil {
+			equal(t, "the session goes back to", rolled[len(rolled)-2:], [][]string{cells[:2], cells})
+		} else {
+			equal(t, "it begins with", p.world.of(agent.Second)[0].ran[:2], cells[:2])
+			equal(t, "times that the run's session went back", len(rolled), 0)
+		}
+		if s := p.Second; !p.Verified() || s.Answer != "123" || s.Together != (refusal != nil) {
+			t.Errorf("%q, %+v", p.Doubts(), s)
+		}
+		lacks(t, strings.Join(cells, "\n"), "x = 123")
+	}
+	p := play(t, open.with(script{"second": "w = 3\nagreed()"}), hosted).noError(t)
+	work := p.world.of(agent.Work)[0]
+	equal(t, "the last state", work.rolled[len(work.rolled)-1], p.Cells()[:len(p.Cells())-1])
+	if work.vars["w"] != "" || work.vars["x"] != "1" || p.OpenReadings()[0].Options[1].Answer != "2" || !p.Second.Agrees {
+		t.Errorf("%v, %+v, %+v", work.vars, p.Readings, p.Second)
+	}
+}
+
+// TestBaseline: another method is stopped and goes on. What it has asked and run is in the journal, and
+// what a cell that raised has done stays.
+func TestBaseline(t *testing.T) {
+	work := func(ctx context.Context, d *agent.Desk) (string, bool, error) {
+		for _, cell := range []string{"x = 1\nraise KeyError(\"x\")", "print(x)"} {
+			_, err := d.Run(ctx, "I look.", cell)
+			if err != nil {
+				return "", false, err
+			}
+			step, err := ask.Role(ctx, d.Asker(), ask.Request{Role: "planner", Subject: cell,
+				Words: func() []prompts.Part { return []prompts.Part{prompts.Coder{Step: cell}} }}, ask.Step)
+			if err = errors.Join(err, d.Note(step, "")); err != nil {
+				return "", false, err
+			}
+		}
+		return "1", true, nil
+	}
+	gone := errors.New("gone")
+	other := func(s *stage) {
+		s.quick, s.config.Baseline = true, &agent.Baseline{Answer: work, System: prompts.Workplace{}}
+		s.config.Method = record.Method{Agent: "other"}
+		s.model.before = func(_ context.Context, key string) error {
+			return map[bool]error{true: gone}[s.resume == nil && key == "planner print(x)"]
+		}
+	}
+	p := play(t, published, other)
+	q := goOn(t, published, p.Trajectory, other).noError(t)
+	first, kept := q.Rounds[0].Accepted()
+	if !errors.Is(p.err, gone) || q.Answer() != "1" || q.Verified() || !q.Sufficient() || !kept || !first.Kept || q.Steps() != 2 {
+		t.Errorf("%v, and then the record is %+v", p.err, q.Rounds)
+	}
+	if !slices.Equal(q.model.asked, []string{"planner print(x)"}) || q.world.sessions != nil {
+		t.Errorf("asked again: %v, sessions %v", q.model.asked, q.world.sessions)
+	}
+}
 
 // TestErrors has the events of a run. An error that no cell can cause ends the run and is there for errors.As, wherever it comes from: the
 // model, a session that does not open, or an observer, as of a full disk.

@@ -125,13 +125,12 @@ func play(t reporter, replies script, change ...func(*stage)) *played {
 		}
 		return watch(e, tr)
 	}
-	switch {
-	case s.resume != nil:
+	if s.resume != nil {
 		if p.world.answer = s.resume.Answer(); len(s.resume.Edits())+len(s.resume.Later) > 0 {
 			journal.Drop(s.resume.Journal, "cell", agrees) // with another answer
 		}
 		p.Trajectory, p.err = agent.Resume(s.ctx, s.config, s.resume, s.task.Files)
-	default:
+	} else {
 		p.Trajectory, p.err = agent.Run(s.ctx, s.config, s.task)
 	}
 

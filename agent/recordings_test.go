@@ -177,8 +177,6 @@ var recordings = map[string]turns{
 	"no readings wanted":             of(open, func(s *stage) { s.config.Method.NoReadings = true }),
 	"sentences that name the folder": of(simple.with(script{"last": "y = here\ny += \" holds 1\"\nprint(x)\ny"})).unkilled(),
 	"no session for the proof":       of(simple, refuses(agent.Prove, errors.New("no memory"))).unkilled().on(nil, script{}),
-	"a session that ends twice": of(simple.with(script{"verdict round 1": no, "debugger": "x = 1\nprint(x)",
-		"cell round 1": "x = 1\nends()\nprint(x)"})).unkilled(),
 	"a step that prints something else again": of(simple.with(script{"cell": "x = tick()\nprint(x)",
 		"verdict round 1": no, "cell round 2": "die()", "debugger": "y = x\nprint(y)"})).unkilled(),
 	"a step that does not run again": of(simple.with(script{"verdict round 1": no, "debugger": "print(x)",

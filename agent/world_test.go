@@ -136,24 +136,21 @@ func traced(script string) string {
 	var request string
 	var q lineage.Query
 	var cells [2][][]string
-	err := json.Unmarshal([]byte(literal), &request)
+	must(0, json.Unmarshal([]byte(literal), &request))
 	if several {
-		err = errors.Join(err, json.Unmarshal([]byte(request), &cells))
-	} else {
-		err = errors.Join(err, json.Unmarshal([]byte(request), &q))
-	}
-	said, of := constant.FindString(q.Code), map[string]string{"": "{}",
-		"# of a folder": `{"doubts": ["the answer depends on the order in which a folder lists its files"]}`,
-		"# a copy":      `{"doubts": ["it is a copy"]}`}
-	switch {
-	case err != nil:
-		return err.Error()
-	case several:
+		must(0, json.Unmarshal([]byte(request), &cells))
 		return apartOf(cells)
-	case of[said] == "":
-		return `{"problem": "it is typed in"}`
 	}
-	return of[said]
+	must(0, json.Unmarshal([]byte(request), &q))
+	switch constant.FindString(q.Code) {
+	case "":
+		return "{}"
+	case "# of a folder":
+		return `{"doubts": ["the answer depends on the order in which a folder lists its files"]}`
+	case "# a copy":
+		return `{"doubts": ["it is a copy"]}`
+	}
+	return `{"problem": "it is typed in"}`
 }
 
 // apartOf is what the program says that reads on which questions cells do not build: they mention no
