@@ -90,10 +90,10 @@ func (b *Budget) pay(cost float64) {
 	}
 }
 
-// Used returns the calls so far, their cost in US dollars as far as prices are known, and a
+// Used returns the cost of the calls so far in US dollars, as far as prices are known, and a
 // *[BudgetError] once a call was refused.
-func (b *Budget) Used() (calls int, paid float64, refused error) {
+func (b *Budget) Used() (paid float64, refused error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.calls, b.paid, b.spent
+	return b.paid, b.spent
 }

@@ -49,10 +49,10 @@ func (a *Asker) Continue(before record.Spent) {
 	a.spent = before
 }
 
-// Call makes a request of a model and counts it. What is to be masked leaves as stand-ins, and they
+// Call makes a request of the model and counts it. What is to be masked leaves as stand-ins, and they
 // are turned back in the reply: nothing else asks a model. Errors are a *[BudgetError], those of the
 // model, and ctx's.
-func (a *Asker) Call(ctx context.Context, model llm.Model, request llm.Request) (llm.Reply, error) {
+func (a *Asker) Call(ctx context.Context, request llm.Request) (llm.Reply, error) {
 	if err := a.reserve(); err != nil {
 		return llm.Reply{}, err
 	}
@@ -64,7 +64,7 @@ func (a *Asker) Call(ctx context.Context, model llm.Model, request llm.Request) 
 		a.Stream(request.Role, request.Subject, nil)
 	}
 	a.mask(&request)
-	reply, err := model.Ask(ctx, request)
+	reply, err := a.Model.Ask(ctx, request)
 	if err != nil {
 		return reply, Overdue(ctx, err)
 	}
@@ -128,7 +128,7 @@ type kept struct {
 func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
 	format Format[T]) (kept, error) {
 	request.Schema, request.Form = format.Schema, format.Form
-	reply, err := a.Call(ctx, a.Model, request)
+	reply, err := a.Call(ctx, request)
 	if err != nil {
 		return kept{}, err
 	}
@@ -140,7 +140,7 @@ func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
 		request.Subject += ", asked again"
 		request.Messages = append(slices.Clip(request.Messages),
 			llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
-		if reply, err = a.Call(ctx, a.Model, request); err != nil {
+		if reply, err = a.Call(ctx, request); err != nil {
 			return kept{}, err
 		}
 	}

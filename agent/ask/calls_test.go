@@ -27,7 +27,7 @@ func TestCalls(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range 20 {
 		all.Go(func() {
-			_, err := a.Call(t.Context(), m, llm.Request{Role: []string{"a", "b"}[n%2], Messages: []llm.Message{{}}})
+			_, err := a.Call(t.Context(), llm.Request{Role: []string{"a", "b"}[n%2], Messages: []llm.Message{{}}})
 			if _, spent := errors.AsType[*BudgetError](err); spent {
 				refused.Add(1)
 			}
@@ -47,7 +47,7 @@ func TestGroundIsMasked(t *testing.T) {
 	a := NewAsker(Settings{Model: m}, nil, nil)
 	const text = "key AKIAIOSFODNN7EXAMPLE \"quoted\""
 	request := llm.Request{RestsOn: []any{text}, Messages: []llm.Message{{Text: text}}}
-	if _, err := a.Call(t.Context(), m, request); err != nil {
+	if _, err := a.Call(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
 	ground, masked := (<-m.asked).Ground, a.Mask.Mask(text)

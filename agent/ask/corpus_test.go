@@ -75,7 +75,6 @@ func TestUnread(t *testing.T) {
 		want  error
 	}{
 		{llm.Reply{Text: " \n\t\r"}, errEmpty},
-		{llm.Reply{Text: "<think>a</think>\n"}, errEmpty},
 		{llm.Reply{Finish: "length", Text: "Yes"}, errCut},
 		{llm.Reply{Finish: "content_filter"}, errRefusal},
 		{llm.Reply{Finish: "stop", Text: "Yes"}, nil},

@@ -67,8 +67,7 @@ func TestStructIsForm(t *testing.T) {
 	}
 	read := reads(func(c choice) (choice, error) { return c, nil })
 	for _, reply := range []string{
-		"Next file: a.csv\nRows: 12\nSure: yes\nOptions:\n- a\n- b\nSteps: 1 and 2",
-		"I see.\n**Next file**: a.csv\n**Rows**: 12 of 40\n**Sure**: True\n**Option 1**: a\n**Option 2**: b\nSteps: 1, 2.",
+		"I see.\n**Next file**: a.csv\n**Rows**: 12 of 40\nSure: yes\nOptions:\n- a\n- b\nSteps: 1 and 2.",
 		`{"next_file": "a.csv", "rows": 12, "sure": true, "options": ["a", "b"], "steps": "1, 2"}`,
 	} {
 		got, err := read(reply)

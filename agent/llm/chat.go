@@ -13,7 +13,7 @@ import (
 )
 
 // Open checks e and returns its model, without connecting. The error is a [*CredentialError] if a
-// required key is missing or malformed.
+// required key is missing.
 //
 // Ask returns a [*CredentialError], a [*StatusError], which may be [ErrContextLength], a
 // [ErrConnection], [ErrEmpty], [ErrIdle], [ErrTimeout], [ErrCut] or ctx.Err(): what may pass after

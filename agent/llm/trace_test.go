@@ -61,7 +61,6 @@ func TestTraceRoundTrip(t *testing.T) {
 func TestPrice(t *testing.T) {
 	p := llm.Price{Input: 2, Cached: 0.5, Output: 8}
 	for u, want := range map[llm.Usage]float64{
-		{}: 0,
 		{InputTokens: 1_000_000, CachedTokens: 400_000, OutputTokens: 100_000, ReasoningTokens: 90_000}: 2.2,
 		{InputTokens: 1_000_000, CachedTokens: 2_000_000}:                                               0.5,
 	} {

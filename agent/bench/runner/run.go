@@ -100,7 +100,7 @@ func (r *run) do(ctx context.Context, item Item) error {
 	}
 	r.tell(Event{Task: item.ID}, 1)
 	result, err := r.solve(ctx, item, dir)
-	if _, _, spent := r.Budget.Used(); ctx.Err() != nil { // the record may be incomplete
+	if _, spent := r.Budget.Used(); ctx.Err() != nil { // the record may be incomplete
 		err = context.Cause(ctx)
 	} else if spent != nil {
 		err = spent
@@ -143,7 +143,7 @@ func (r *run) tell(e Event, running int) (inARow int) {
 		}
 	}
 	if r.Observe != nil {
-		_, r.totals.Cost, _ = r.Budget.Used()
+		r.totals.Cost, _ = r.Budget.Used()
 		e.Totals = r.totals
 		r.Observe(e)
 	}

@@ -159,7 +159,7 @@ func TestBudget(t *testing.T) {
 			}
 			asker := ask.NewAsker(cfg.Settings, nil, nil)
 			for range 2 {
-				if _, err := asker.Call(ctx, cfg.Model, llm.Request{Role: "coder", Messages: []llm.Message{{}}}); err != nil {
+				if _, err := asker.Call(ctx, llm.Request{Role: "coder", Messages: []llm.Message{{}}}); err != nil {
 					return Record{Cause: Broken}, nil
 				}
 			}
@@ -169,7 +169,7 @@ func TestBudget(t *testing.T) {
 		run.Agent.Price = func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
 		spent, _ := errors.AsType[*ask.BudgetError](Run(t.Context(), run))
 		result, err := Read(f.Path)
-		_, paid, _ := run.Budget.Used()
+		paid, _ := run.Budget.Used()
 		if err != nil || spent == nil || spent.Flag != c.flag || len(result.Records) != c.records ||
 			paid != c.paid && c.paid > 0 {
 			t.Errorf("%s: %+v, %v, %v paid, %d records", c.flag, spent, err, paid, len(result.Records))
