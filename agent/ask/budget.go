@@ -41,8 +41,7 @@ type Budget struct {
 
 // refuse returns the error for a limit.
 func (b *Budget) refuse(what, most string) *BudgetError {
-	flag := map[bool]string{false: "max-", true: "total-"}[b.AllTasks]
-	return &BudgetError{flag + what, most}
+	return &BudgetError{map[bool]string{false: "max-", true: "total-"}[b.AllTasks] + what, most}
 }
 
 // WithTime returns a context that ends with the time, for a *[BudgetError].

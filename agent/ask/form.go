@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -73,20 +74,25 @@ type form struct {
 	label   *regexp.Regexp    // a group for each name, then the number and the end
 }
 
+// known has the forms so far: to make one takes a millisecond.
+var known sync.Map
+
 // formOf returns the form of a struct without some of its fields.
 func formOf[W any](without []string) *form {
+	key := fmt.Sprint(reflect.TypeFor[W](), without)
+	if f, ok := known.Load(key); ok {
+		return f.(*form)
+	}
 	f := &form{types: map[string]string{}}
 	schema, err := jsonschema.For[W](nil)
-	if err == nil {
-		for _, name := range without {
-			delete(schema.Properties, name)
-		}
-		f.own = f.strict(schema)
-		f.schema, err = json.Marshal(schema)
-	}
 	if err != nil {
 		panic(err) // the form is one of this package
 	}
+	for _, name := range without {
+		delete(schema.Properties, name)
+	}
+	f.own = f.strict(schema)
+	f.schema, _ = json.Marshal(schema)
 	var names []string
 	for _, name := range slices.Concat(f.own, f.inPart) {
 		names = append(names, "("+cmp.Or(labels[name], strings.ReplaceAll(name, "_", `\s+`))+")")
@@ -95,6 +101,7 @@ func formOf[W any](without []string) *form {
 		`(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` + strings.Join(names, "|") +
 		`)(?:[\s_#(*-]*(\d{1,2}(?:\.\d{1,2})?)\b)?[*_"'|)\]` + "`" +
 		`]*(\s*[:=|]+|\s+[-–—]+\s+|\s+is\b|[ \t.]*$)`)
+	known.Store(key, f)
 	return f
 }
 
@@ -129,10 +136,9 @@ func (f *form) strict(s *jsonschema.Schema) (names []string) {
 
 // reads returns what reads replies in the form W: take makes the value of the form.
 func reads[W, T any](take func(form W) (T, error), without ...string) func(string) (T, error) {
-	f := sync.OnceValue(func() *form { return formOf[W](without) })
 	return func(text string) (T, error) {
 		var said W
-		if err := f().read(text, &said); err != nil {
+		if err := formOf[W](without).read(text, &said); err != nil {
 			return *new(T), err
 		}
 		return take(said)
