@@ -8,6 +8,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/notebook/human"
 	"dsstar/prompts"
 )
 
@@ -127,7 +128,7 @@ func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, leftOut string)
 				shown[lead].Alike += r.dataPython(n) + ": " + texts[n] + "\n"
 			default:
 				f := prompts.File{Path: r.dataPython(n), Description: texts[n],
-					Size: r.t.Task.Files[n].Weight(), Whole: d.Whole && texts[n] == d.Text}
+					Size: human.Bytes(r.t.Task.Files[n].Size), Whole: d.Whole && texts[n] == d.Text}
 				if f.Whole {
 					f.Kind = d.Kind // which tells the encoding
 				}

@@ -16,21 +16,17 @@ import (
 // file in lower case, none for any, and how the others are called. What begins with a + is added to
 // the file's name, the rest stands in place of its ending.
 var formats = []struct{ endings, others string }{
-	{"", "+-wal +" + index + " +-journal"},        // of SQLite
+	{"", "+-wal +-shm +-journal"},                 // of SQLite
 	{"", "+.wal +.wal.checkpoint +.wal.recovery"}, // of DuckDB
 	{".shp", "+.xml .shx .dbf .prj .cpg .qpj .qix .sbn .sbx"},
 	{".dbf", ".cpg"},
-	{".tif .tiff", "+.aux.xml +.ovr .tfw"},
-	{".bil .bip .bsq .flt .img .dat .raw", "+.hdr .hdr"}, // a text that says how numbers are written
 }
-
-const index = "-shm" // of the log of an SQLite database: it has no data that the log lacks
 
 // A Companion is a file that belongs to another one, such as the log of a database.
 type Companion struct {
-	Name string `json:"name"` // in the data folder
-	Size int64  `json:"size"` // bytes
-	Path string `json:"-"`
+	Name string // in the data folder
+	Path string
+	Size int64 // bytes that the file itself lacks
 }
 
 // Companions returns the companions that the file at a path has. name is that of the file in the
@@ -41,7 +37,9 @@ func Companions(at, name string) (all []Companion) {
 	}
 	for _, c := range possible(at, name) {
 		if info, err := os.Lstat(c.Path); err == nil {
-			c.Size = info.Size()
+			if !strings.HasSuffix(c.Name, "-shm") { // the index of a log has no data
+				c.Size = info.Size()
+			}
 			all = append(all, c)
 		}
 	}
@@ -70,13 +68,6 @@ func possible(at, name string) (all []Companion) {
 	return all
 }
 
-// parts returns the companions that have data which the file itself lacks.
-func parts(all []Companion) []Companion {
-	return slices.DeleteFunc(slices.Clone(all), func(c Companion) bool {
-		return c.Size == 0 || strings.HasSuffix(c.Name, index)
-	})
-}
-
 // Together returns the sources with their companions, each as a source of its own, whose
 // [Source.Of] is set. It is an error if one is not a regular file that this user may read.
 func Together(sources []Source) ([]Source, error) {
@@ -99,16 +90,13 @@ func Together(sources []Source) ([]Source, error) {
 
 // linkCompanions makes the names of the companions that linked sources may have lead to those that
 // are there now. It returns the sources with their companions.
-func linkCompanions(root *os.Root, data string, sources, linked []Source) ([]Source, error) {
-	named, relative := map[string]bool{}, map[string]bool{}
-	for _, s := range sources {
-		named[s.Name], relative[s.Name] = true, !filepath.IsAbs(s.Path)
-	}
+func linkCompanions(root *os.Root, data string, linked []Source) ([]Source, error) {
 	for _, s := range linked {
 		for _, c := range possible(s.Path, s.Name) {
 			at := filepath.Join(data, c.Name)
+			named := func(s Source) bool { return s.Name == c.Name }
 			info, err := root.Lstat(at)
-			if err != nil || info.Mode()&fs.ModeSymlink == 0 || named[c.Name] {
+			if err != nil || info.Mode()&fs.ModeSymlink == 0 || slices.ContainsFunc(linked, named) {
 				continue
 			}
 			if err := root.Remove(at); err != nil {
@@ -118,14 +106,8 @@ func linkCompanions(root *os.Root, data string, sources, linked []Source) ([]Sou
 	}
 	all, err := Together(linked)
 	for _, c := range all {
-		if relative[c.Of] { // it may be moved with the run folder
-			c.Path, _ = filepath.Rel(root.Name(), c.Path) // both are absolute
-		}
-		if c.Of == "" {
-			continue
-		}
-		if _, err := link(root, data, c, nil); err != nil {
-			return nil, err
+		if c.Of != "" && err == nil {
+			_, err = link(root, data, c, nil)
 		}
 	}
 	return all, err

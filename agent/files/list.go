@@ -1,7 +1,6 @@
 package files
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,92 +40,64 @@ func InWords(skipped []Skipped) string {
 }
 
 // List lists the data files of all sources by their names in the data folder; of a folder, sorted
-// by folder and name, regular files at any depth, and links to regular files, each with its
-// companions. It skips hidden files, run folders of dsstar, installed packages and caches. It never
-// skips what is a source itself, nor the files and folders below it that include names ("." names
-// all). It returns ctx's error once ctx is done.
-func List(ctx context.Context, sources []Source, include []string) (Listing, error) {
-	var l Listing
+// by folder and name, regular files at any depth, and links to regular files, without companions.
+// It skips hidden files, run folders of dsstar, installed packages and caches. It never skips what
+// is a source itself, nor what include names ("." names all but what is hidden). It returns ctx's
+// error once ctx is done.
+func List(ctx context.Context, sources []Source, include []string) (l Listing, err error) {
 	taken := map[string]bool{} // names of companions
 	for _, s := range sources {
 		if s.Database != "" {
 			l.Files = append(l.Files, File{Name: s.Name, Size: int64(len(s.Content()))})
-		}
-		if s.Database != "" || s.Of != "" {
-			continue
-		}
-		root, err := filepath.EvalSymlinks(s.Path)
-		w := walk{root: root, source: s.Name, include: within(s.Name, include), listing: &l, taken: taken}
-		if err == nil { // not fs.WalkDir, which refuses names that are not UTF-8
-			err = filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
-				return cmp.Or(ctx.Err(), w.visit(at, d, err))
-			})
-		}
-		if err != nil {
-			return Listing{}, fmt.Errorf("list the data: %w", err)
+		} else if s.Of == "" {
+			if err := l.walk(ctx, s, within(s.Name, include), taken); err != nil {
+				return Listing{}, fmt.Errorf("list the data: %w", err)
+			}
 		}
 	}
 	l.Files = slices.DeleteFunc(l.Files, func(f File) bool { return taken[f.Name] })
 	return l, nil
 }
 
-// A walk goes through a source.
-type walk struct {
-	root    string
-	source  string // its name
-	include []string
-	passing string // a folder that is no data but for what include names in it
-	listing *Listing
-	taken   map[string]bool
-}
-
-// visit lists a file, or says whether the walk goes into a folder.
-func (w *walk) visit(at string, d fs.DirEntry, err error) error {
-	name := strings.TrimPrefix(strings.TrimPrefix(at, w.root), "/")
-	known := path.Join(w.source, name)
-	if err != nil && name != "" && errors.Is(err, fs.ErrPermission) {
-		w.skip(known, "it cannot be read")
-		return nil
-	} else if err != nil {
+// walk lists a source. include are names in it.
+func (l *Listing) walk(ctx context.Context, s Source, include []string, taken map[string]bool) error {
+	root, err := filepath.EvalSymlinks(s.Path)
+	if err != nil {
 		return err
 	}
-	includes := func(is func(string) bool) bool { return slices.ContainsFunc(w.include, is) }
-	why, passed := skipped(at, d), below(name, w.passing)
-	switch {
-	case name == "", slices.Contains(w.include, name), why == "" && !passed,
-		why != unseen && includes(func(i string) bool { return i == "." || below(name, i) }):
-		w.list(at, known)
-	case includes(func(i string) bool { return below(i, name) }):
-		if !passed {
-			w.passing = name
+	visit := func(at string, d fs.DirEntry, err error) error {
+		in, why := strings.TrimPrefix(strings.TrimPrefix(at, root), "/"), ""
+		name := path.Join(s.Name, in)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && (in == "" || !errors.Is(err, fs.ErrPermission)):
+			return err
+		case err != nil:
+			why = "it cannot be read"
+		case in != "" && !slices.Contains(include, in):
+			if why = skipped(at, d); why != unseen && slices.Contains(include, ".") {
+				why = ""
+			}
 		}
-	case d.IsDir():
-		if why != unseen && !passed {
-			w.skip(known, why)
+		if why != "" && d.IsDir() {
+			if why != unseen {
+				l.Skipped = append(l.Skipped, Skipped{name + "/", why})
+			}
+			return filepath.SkipDir
 		}
-		return filepath.SkipDir
+		if info, err := os.Stat(at); why == "" && err == nil && info.Mode().IsRegular() {
+			f := File{Name: name, Size: info.Size()}
+			for _, c := range Companions(at, name) {
+				taken[c.Name] = true
+				f.Size += c.Size
+			}
+			l.Files = append(l.Files, f)
+		}
+		return nil
 	}
-	return nil
+	return filepath.WalkDir(root, visit) // not fs.WalkDir, which refuses names that are not UTF-8
 }
-
-func (w *walk) skip(name, why string) {
-	w.listing.Skipped = append(w.listing.Skipped, Skipped{name + "/", why})
-}
-
-func (w *walk) list(at, name string) {
-	info, err := os.Stat(at)
-	if err != nil || !info.Mode().IsRegular() {
-		return
-	}
-	all := Companions(at, name)
-	for _, c := range all {
-		w.taken[c.Name] = true
-	}
-	w.listing.Files = append(w.listing.Files, File{Name: name, Size: info.Size(), With: parts(all)})
-}
-
-// below reports whether a name is in a folder.
-func below(name, folder string) bool { return strings.HasPrefix(name, folder+"/") }
 
 // unseen is why nobody is told that a file or folder is skipped: it is hidden, or a run.
 const unseen = "unseen"
@@ -141,21 +112,18 @@ func skipped(at string, d fs.DirEntry) string {
 		}
 		return d.IsDir() && !slices.ContainsFunc(names, missing)
 	}
-	if strings.HasPrefix(d.Name(), ".") || has("notebook.ipynb", "trace.jsonl", "files") {
+	if strings.HasPrefix(d.Name(), ".") || d.Name() == "__pycache__" ||
+		has("notebook.ipynb", "trace.jsonl", "files") {
 		return unseen
 	} else if !d.IsDir() {
 		return ""
 	}
 	tag, _ := disk.ReadPlain(filepath.Join(at, "CACHEDIR.TAG"), 4096) // https://bford.info/cachedir/
 	switch {
-	case d.Name() == "__pycache__":
-		return unseen
 	case d.Name() == "node_modules", d.Name() == "site-packages", d.Name() == "dist-packages":
 		return "installed packages"
-	case has("pyvenv.cfg"):
+	case has("pyvenv.cfg"), has("conda-meta"):
 		return "a Python environment"
-	case has("conda-meta"):
-		return "a conda environment"
 	case strings.HasPrefix(string(tag), "Signature: 8a477f597d28d172789f06886806bc55"):
 		return "a cache" // of Cargo, and many more
 	}

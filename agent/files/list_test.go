@@ -84,8 +84,8 @@ func TestListSkips(t *testing.T) {
 		more    []string // expected instead for a folder
 	}{
 		{"", nil, nil},
-		{"", []string{"target", "./env/share/"}, []string{"env/share/x.csv", "target/CACHEDIR.TAG", "target/x.csv"}},
-		{"", []string{"env/share/x.csv", "conda/lib"}, []string{"conda/lib/x.csv", "env/share/x.csv"}},
+		{"", []string{"target", "./lib/site-packages/"}, []string{"lib/site-packages/x.csv", "target/CACHEDIR.TAG", "target/x.csv"}},
+		{"", []string{"env/share", "conda"}, []string{"conda/conda-meta/history", "conda/lib/x.csv"}},
 		{"env", nil, []string{"pyvenv.cfg", "share/x.csv"}},
 		{"web", []string{"."}, []string{"node_modules/left/data.json"}},
 		{"", []string{"..", "out/deep", "nowhere"}, nil}, // nothing outside is listed
@@ -102,8 +102,8 @@ func TestListSkips(t *testing.T) {
 		if c.folder+strings.Join(c.include, "") != "" {
 			continue
 		}
-		const skipped = "conda/ (a conda environment), env/ (a Python environment), lib/site-packages/ " +
-			"(installed packages), target/ (a cache), web/node_modules/ (installed packages), conda/ (a conda " +
+		const skipped = "conda/ (a Python environment), env/ (a Python environment), lib/site-packages/ " +
+			"(installed packages), target/ (a cache), web/node_modules/ (installed packages), conda/ (a Python " +
 			"environment), and 4 more"
 		if said := InWords(append(got.Skipped, got.Skipped...)); said != skipped {
 			t.Error(said)

@@ -39,14 +39,10 @@ const (
 	ClusterEnding  = ".cluster.json"
 )
 
-// forms are how people are told of sources, by the ending that their names have as such.
-var forms = map[string]string{"": "data/%s is %s", DatabaseEnding: "db[%q] is %s",
-	BucketEnding: "bucket[%q] is %s", ClusterEnding: "%s is %s"}
-
 // EndingOf returns the ending of a name if its file stands for data that change without it, or "".
 func EndingOf(name string) string {
-	for ending := range forms {
-		if ending != "" && strings.HasSuffix(name, ending) {
+	for _, ending := range []string{DatabaseEnding, BucketEnding, ClusterEnding} {
+		if strings.HasSuffix(name, ending) {
 			return ending
 		}
 	}
@@ -55,14 +51,13 @@ func EndingOf(name string) string {
 
 // String is for people.
 func (s Source) String() string {
-	ending := ""
-	if s.Name == "" {
+	switch {
+	case s.Name == "":
 		return s.Path
-	} else if s.Database != "" {
-		ending = EndingOf(s.Name)
+	case s.Database != "":
+		return s.Engine() + " is " + s.Database
 	}
-	return fmt.Sprintf(forms[ending], strings.TrimSuffix(s.Name, ending),
-		cmp.Or(s.Database, s.From, s.Path))
+	return "data/" + s.Name + " is " + cmp.Or(s.From, s.Path)
 }
 
 // Is reports whether the source has an address and is of the kind whose files have the ending.
@@ -144,7 +139,7 @@ func Link(dir, data string, sources []Source, may func(real string) error) ([]So
 			return nil, fmt.Errorf("link the data %s: %w", s.Name, err)
 		}
 	}
-	return linkCompanions(root, data, sources, linked)
+	return linkCompanions(root, data, linked)
 }
 
 // keep gives the data folder its own copy of a downloaded file, unless it has one.

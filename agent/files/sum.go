@@ -29,7 +29,10 @@ func (d Folder) Sum(name string) (string, error) {
 		return "", err
 	}
 	sum, err := d.sumOf(at)
-	for _, c := range parts(Companions(at, name)) {
+	for _, c := range Companions(at, name) {
+		if c.Size == 0 {
+			continue
+		}
 		more, failed := d.sumOf(c.Path)
 		both := sha256.Sum256([]byte(sum + more))
 		sum, err = fmt.Sprintf("%x", both), errors.Join(err, failed)
@@ -57,27 +60,18 @@ func Sums(sources []Source, all []File) map[string]string {
 	return sums
 }
 
-// A stamp tells whether a file is as it was, without reading it: it changes with the file, but also
-// without it, when the file is moved or linked.
-type stamp struct {
-	Size          int64
-	Modified      int64 // in ns, as anybody can set it
-	Device, Inode uint64
-	Changed       int64 // in ns, as the system alone sets it
-}
-
-// known are the sums of files that were read, by their stamps.
+// known are the sums of files that were read, by what tells without reading that a file is the same.
 var known sync.Map
 
-// sumOf returns the sum of one file. It is read once as long as its stamp tells that it is the
-// same.
+// sumOf returns the sum of one file, which is read once as long as it is the same.
 func (d Folder) sumOf(path string) (string, error) {
 	var stat unix.Stat_t
 	if err := unix.Lstat(path, &stat); err != nil {
 		return "", err
 	}
-	now := stamp{stat.Size, stat.Mtim.Nano(), uint64(stat.Dev), stat.Ino, stat.Ctim.Nano()}
-	if sum, ok := known.Load(now); ok {
+	changed := stat.Ctim.Nano() // which the system alone sets
+	stamp := fmt.Sprint(stat.Size, stat.Mtim.Nano(), stat.Dev, stat.Ino, changed)
+	if sum, ok := known.Load(stamp); ok {
 		return sum.(string), nil
 	}
 	file, err := d.open(path)
@@ -86,10 +80,10 @@ func (d Folder) sumOf(path string) (string, error) {
 	}
 	defer file.Close()
 	h, read := sha256.New(), io.LimitReader(file, sumWhole) // it may grow meanwhile
-	if now.Size > sumWhole {
-		read = strings.NewReader(fmt.Sprintf("%d %d\n", now.Size, now.Modified))
+	if stat.Size > sumWhole {
+		read = strings.NewReader(fmt.Sprintf("%d %d\n", stat.Size, stat.Mtim.Nano()))
 		for i := range int64(sumSamples) { // the first at the beginning, the last at the end
-			at := (now.Size - sumSample) * i / (sumSamples - 1)
+			at := (stat.Size - sumSample) * i / (sumSamples - 1)
 			read = io.MultiReader(read, io.NewSectionReader(file, at, sumSample))
 		}
 	}
@@ -97,8 +91,8 @@ func (d Folder) sumOf(path string) (string, error) {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
 	sum := fmt.Sprintf("%x", h.Sum(nil))
-	if time.Since(time.Unix(0, now.Changed)) > time.Second {
-		known.Store(now, sum) // what changes a file now may leave its stamp, which counts in ticks
+	if time.Since(time.Unix(0, changed)) > time.Second {
+		known.Store(stamp, sum) // what changes a file now may leave its stamp, which counts in ticks
 	}
 	return sum, nil
 }
@@ -123,7 +117,4 @@ func Digest(all []File) string {
 }
 
 // IsWhole reports whether [Folder.Sum] reads the whole of a file and of its companions.
-func (f File) IsWhole() bool {
-	large := func(c Companion) bool { return c.Size > sumWhole }
-	return f.Size <= sumWhole && !slices.ContainsFunc(f.With, large)
-}
+func (f File) IsWhole() bool { return f.Size <= sumWhole }

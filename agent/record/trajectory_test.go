@@ -45,7 +45,7 @@ func TestAt(t *testing.T) {
 // the others, how many there are and what they hold.
 func TestDataChanges(t *testing.T) {
 	wal := func(size int64) File {
-		return File{Name: "c.db", Size: 1, With: []files.Companion{{Name: "c.db-wal", Size: size}}}
+		return File{Name: "c.db", Size: 1 + size}
 	}
 	a, b, rest := File{Name: "a.csv", Size: 10}, File{Name: "b.csv", Size: 20, Sum: "x"}, File{Name: "rest", Size: 1, Sum: "x"}
 	run := &Trajectory{Task: Task{Files: []File{a, b, wal(30)}, Others: 1, Rest: files.Digest([]File{rest})}}

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/notebook/human"
 )
 
 // descriptions is the object that describe --json prints. Its fields are a
@@ -20,18 +20,16 @@ type descriptions struct {
 }
 
 type fileDescription struct {
-	Name string `json:"name"`
-	Size int64  `json:"size"` // bytes
-	// files that belong to it, such as the log of a database
-	With        []files.Companion `json:"with,omitempty"`
-	Kind        string            `json:"kind"`
-	Description string            `json:"description"`
-	Like        string            `json:"like"` // the description is what differs from that file's
-	Cached      bool              `json:"cached"`
-	Corrected   bool              `json:"corrected"` // it begins with what a person says
-	Whole       bool              `json:"whole"`     // it is the content
-	Error       string            `json:"error"`     // why there is none
-	unreached   bool              // the run ended before it was described
+	Name        string `json:"name"`
+	Size        int64  `json:"size"` // bytes, with the files that belong to it
+	Kind        string `json:"kind"`
+	Description string `json:"description"`
+	Like        string `json:"like"` // the description is what differs from that file's
+	Cached      bool   `json:"cached"`
+	Corrected   bool   `json:"corrected"` // it begins with what a person says
+	Whole       bool   `json:"whole"`     // it is the content
+	Error       string `json:"error"`     // why there is none
+	unreached   bool   // the run ended before it was described
 }
 
 // newDescriptions returns a trajectory's descriptions.
@@ -45,7 +43,7 @@ func newDescriptions(t *record.Trajectory) descriptions {
 			own.Error = "the run ended before it"
 		}
 		d.Files = append(d.Files, fileDescription{
-			Name: f.Name, Size: f.Size, With: f.With, Kind: own.Kind, Description: own.Text,
+			Name: f.Name, Size: f.Size, Kind: own.Kind, Description: own.Text,
 			Like: own.Like, Cached: own.Cached, Corrected: own.Corrected, Whole: own.Whole,
 			Error: own.Error, unreached: unreached,
 		})
@@ -64,9 +62,8 @@ func (d descriptions) print(w io.Writer) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		heading := []string{term.Printable(f.Name), files.File{Size: f.Size, With: f.With}.Weight(),
-			term.Clean(f.Kind),
-			term.Clean(f.from())}
+		heading := []string{term.Printable(f.Name), human.Bytes(f.Size),
+			term.Clean(f.Kind), term.Clean(f.from())}
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
 		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
 		if f.Description != "" {

@@ -133,9 +133,6 @@ func (j job) confined() bool {
 func fileNames(task record.Task) (names []string) {
 	for _, f := range task.Files {
 		names = append(names, f.Name)
-		for _, c := range f.With {
-			names = append(names, c.Name)
-		}
 	}
 	return names
 }
