@@ -262,8 +262,8 @@ var journals = cmp.Comparer(func(a, b *journal.Journal) bool {
 
 var scriptCell, notComment = regexp.MustCompile("\n\n\n# %% .*\n"), regexp.MustCompile("(?m)^[^#\n].*")
 
-// checkScript checks that the script is the cells, each below a comment, and
-// nothing else but comments above them.
+// checkScript checks that the script is the cells, each below a comment, which has the question's number
+// if there are several, and nothing else but comments above them.
 func checkScript(t reporter, tr *record.Trajectory) {
 	t.Helper()
 	parts := scriptCell.Split(strings.TrimSuffix(tr.Script(), "\n"), -1)
@@ -271,6 +271,12 @@ func checkScript(t reporter, tr *record.Trajectory) {
 		t.Errorf("above the cells of the script: %q", code)
 	}
 	equal(t, "the cells of the script", parts[1:], tr.Cells())
+	for k := range tr.Questions {
+		of := fmt.Sprintf("# %%%% Question %d, ", k+1)
+		if strings.Contains(tr.Script(), of) != (len(tr.Questions) > 1 && len(tr.Part(k).OwnCells()) > 0) {
+			t.Errorf("no title begins with %q in\n%s", of, tr.Script())
+		}
+	}
 }
 
 // spared reports whether moment n of many is left out: six of seven. DSSTAR_LONG takes all.

@@ -56,13 +56,16 @@ type Titled struct{ Role, Title, Code string }
 
 // titled returns the cells of question k, from 0.
 func (t *Trajectory) titled(k int) (cells []Titled) {
-	q := t.Questions[k]
+	q, of := t.Questions[k], ""
+	if len(t.Questions) > 1 {
+		of = fmt.Sprintf("Question %d, ", k+1)
+	}
 	for _, r := range q.Drawn(t.Method.Script) {
-		title := fmt.Sprintf("Step %d: %s", r.Place, r.Step)
+		title := fmt.Sprintf("%sStep %d: %s", of, r.Place, r.Step)
 		cells = append(cells, Titled{Title: title, Code: r.Attempts[len(r.Attempts)-1].Code})
 	}
 	if last, ok := q.FinalCell(); ok {
-		cells = append(cells, Titled{Title: "Answer: " + q.Text, Code: last.Code})
+		cells = append(cells, Titled{Title: of + "Answer: " + q.Text, Code: last.Code})
 	}
 	return cells
 }
