@@ -1,7 +1,6 @@
 package solver_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -81,26 +80,24 @@ func (m *model) text(n int) string {
 	return strings.Join(all, "\n\n")
 }
 
-// A session runs lines of a small language: x = 1, print(x), print("text"), bash(text), raise(text),
-// answer(text), which gives what final_answer gives, hang() and die(). It ignores other lines.
+// A session runs lines of a small language: print(text), bash(text), raise(text), answer(text), which
+// gives what final_answer gives, hang() and die(). It ignores other lines.
 type session struct {
 	agent.Session
-	vars   map[string]string
-	dead   bool
-	ran    []string
-	closed bool
+	ran          int
+	dead, closed bool
 }
 
 func (s *session) Execute(ctx context.Context, code string) (notebook.Execution, error) {
 	if s.dead || s.closed {
 		return notebook.Execution{}, errors.New("a cell was run in a dead kernel")
 	}
-	s.ran = append(s.ran, code)
+	s.ran++
 	return s.run(code), ctx.Err()
 }
 
 func (s *session) Rollback(_ context.Context, cells []string) (back notebook.Restoration, err error) {
-	s.vars, s.dead, back.Way = map[string]string{}, false, notebook.ByReplay
+	s.dead, back.Way = false, notebook.ByReplay
 	for _, code := range cells {
 		back.Executions = append(back.Executions, s.run(code))
 	}
@@ -118,31 +115,20 @@ func (s *session) Close() error { s.closed = true; return nil }
 var calling = regexp.MustCompile(`^(\w+)\("?([^"]*)"?\)$`)
 
 func (s *session) run(code string) notebook.Execution {
-	e := notebook.Execution{Status: notebook.OK, Count: len(s.ran), Seconds: 0.25}
+	e := notebook.Execution{Status: notebook.OK, Count: s.ran, Seconds: 0.25}
 	out := func(o notebook.Output) { e.Outputs = append(e.Outputs, o) }
-	raise := func(name, value string) {
-		e.Status = notebook.Raised
-		out(notebook.Output{Type: notebook.ErrorOutput, EName: name, EValue: value,
-			Traceback: []string{name + ": " + value}})
-	}
 	for _, line := range strings.Split(code, "\n") {
-		if name, value, ok := strings.Cut(line, " = "); ok && !strings.ContainsAny(name, " (.") {
-			s.vars[name] = value
-		}
 		m := calling.FindStringSubmatch(line)
 		if m == nil || e.Status != notebook.OK {
 			continue
 		}
-		value, known := s.vars[m[2]]
 		switch m[1] {
 		case "bash", "print":
-			if known || strings.Contains(line, `"`) {
-				out(notebook.Output{Type: notebook.Stream, Name: "stdout", Text: cmp.Or(value, m[2]) + "\n"})
-			} else {
-				raise("NameError", m[2])
-			}
+			out(notebook.Output{Type: notebook.Stream, Name: "stdout", Text: m[2] + "\n"})
 		case "raise":
-			raise("ValueError", m[2])
+			e.Status = notebook.Raised
+			out(notebook.Output{Type: notebook.ErrorOutput, EName: "ValueError", EValue: m[2],
+				Traceback: []string{"ValueError: " + m[2]}})
 		case "answer":
 			out(notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/plain": m[2],
 				"application/vnd.dsstar.answer+json": map[string]any{"answer": m[2]}}})
@@ -176,7 +162,7 @@ func newPlay(t testing.TB, replies script) *play {
 			t.Fatal(err)
 		}
 	}
-	p := &play{model: &model{script: replies, said: map[string]int{}}, session: &session{vars: map[string]string{}}}
+	p := &play{model: &model{script: replies, said: map[string]int{}}, session: &session{}}
 	p.task = record.Task{Question: "What is the fee?", Guidelines: "A number.", Data: data,
 		Files: []record.File{{Name: "a.txt", Size: 13}, {Name: "b.txt", Size: int64(len(long))}}}
 	p.cfg = agent.Config{
@@ -231,11 +217,12 @@ func same(t testing.TB, what string, want, got any) {
 	}
 }
 
+// contains checks what a text has; a part that begins with ! is one that it lacks.
 func contains(t testing.TB, what, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("%s lacks %q:\n%s", what, part, text)
+		if part, lacks := strings.CutPrefix(part, "!"); strings.Contains(text, part) == lacks {
+			t.Errorf("%s: %q is in it: %v\n%s", what, part, lacks, text)
 		}
 	}
 }
