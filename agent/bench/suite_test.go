@@ -259,10 +259,8 @@ func TestDABench(t *testing.T) {
 
 // sameVowels judges that texts with equally many vowels mean the same.
 func sameVowels(_ context.Context, a, b string) (bool, error) {
-	vowels := func(s string) int {
-		return len(regexp.MustCompile("[aeiou]").FindAllString(strings.ToLower(s), -1))
-	}
-	return vowels(a) == vowels(b), nil
+	vowels := regexp.MustCompile("(?i)[aeiou]")
+	return len(vowels.FindAllString(a, -1)) == len(vowels.FindAllString(b, -1)), nil
 }
 
 // scored returns the score of an answer that is a JSON value.
@@ -389,14 +387,11 @@ func TestTotals(t *testing.T) {
 
 // TestWilson has values from R: prop.test(x, n, correct = FALSE).
 func TestWilson(t *testing.T) {
-	for _, c := range []struct {
-		x, n      int
-		low, high float64
-	}{{5, 10, 0.2366, 0.7634}, {0, 10, 0, 0.2775}, {10, 10, 0.7225, 1}, {63, 72, 0.7792, 0.9328},
-		{1, 1, 0.2065, 1}} {
-		low, high := wilson(float64(c.x)/float64(c.n), c.n)
-		if math.Abs(low-c.low) > 5e-5 || math.Abs(high-c.high) > 5e-5 {
-			t.Errorf("%d of %d: %v to %v", c.x, c.n, low, high)
+	for of, want := range map[[2]int][2]float64{{5, 10}: {0.2366, 0.7634}, {0, 10}: {0, 0.2775},
+		{10, 10}: {0.7225, 1}, {63, 72}: {0.7792, 0.9328}, {1, 1}: {0.2065, 1}} {
+		low, high := wilson(float64(of[0])/float64(of[1]), of[1])
+		if math.Abs(low-want[0]) > 5e-5 || math.Abs(high-want[1]) > 5e-5 {
+			t.Errorf("%v: %v to %v", of, low, high)
 		}
 	}
 }
@@ -406,14 +401,11 @@ type kept struct{ *kernel.Kernel }
 
 func (kept) Close() error { return nil }
 
-var (
-	interpreter string
-	started     = sync.OnceValues(func() (*kernel.Kernel, error) {
-		return kernel.Start(context.Background(), kernel.Options{Spec: kernel.PythonSpec(interpreter),
-			Dir: os.TempDir(), CellTimeout: 5 * time.Minute, Env: append(os.Environ(), "OMP_NUM_THREADS=1",
-				"OPENBLAS_NUM_THREADS=1", "MPLBACKEND=Agg")})
-	})
-)
+var started struct {
+	sync.Once
+	kernel *kernel.Kernel
+	err    error
+}
 
 // real returns an opener of the kept session.
 func real(t testing.TB) Opener {
@@ -421,10 +413,14 @@ func real(t testing.TB) Opener {
 	if testing.Short() {
 		t.Skip("-short: it needs the managed Python")
 	}
-	interpreter = pyenvtest.Python(t)
+	python := pyenvtest.Python(t)
+	started.Do(func() {
+		started.kernel, started.err = kernel.Start(context.Background(), kernel.Options{
+			Spec: kernel.PythonSpec(python), Dir: os.TempDir(), CellTimeout: 5 * time.Minute,
+			Env: append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MPLBACKEND=Agg")})
+	})
 	return func(context.Context, string, []string, string) (Session, error) {
-		k, err := started()
-		return kept{k}, err
+		return kept{started.kernel}, started.err
 	}
 }
 

@@ -87,10 +87,7 @@ func Read(path string) (Result, error) {
 		return r, fmt.Errorf("%s: %w", resultsFile, err)
 	}
 	last := map[string]Record{}
-	for n, record := range all {
-		if record.Task == "" {
-			return r, fmt.Errorf("%s: result %d is of no task", resultsFile, n+1)
-		}
+	for _, record := range all {
 		last[record.Task] = record
 	}
 	for _, item := range r.Items {

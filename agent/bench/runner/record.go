@@ -19,7 +19,7 @@ type Item struct {
 const (
 	Wrong       = "wrong-answer"
 	NoAnswer    = "no-answer"
-	NotFinished = "not-finished" // rounds or steps were used up
+	NotFinished = "not-finished" // rounds, steps or the context were used up
 	OverBudget  = "budget"       // of the task
 	Broken      = "error"        // of model or kernel, which is not the agent's fault
 )

@@ -136,11 +136,6 @@ func TestLock(t *testing.T) {
 	if _, err := Read(f.Path); err != nil {
 		t.Errorf("a run at work cannot be read: %v", err)
 	}
-	f.Close()
-	write(t, filepath.Join(f.Path, resultsFile), "{}\n{\"task_id\":\"task-01\"}\n")
-	if _, err := Open(f.Path); err == nil || !strings.Contains(err.Error(), "result 1") {
-		t.Errorf("a result of no task: %v", err)
-	}
 }
 
 // TestBudget: a task during which a limit of all tasks was reached has no record.
@@ -148,10 +143,9 @@ func TestBudget(t *testing.T) {
 	for _, c := range []struct {
 		limits  ask.Limits
 		flag    string
-		paid    float64
 		records int
-	}{{ask.Limits{Calls: 7}, "total-calls", 7, 3}, {ask.Limits{Cost: 5}, "total-cost", 5, 2},
-		{ask.Limits{Time: 10 * time.Millisecond}, "total-time", 0, 0}} {
+	}{{ask.Limits{Calls: 7}, "total-calls", 3}, {ask.Limits{Cost: 5}, "total-cost", 2},
+		{ask.Limits{Time: 10 * time.Millisecond}, "total-time", 0}} {
 		f := create(t, about(10))
 		run := with(t, f, func(ctx context.Context, _ string, cfg agent.Config) (Record, error) {
 			if c.limits.Time > 0 {
@@ -169,10 +163,8 @@ func TestBudget(t *testing.T) {
 		run.Agent.Price = func(string) (llm.Price, bool) { return llm.Price{Output: 1e6}, true }
 		spent, _ := errors.AsType[*ask.BudgetError](Run(t.Context(), run))
 		result, err := Read(f.Path)
-		paid, _ := run.Budget.Used()
-		if err != nil || spent == nil || spent.Flag != c.flag || len(result.Records) != c.records ||
-			paid != c.paid && c.paid > 0 {
-			t.Errorf("%s: %+v, %v, %v paid, %d records", c.flag, spent, err, paid, len(result.Records))
+		if err != nil || spent == nil || spent.Flag != c.flag || len(result.Records) != c.records {
+			t.Errorf("%s: %+v, %v, %d records", c.flag, spent, err, len(result.Records))
 		}
 	}
 }

@@ -84,7 +84,7 @@ func (r *run) cause(ctx context.Context, err error) (c string, fatal error) {
 		return "", err
 	case isSpent:
 		return OverBudget, nil
-	case unread:
+	case unread, errors.Is(err, llm.ErrContextLength):
 		return NotFinished, nil
 	case r.Site.Fatal(err):
 		return "", err

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -93,6 +94,7 @@ func TestCause(t *testing.T) {
 		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, OverBudget},
 		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, ""},
 		{"unread replies", t.Context(), &ask.Error{}, NotFinished},
+		{"a long request", t.Context(), fmt.Errorf("ask: %w", llm.ErrContextLength), NotFinished},
 		{"the set-up", t.Context(), usage, ""},
 		{"model or kernel", t.Context(), odd, Broken},
 	} {

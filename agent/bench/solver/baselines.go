@@ -3,7 +3,6 @@ package solver
 import (
 	"cmp"
 	"context"
-	"errors"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,7 +11,6 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
-	"dsstar/agent/llm"
 	"dsstar/prompts"
 )
 
@@ -94,9 +92,6 @@ func react(ctx context.Context, d *desk) (answer string, finished bool, err erro
 func (c *chat) lastWord(ctx context.Context) (string, error) {
 	c.talk[len(c.talk)-1].Text += "\n\n" + prompts.Text(prompts.Answer{})
 	text, problem, err := c.ask(ctx, "the answer")
-	if errors.Is(err, llm.ErrContextLength) {
-		return "", nil
-	}
 	if err != nil || problem != "" {
 		return "", err
 	}

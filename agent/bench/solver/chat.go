@@ -21,7 +21,6 @@ type chat struct {
 	words  []prompts.Part
 	talk   []llm.Message // replies, each with the message after it
 	window int           // replies to send; 0: all
-	from   int           // the first one that is still sent
 }
 
 // newChat returns a chat whose first message has the task and the role's own part.
@@ -30,18 +29,14 @@ func (d *desk) newChat(role string, window int, own prompts.Part) *chat {
 }
 
 // ask returns the next reply without the model's thoughts. problem says why it is unusable: it stays in
-// the conversation, but its actions are not carried out. While the request exceeds the model's context,
-// the oldest reply is dropped for good.
+// the conversation, but its actions are not carried out.
 func (c *chat) ask(ctx context.Context, subject string) (text, problem string, err error) {
+	from := 0
 	if c.window > 0 {
-		c.from = max(c.from, len(c.talk)/2-c.window)
+		from = max(0, len(c.talk)/2-c.window)
 	}
 	text, err = ask.Role(ctx, c.at.Asker(), ask.Request{Role: c.role, Subject: subject,
-		Words: func() []prompts.Part { return c.words }, Talk: c.talk[2*c.from:]}, anything)
-	if errors.Is(err, llm.ErrContextLength) && 2*c.from < len(c.talk) {
-		c.from++
-		return c.ask(ctx, subject)
-	}
+		Words: func() []prompts.Part { return c.words }, Talk: c.talk[2*from:]}, anything)
 	if unread, ok := errors.AsType[*ask.Error](err); ok {
 		if text, err = ask.Visible(unread.Reply); err != nil {
 			text = "(nothing)"

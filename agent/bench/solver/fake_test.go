@@ -32,8 +32,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A script has the model's replies by role, in order. "cut:" begins a truncated reply, and "long:" is
-// an error.
+// A script has the model's replies by role, in order. "cut:" begins a truncated reply.
 type script map[string][]string
 
 // always holds the replies of roles that are not in a script.
@@ -62,11 +61,8 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	}
 	reply := llm.Reply{Text: text, Model: "m1", Finish: "stop",
 		Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
-	switch begin, rest, _ := strings.Cut(text, ":"); begin {
-	case "cut":
+	if rest, cut := strings.CutPrefix(text, "cut:"); cut {
 		reply.Text, reply.Finish = rest, "length"
-	case "long":
-		return llm.Reply{}, &llm.StatusError{Status: 413, Message: "too long"}
 	}
 	return reply, ctx.Err()
 }

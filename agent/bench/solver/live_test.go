@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,37 +20,19 @@ import (
 	"dsstar/notebook/compare"
 )
 
-// live gives a play real sessions, in the sandbox that works here. Only the tests of this
-// package may import package kernel.
-func (p *play) live(t *testing.T) *play {
-	t.Helper()
+// TestLive: an agent in a real kernel, in the sandbox that works here, with the actions that run Bash,
+// Python files and SQL. Its notebook runs in a fresh kernel as in nbclient, which continues after cells
+// tagged raises-exception, and gives the same outputs. Only the tests of this package may import package
+// kernel.
+func TestLive(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it starts real kernels")
-	}
-	spec := kernel.PythonSpec(pyenvtest.Python(t))
-	if err := os.Mkdir(record.Folder(p.cfg.Dir).Files(), 0o755); err != nil {
-		t.Fatal(err)
 	}
 	tier, why, err := sandbox.Choose("auto")
 	if err != nil {
 		t.Log(err, why)
 		tier = sandbox.Off
 	}
-	box := sandbox.Box{Tier: tier, Read: []string{p.task.Data}, Limits: sandbox.Limits{Processes: 256}}
-	p.cfg.Open = func(ctx context.Context, _ agent.Purpose, dir string) (agent.Session, error) {
-		k, err := kernel.Start(ctx, kernel.Options{
-			Spec: spec, Dir: dir, Scratch: record.Folder(dir).Files(), Env: os.Environ(),
-			CellTimeout: time.Minute, StartTimeout: time.Minute, Sandbox: box})
-		if err != nil {
-			return nil, err
-		}
-		return checkpoint.New(k, checkpoint.Options{}), nil
-	}
-	return p
-}
-
-// TestLive: an agent in a real kernel, with the actions that run Bash, Python files and SQL.
-func TestLive(t *testing.T) {
 	p := newPlay(t, script{"assistant": {
 		"```python\naction_seconds = 1\nfee = 7.0\n```\n```sh\nsleep 60 & sleep 60\n```",
 		"```sh\ncat data/a.txt; echo out >&2; ls data | wc -l\n```\n```sh\nls nowhere\n```",
@@ -63,7 +46,21 @@ func TestLive(t *testing.T) {
 		block("python('plot.py', '''import matplotlib.pyplot as plt\nplt.bar([1], [2])\n" +
 			"plt.savefig('plot.png')''')"),
 		"```sh\ncat total.csv; ls . work\n```", "Answer: 7.0\nTERMINATE",
-	}}).live(t).solve(t, t.Context(), "autogen", solver.Options{})
+	}})
+	box := sandbox.Box{Tier: tier, Read: []string{p.task.Data}, Limits: sandbox.Limits{Processes: 256}}
+	p.cfg.Open = func(ctx context.Context, _ agent.Purpose, dir string) (agent.Session, error) {
+		k, err := kernel.Start(ctx, kernel.Options{Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: dir,
+			Scratch: record.Folder(dir).Files(), Env: os.Environ(), CellTimeout: time.Minute,
+			StartTimeout: time.Minute, Sandbox: box})
+		if err != nil {
+			return nil, err
+		}
+		return checkpoint.New(k, checkpoint.Options{}), nil
+	}
+	if err := os.Mkdir(record.Folder(p.cfg.Dir).Files(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.solve(t, t.Context(), "autogen", solver.Options{})
 	if p.err != nil || p.record.Answer != "7.0" {
 		t.Fatalf("%v, %+v", p.err, p.record)
 	}
@@ -74,34 +71,20 @@ func TestLive(t *testing.T) {
 		{"total\n7\n.:\ndata\nplot.png\nplot.py\ntotal.csv\nwork\nx.sqlite\n\nwork:\nmake.py"}} {
 		contains(t, fmt.Sprint("message ", n+2), p.model.text(n+1), parts...)
 	}
-	p.runAll(t)
-}
-
-// runAll runs the notebook in a fresh kernel as nbclient does: it continues after cells tagged
-// raises-exception, and outputs must be the same.
-func (p *play) runAll(t *testing.T) {
-	t.Helper()
-	copied := t.TempDir()
-	session, err := p.cfg.Open(t.Context(), agent.Prove, copied)
+	again, err := p.cfg.Open(t.Context(), agent.Prove, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
+	defer again.Close()
 	for _, c := range p.nb.Cells {
 		if c.Type != notebook.Code {
 			continue
 		}
-		e, err := session.Execute(t.Context(), c.Source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		raises := strings.Contains(strings.Join(c.Tags(), " "), "raises-exception")
-		if (e.Status == notebook.OK) == raises {
-			t.Errorf("%s: %s\n%s", c.ID, e.Status, e.PlainText())
-		}
-		if d := compare.Outputs(c.Outputs, notebook.Steady(e.Outputs), 0); strings.HasPrefix(c.ID,
-			"step-") && len(d) > 0 {
-			t.Errorf("%s gives something else: %+v", c.ID, d)
+		e, err := again.Execute(t.Context(), c.Source)
+		raises := slices.Contains(c.Tags(), "raises-exception")
+		differ := compare.Outputs(c.Outputs, notebook.Steady(e.Outputs), 0)
+		if err != nil || (e.Status == notebook.OK) == raises || strings.HasPrefix(c.ID, "step-") && len(differ) > 0 {
+			t.Errorf("%s: %v, %s, %+v\n%s", c.ID, err, e.Status, differ, e.PlainText())
 		}
 	}
 }
