@@ -13,14 +13,8 @@ import (
 	"dsstar/agent/record"
 )
 
-// What is told of files is near the question, and not the form of its answer: of a document the
-// sections, and of the tables the nearest has the most room.
+// Of the tables, the nearest to the question has the most room.
 func TestNearQuestion(t *testing.T) {
-	manual := &profile.Profile{Format: "text"}
-	for _, topic := range []string{"Beginning", "Fraud", "Applicable answer of a relevant question", "Contact"} {
-		manual.Sections = append(manual.Sections, len(manual.Document))
-		manual.Document += fmt.Sprintf("# %s\n\n%s\nThe last word on %[1]s.\n", topic, strings.Repeat(topic+" goes on for a while. ", 40))
-	}
 	table := func(name string) *profile.Profile {
 		var columns []profile.Column
 		for n := range 40 {
@@ -30,19 +24,15 @@ func TestNearQuestion(t *testing.T) {
 	}
 	r := &Describer{Asker: ask.NewAsker(ask.Settings{DescriptionChars: 8000, ContextChars: 36_000}, nil, nil), t: &record.Trajectory{}, profiles: map[string]*profile.Profile{}}
 	r.t.Task.Question = "Does fraud cost a fine?"
-	r.t.Task.Guidelines = "If a question has no relevant or applicable answer, answer Not Applicable."
-	for n, p := range []*profile.Profile{manual, table("far"), table("near"), table("distant")} {
+	for n, p := range []*profile.Profile{table("far"), table("near"), table("distant")} {
 		name := fmt.Sprint(n)
 		r.t.Task.Files = append(r.t.Task.Files, record.File{Name: name})
 		r.t.Descriptions, r.profiles[name] = append(r.t.Descriptions, record.Description{File: name}), p
 		r.t.Descriptions[n] = r.fromProfile(n, 8000)
 	}
-	if text := r.fromProfile(0, 2600).Text; !strings.Contains(text, "last word on Fraud") || strings.Contains(text, "last word on Applicable") {
-		t.Error(text)
-	}
-	r.share([]int{0, 2, 1, 3})
-	if d := r.t.Descriptions; len(d[1].Text) < 400 || len(d[2].Text) < 5*len(d[1].Text)/4 {
-		t.Errorf("the nearest table has %d bytes, the next one %d", len(d[2].Text), len(d[1].Text))
+	r.share([]int{1, 0, 2})
+	if d := r.t.Descriptions; len(d[0].Text) < 400 || len(d[1].Text) < 5*len(d[0].Text)/4 {
+		t.Errorf("the nearest table has %d bytes, the next one %d", len(d[1].Text), len(d[0].Text))
 	}
 }
 

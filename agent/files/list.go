@@ -44,7 +44,7 @@ func InWords(skipped []Skipped) string {
 // It skips hidden files, run folders of dsstar, installed packages and caches. It never skips what
 // is a source itself, nor what include names ("." names all but what is hidden). It returns ctx's
 // error once ctx is done.
-func List(ctx context.Context, sources []Source, include []string) (l Listing, err error) {
+func List(ctx context.Context, sources []Source, include []string) (l Listing, _ error) {
 	taken := map[string]bool{} // names of companions
 	for _, s := range sources {
 		if s.Database != "" {
@@ -59,8 +59,8 @@ func List(ctx context.Context, sources []Source, include []string) (l Listing, e
 	return l, nil
 }
 
-// walk lists a source. include are names in it.
-func (l *Listing) walk(ctx context.Context, s Source, include []string, taken map[string]bool) error {
+// walk lists a source. named are the names in it that are not skipped.
+func (l *Listing) walk(ctx context.Context, s Source, named []string, taken map[string]bool) error {
 	root, err := filepath.EvalSymlinks(s.Path)
 	if err != nil {
 		return err
@@ -75,8 +75,8 @@ func (l *Listing) walk(ctx context.Context, s Source, include []string, taken ma
 			return err
 		case err != nil:
 			why = "it cannot be read"
-		case in != "" && !slices.Contains(include, in):
-			if why = skipped(at, d); why != unseen && slices.Contains(include, ".") {
+		case in != "" && !slices.Contains(named, in):
+			if why = skipped(at, d); why != unseen && slices.Contains(named, ".") {
 				why = ""
 			}
 		}

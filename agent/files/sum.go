@@ -60,7 +60,7 @@ func Sums(sources []Source, all []File) map[string]string {
 	return sums
 }
 
-// known are the sums of files that were read, by what tells without reading that a file is the same.
+// known are the sums of files that were read, by what tells without reading that they are the same.
 var known sync.Map
 
 // sumOf returns the sum of one file, which is read once as long as it is the same.

@@ -109,8 +109,6 @@ func TestTextFits(t *testing.T) {
 	}{
 		{many, 9000, "other tables: t60 (about 60 rows)"},
 		{[]profile.Table{wide}, 20_000, "- sensor377: number 0 to 9.5"},
-		{[]profile.Table{wide}, 3000, "- sensor377: number 0 to 9.5"},
-		{[]profile.Table{wide}, 500, "- sensor377: number 0 to 9.5"},
 		{[]profile.Table{wide}, 200, "- sensor377: number 0 to 9.5"},
 	} {
 		text := profile.Profile{Format: "text", Tables: c.tables}.Text(c.chars, "What is the mean of sensor377?")

@@ -102,11 +102,15 @@ func TestIdentities(t *testing.T) {
 	})
 }
 
-// What the question names is told in full, with every value, and what may decide whether a row
-// counts is told even of a wide table in little room.
+// What the question names is told in full, with every value, or with the rare value that it names,
+// and what may decide whether a row counts is told even of a wide table in little room.
 func TestAskedInFull(t *testing.T) {
 	t.Parallel()
 	var wide strings.Builder
+	fees := "merchant,fee\nMartinis_Fine_Steakhouse,7\n"
+	for i := range 900 {
+		fees += fmt.Sprintf("%s,%d\n", []string{"Crossfit_Hanna", "Rafa_AI", fmt.Sprint("Shop_", i)}[i%3], i)
+	}
 	for n := range 60 {
 		fmt.Fprintf(&wide, "measure%c%d,", 'a'+n%26, n)
 	}
@@ -120,6 +124,8 @@ func TestAskedInFull(t *testing.T) {
 	tell(t, []told{
 		{"wide.csv", wide.String(), "What is the mean change by region?", 4000, []string{"Case_excluded: text; 2 values: No (60), Yes (30)",
 			"Landscape 00", "Landscape 39", "- change: integer -3 to 6; ", "0 (9)"}, nil},
+		{"fees.csv", fees, "Which fee has Martinis_Fine_Steakhouse?", 900, []string{"among them Martinis_Fine_Steakhouse"}, nil},
+		{"fees.csv", fees, "Which fee is the largest?", 900, nil, []string{"among them"}},
 		{"wide.csv", wide.String(), "Who was left out?", 1500, []string{"Case_excluded: text; 2 values: No (60), Yes (30)"}, nil},
 		{"wide.csv", wide.String(), "What is the mean of measurec28 in Landscape 17?", 1200, []string{"- measurec28: ", "Landscape 17"}, nil},
 	})
@@ -168,19 +174,6 @@ func TestSections(t *testing.T) {
 			[]string{"# Manual", "## Deliveries", "## Refunds", "## Opening hours", "The last rule of Fraud levels."},
 			[]string{"The last rule of Deliveries.", "The last rule of Opening hours."}},
 		{"short.md", "# A\n\nOne.\n\n# B\n\nTwo.\n", "Which level of fraud?", 3000, []string{"One.", "Two."}, nil},
-	})
-}
-
-// TestNamedValues: a value that a question names is told of its column, however rare it is.
-func TestNamedValues(t *testing.T) {
-	content := "merchant,fee\n"
-	for i := range 900 {
-		content += fmt.Sprintf("%s,%d\n", []string{"Crossfit_Hanna", "Rafa_AI", fmt.Sprint("Shop_", i)}[i%3], i)
-	}
-	content += "Martinis_Fine_Steakhouse,7\n"
-	tell(t, []told{
-		{"fees.csv", content, "Which fee has Martinis_Fine_Steakhouse?", 900, []string{"among them Martinis_Fine_Steakhouse"}, nil},
-		{"fees.csv", content, "Which fee is the largest?", 900, nil, []string{"among them"}},
 	})
 }
 
