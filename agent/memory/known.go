@@ -9,10 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
-
 	"dsstar/agent/brief"
 	"dsstar/agent/memory/lesson"
 )
@@ -37,11 +33,8 @@ func plain(question string) string {
 	return strings.TrimRight(strings.ToLower(brief.OneLine(question)), " .?!")
 }
 
-// NotebookOf returns the path of a question's notebook, absolute if that of the folder is.
+// NotebookOf returns the path of a question's notebook.
 func (m *Memory) NotebookOf(q Question) string {
-	if filepath.IsAbs(q.Notebook) {
-		return q.Notebook
-	}
 	return filepath.Join(filepath.Dir(m.Dir), q.Notebook)
 }
 
@@ -74,37 +67,36 @@ func (m *Memory) Near(question string, least float64, n int) []Question {
 }
 
 // Corrections returns what people say of the data files: the text below a heading that is a file's
-// name, up to the name of another file or a heading of the same or a higher level.
+// name, up to a heading that is not below it.
 func (m *Memory) Corrections(names []string) map[string]string {
 	if m == nil {
 		return nil
 	}
 	all := map[string]string{}
 	for _, said := range m.said {
-		name, level, from := "", 0, 0
-		end := func(at int) {
-			all[name] = strings.TrimSpace(all[name] + "\n" + said[from:at])
-		}
-		top := goldmark.DefaultParser().Parse(text.NewReader([]byte(said)))
-		for n := top.FirstChild(); n != nil; n = n.NextSibling() {
-			heading, is := n.(*ast.Heading)
-			if !is || heading.Lines().Len() == 0 {
-				continue
+		name, level, fence := "", 0, ""
+		for line := range strings.Lines(said) {
+			title, marks := strings.TrimLeft(line, "#"), len(line)-len(strings.TrimLeft(line, "`~"))
+			if fence != "" && strings.HasPrefix(line, fence) {
+				fence = ""
+			} else if fence == "" && marks >= 3 {
+				fence = line[:marks]
+			} else if depth := len(line) - len(title); fence == "" && depth > 0 {
+				if title = strings.Trim(title, "` \n"); slices.Contains(names, title) {
+					name, level = title, depth
+					continue
+				} else if depth <= level {
+					name = ""
+				}
 			}
-			line := heading.Lines().At(0)
-			title := strings.Trim(said[line.Start:line.Stop], "` ")
-			named := slices.Contains(names, title)
-			if !named && heading.Level > level {
-				continue
-			}
-			end(strings.LastIndexByte(said[:line.Start], '\n') + 1)
-			if name, level, from = "", 0, line.Stop; named {
-				name, level = title, heading.Level
+			if name != "" {
+				all[name] += line
 			}
 		}
-		end(len(said))
 	}
-	delete(all, "") // of no file
+	for name, text := range all {
+		all[name] = strings.TrimSpace(text)
+	}
 	return all
 }
 
@@ -116,10 +108,8 @@ One item for each, with its source. Edit them freely: they are shown to the mode
 
 // AddQuestion adds the record of a question, whose notebook has an absolute path.
 func (m *Memory) AddQuestion(q Question) {
-	if rel, err := filepath.Rel(filepath.Dir(m.Dir), q.Notebook); err == nil {
-		q.Notebook = rel
-	}
-	b, _ := json.Marshal(q) // plain data
+	q.Notebook, _ = filepath.Rel(filepath.Dir(m.Dir), q.Notebook) // both are absolute
+	b, _ := json.Marshal(q)                                       // plain data
 	m.texts[questionsFile] = ended(m.texts[questionsFile]) + string(b) + "\n"
 	m.parse()
 }

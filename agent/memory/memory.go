@@ -6,7 +6,6 @@
 //	aside/NAME.py    functions that no longer hold, with the reason
 //	questions.jsonl  questions that were answered and verified
 //	definitions/*.md what people say of data files, each below a heading that is its name
-//	.gitattributes   has git keep the lines of both sides in a merge
 //
 // Each function has a file, so that git merges the additions of two people by itself. Nothing here
 // runs code. What is read is data: facts are evidence with a source, and only imports and functions
@@ -37,12 +36,11 @@ const Name = ".dsstar"
 
 // The files of the folder, and folders in it.
 const (
-	factsFile      = "facts.md"
-	questionsFile  = "questions.jsonl"
-	attributesFile = ".gitattributes"
-	tools          = "tools/"
-	aside          = "aside/"
-	definitions    = "definitions/"
+	factsFile     = "facts.md"
+	questionsFile = "questions.jsonl"
+	tools         = "tools/"
+	aside         = "aside/"
+	definitions   = "definitions/"
 )
 
 // Limits of what is read: bytes of a file, and of all.
@@ -77,8 +75,7 @@ func Read(ctx context.Context, dir string) (*Memory, error) {
 	}
 	defer folder.Close()
 	size := 0
-	for _, pattern := range []string{factsFile, questionsFile, attributesFile, tools + "*.py",
-		definitions + "*.md"} {
+	for _, pattern := range []string{factsFile, questionsFile, tools + "*.py", definitions + "*.md"} {
 		names, _ := fs.Glob(folder.FS(), pattern) // which is no bad pattern
 		for _, name := range names {
 			text, err := textOf(folder, name)
@@ -106,10 +103,7 @@ func (m *Memory) parse() {
 	m.Lesson, m.Questions, m.said = lesson.Lesson{}, nil, nil
 	for _, name := range slices.Sorted(maps.Keys(m.texts)) {
 		folder, base := path.Split(name)
-		text, conflict := m.texts[name], conflict(name, m.texts[name])
-		switch {
-		case conflict != "":
-			m.Problem("%s: it is left out. Edit the file, then git add it", conflict)
+		switch text := m.texts[name]; {
 		case name == factsFile:
 			m.Facts = lesson.Facts(text)
 		case name == questionsFile:
@@ -122,65 +116,48 @@ func (m *Memory) parse() {
 	}
 }
 
+// parseQuestions reads questions, a line each. Of those with one key the last counts.
 func (m *Memory) parseQuestions(text string) {
-	newest := map[string]Question{} // a merge may leave an older one behind a newer one
+	at := map[string]int{}
 	for n, line := range strings.Split(text, "\n") {
 		var q Question
-		switch err := json.Unmarshal([]byte(line), &q); {
-		case err == nil && q.Question != "":
-			if !q.Asked.Before(newest[q.key()].Asked) {
-				newest[q.key()] = q
+		if err := json.Unmarshal([]byte(line), &q); err != nil || q.Question == "" {
+			if strings.TrimSpace(line) != "" {
+				m.Problem("%s, line %d is no question and is left out", questionsFile, n+1)
 			}
-		case strings.TrimSpace(line) != "":
-			m.Problem("%s, line %d is no question and is left out", questionsFile, n+1)
+		} else if i, known := at[q.key()]; known {
+			m.Questions[i] = q
+		} else {
+			at[q.key()] = len(m.Questions)
+			m.Questions = append(m.Questions, q)
 		}
 	}
-	m.Questions = slices.SortedFunc(maps.Values(newest), func(a, b Question) int {
-		return cmp.Or(a.Asked.Compare(b.Asked), strings.Compare(a.key(), b.key()))
-	})
 }
 
 func (m *Memory) parseTool(name, text string) {
-	t, out := lesson.ToolIn(text, name)
-	for _, line := range out {
-		m.Problem("%s: only imports, plain functions and their cases count; left out: %.60s",
-			fileOf(name), line)
-	}
-	if t.Name == "" {
+	switch t, out := lesson.ToolIn(text, name); {
+	case len(out) > 0:
+		m.Problem("%s is left out: only imports, plain functions and their cases count, not %.60s",
+			fileOf(name), out[0])
+	case t.Name == "":
 		m.Problem("%s has no function %s", fileOf(name), name)
-		return
+	default:
+		m.Tools = append(m.Tools, t)
 	}
-	m.Tools = append(m.Tools, t)
 }
 
 // fileOf returns the name of a function's file.
 func fileOf(tool string) string { return tools + tool + ".py" }
 
-// conflict says where a file has an unsolved merge conflict; "" if it has none.
-func conflict(name, text string) string {
-	at := strings.Index("\n"+text, "\n<<<<<<< ")
-	if at < 0 || !strings.Contains(text[at:], "\n>>>>>>> ") {
-		return ""
-	}
-	return fmt.Sprintf("%s, line %d, has an unsolved merge conflict", name,
-		1+strings.Count(text[:at], "\n"))
-}
-
 // A Change is a file of the folder that Save writes; without a text it is removed.
 type Change struct{ Name, Before, After string }
 
-// Changes returns what Save writes, by name. The first change of a folder says how git merges files
-// in which a line stands for itself.
+// Changes returns what Save writes, by name.
 func (m *Memory) Changes() (all []Change) {
 	for _, name := range slices.Sorted(maps.Keys(m.texts)) {
 		if c := (Change{name, m.was[name], m.texts[name]}); c.Before != c.After {
 			all = append(all, c)
 		}
-	}
-	_, known := m.was[attributesFile]
-	if !known && len(all) > 0 && filepath.Base(m.Dir) == Name { // others may be whole repositories
-		attributes := factsFile + " merge=union\n" + questionsFile + " merge=union\n"
-		all = slices.Insert(all, 0, Change{attributesFile, "", attributes})
 	}
 	return all
 }
@@ -203,13 +180,11 @@ func (m *Memory) Save() error {
 	return nil
 }
 
-// store writes the file, unless it has an unsolved merge conflict. Where a line stands for itself,
-// what another run has written since it was read stays beside what is new.
+// store writes the file. Where a line stands for itself, what another run has written since it was read
+// stays beside what is new.
 func (c Change) store(folder *os.Root) error {
 	now, err := textOf(folder, c.Name)
 	switch {
-	case conflict(c.Name, now) != "":
-		return errors.New(conflict(c.Name, now))
 	case errors.Is(err, fs.ErrNotExist) || err == nil && (now == c.Before || now == c.After):
 	case err != nil:
 		return err

@@ -117,7 +117,7 @@ func TestReadHostile(t *testing.T) {
 	write(t, dir, "tools/good.py", "import math\n\ndef good():\n    return 1\n\ndef other():\n    return 2\n")
 	write(t, dir, questionsFile, "{\n{\"question\": \"A\", \"answer\": \"1\"}\nnull\n")
 	m := read(t, dir)
-	if code := lesson.Module(m.Tools); len(m.Questions) != 1 || len(m.Problems) != 6 || strings.Contains(code, "os.") ||
+	if code := lesson.Module(m.Tools); len(m.Questions) != 1 || len(m.Problems) != 3 || strings.Contains(code, "os.") ||
 		strings.Contains(code, "@") || strings.Contains(code, "class") {
 		t.Errorf("questions %v, tools %v, problems %q", m.Questions, m.Tools, m.Problems)
 	}
@@ -143,11 +143,9 @@ func TestReadHostile(t *testing.T) {
 // TestCorrections: a file's text ends at another file's name or at a heading that is not below its own.
 func TestCorrections(t *testing.T) {
 	for text, want := range map[string]string{
-		"# a.csv\n#":                                  "#",
-		"####### a.csv\nx\n":                          "",
 		"## `a.csv`\nOne.\n### Columns\nv: kg\n":      "One.\n### Columns\nv: kg",
 		"## a.csv\nOne.\n## Other\nTwo.\n":            "One.",
-		"# a.csv\nOne.\n## b.csv\nx\n# a.csv\nTwo.\n": "One.\n\nTwo.",
+		"# a.csv\nOne.\n## b.csv\nx\n# a.csv\nTwo.\n": "One.\nTwo.",
 		"~~~\n# a.csv\nx\n```\n~~~\n# a.csv\nOne.\n":  "One.",
 		"# a.csv\n````\n```\n# c\n````\n# c\nafter\n": "````\n```\n# c\n````",
 	} {

@@ -69,16 +69,13 @@ func (f Fact) String() string {
 // sourceMark separates a fact from its source.
 const sourceMark = " — source: "
 
-// Facts reads the items of a list. Of equal facts, which a merge leaves, the last counts.
+// Facts reads the items of a list.
 func Facts(text string) (all []Fact) {
-	known := map[string]bool{}
-	for _, part := range slices.Backward(Parts(text)) {
-		if f := FactIn(part); f.Text != "" && !known[f.Text] {
+	for _, part := range Parts(text) {
+		if f := FactIn(part); f.Text != "" {
 			all = append(all, f)
-			known[f.Text] = true
 		}
 	}
-	slices.Reverse(all)
 	return all
 }
 
