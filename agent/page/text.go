@@ -31,9 +31,8 @@ var templates = sync.OnceValue(func() *template.Template {
 		"after": record.After, "picture": record.IsPicture,
 		"printed": printed, "tries": tries,
 		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
-		"ruled":    func(ruling string) string { return rulings[ruling] },
 		"safety":   func() string { return strings.Join(record.Safety, " ") },
-		"handMark": func() string { return handMark }, "summaryLabel": func() string { return record.SummaryLabel },
+		"summaryLabel": func() string { return record.SummaryLabel },
 		"join": strings.Join, "inc": func(i int) int { return i + 1 },
 	}).ParseFS(cellTexts, "cells/*.md.tmpl"))
 })
@@ -47,24 +46,8 @@ func text(role string, data any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// handMark follows the text of a step whose cell a person wrote or changed.
-const handMark = "*The cell was written or changed by hand.*"
-
-// rulings says what an arbiter ruled.
-var rulings = map[string]string{
-	"":                    "Another reading of the question explains the difference",
-	record.RuledSame:      "Both mean the same",
-	record.RuledFirst:     "The steps were found wrong",
-	record.RuledSecond:    "It was found wrong",
-	record.RuledReading:   "Each is right for its reading of the question",
-	record.RuledUndecided: "Which is right could not be decided",
-}
-
 // inFiles returns the path of a file that cells wrote, as a link has it.
-func inFiles(name string) string {
-	to := url.URL{Path: path.Join(record.FilesFolder, name)}
-	return to.EscapedPath()
-}
+func inFiles(name string) string { return (&url.URL{Path: path.Join(record.FilesFolder, name)}).EscapedPath() }
 
 // bare returns a sentence in one line without its full stop.
 func bare(sentence string) string { return strings.TrimRight(brief.OneLine(sentence), " .:") }
@@ -96,22 +79,15 @@ func (p part) Log() (all []turn) {
 	}
 	cells := p.Drawn(p.Method.Script)
 	for n, r := range p.Ever() {
-		_, ran := r.Accepted()
-		fate := "under way"
+		fate := "no cell"
 		switch {
 		case slices.ContainsFunc(cells, func(c *record.Round) bool { return c.Number == r.Number }):
 			before(fmt.Sprintf("Step %d", r.Place), r.Attempts[:len(r.Attempts)-1])
 			continue
-		case p.Method.Agent != "":
-			fate = "no cell"
-		case r.By != nil:
-			fate = "by hand"
 		case r.Dropped > 0:
 			fate = fmt.Sprintf("dropped in round %d", p.Before()+r.Dropped)
-		case n < len(p.Past):
-			fate = "dropped by hand"
-		case ran:
-			fate = "its script became the next one"
+		case r.By != nil || n < len(p.Past):
+			fate = "by hand"
 		}
 		r.Number += p.Before()
 		all = append(all, turn{Round: r, Title: fmt.Sprintf("Round %d, %s", r.Number, fate)})
