@@ -54,7 +54,9 @@ func Recorded(nb *notebook.Notebook) (*record.Trajectory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the notebook: %w", err)
 	}
-	t.Seal = record.SealOf(nb)
+	if t.Seal = record.SealOf(nb); t.Task.Data != record.DataFolder { // it is a folder of data itself
+		t.Task.Sources = nil
+	}
 	return t, nil
 }
 

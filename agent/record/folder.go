@@ -149,11 +149,7 @@ func (f Folder) TakeOver() error {
 		if _, err := root.Lstat(next); errors.Is(err, fs.ErrNotExist) {
 			continue // it is there already, or the cells had no such folder
 		}
-		err := root.Rename(name, path.Join(unfinishedFolder, "former-"+name))
-		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			err = root.Rename(next, name)
-		}
-		if err != nil {
+		if err := errors.Join(disk.RemoveFolderIn(root, name), root.Rename(next, name)); err != nil {
 			return err
 		}
 	}

@@ -23,9 +23,6 @@ type Example struct {
 	Cells    string `json:"cells"`
 }
 
-// Reused reports whether the run's cells are those of a run that has answered the question.
-func (t *Trajectory) Reused() bool { return t.Recalled != nil && !t.Recalled.Asked.IsZero() }
-
 // ToolsComment begins the cell with the functions of memory.
 const ToolsComment = "# Functions that earlier questions about these data left."
 

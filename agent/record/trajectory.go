@@ -101,15 +101,6 @@ func (t Task) In(data string) []files.Source {
 	return all
 }
 
-// Linked returns what the names in the run's data folder lead to: nothing if that is a folder of
-// data itself.
-func (t Task) Linked() []files.Source {
-	if t.Data != DataFolder {
-		return nil
-	}
-	return t.Sources
-}
-
 // Bytes returns the size of all files that the model is shown.
 func (t Task) Bytes() (sum int64) {
 	for _, f := range t.Files {

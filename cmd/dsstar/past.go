@@ -76,9 +76,6 @@ func (r pastRun) data() string {
 // sources returns the run's data by where they are. Links in its data folder that are gone are made
 // again. Data that the user must name first are not looked at.
 func (a *app) sourcesOf(r pastRun, s *configs.Settings) ([]files.Source, error) {
-	if r.t.Task.Data != record.DataFolder {
-		r.t.Task.Sources = nil
-	}
 	if r.theirs {
 		if err := kernels.Named(s, string(r.folder), r.named()...); err != nil {
 			return nil, err

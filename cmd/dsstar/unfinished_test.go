@@ -60,7 +60,7 @@ func TestTakeOver(t *testing.T) {
 			}
 			change(f)
 			for i, step := range []func() error{write(next.Script(), f.Script()), write(next.Notebook(), f.Notebook()),
-				func() error { return os.Rename(f.Files(), filepath.Join(string(next), "former-files")) },
+				func() error { return os.RemoveAll(f.Files()) },
 				func() error { return os.Rename(next.Files(), f.Files()) },
 			} {
 				if i >= done || name != "" && i < 2 {

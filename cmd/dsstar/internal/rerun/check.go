@@ -140,7 +140,7 @@ func (r *rerun) reportCheck(w io.Writer) error {
 	for _, line := range answerLines(r.result.Answers) {
 		fmt.Fprintln(&b, line)
 	}
-	for _, s := range files.Databases(r.place.runOf(r.nb).Task.Linked()) {
+	for _, s := range files.Databases(r.place.runOf(r.nb).Task.Sources) {
 		if found[differs]+found[failed] > 0 {
 			fmt.Fprintf(&b, "data     %s may have changed since\n", term.Clean(s.String()))
 		}

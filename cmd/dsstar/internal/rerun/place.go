@@ -73,7 +73,7 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 			return nil, err
 		}
 	}
-	if err := a.Reopen(p.runOf(nb).Task.Linked(), s, p.made); err != nil {
+	if err := a.Reopen(p.runOf(nb).Task.Sources, s, p.made); err != nil {
 		return nil, err
 	}
 	// As in the run, so that sets of strings have the same order.
@@ -152,7 +152,7 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 			p.code[at] = withData(c.Source, p.data)
 		}
 		if p.data == filepath.Join(p.home, record.DataFolder) {
-			for _, s := range p.runOf(nb).Task.Linked() {
+			for _, s := range p.runOf(nb).Task.Sources {
 				at := filepath.Join(p.data, s.Name)
 				p.linked = append(p.linked, at)
 				for _, c := range files.Companions(at, s.Name) {

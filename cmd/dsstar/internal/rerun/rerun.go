@@ -127,7 +127,7 @@ func (a *Runner) start(ctx context.Context, path string, nb *notebook.Notebook, 
 	for _, w := range s.Warnings {
 		p.Warn("%s", w)
 	}
-	for _, source := range files.Databases(place.runOf(nb).Task.Linked()) {
+	for _, source := range files.Databases(place.runOf(nb).Task.Sources) {
 		p.Paste("data     %s", source)
 	}
 	spec, err := a.spec(ctx, path, nb, s, p)
