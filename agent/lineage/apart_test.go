@@ -19,23 +19,17 @@ func TestApart(t *testing.T) {
 	var cases []conversation
 	for code, builds := range map[string]bool{
 		"n = len(paid)":                                     true,
-		"print(f'{paid.n.sum():.2f}')":                      true,
-		"paid = paid.head()":                                true,
 		"paid['k'] = 1":                                     true,
 		"paid += 1":                                         true,
 		"x = pd.read_csv('paid.csv')":                       true,
 		"x = rate(z)":                                       true,
 		"if y:\n    paid = 1\nprint(paid)":                  true,
-		"a = [orders for p in paid]":                        true,
 		"orders = pd.read_csv('data/o.csv')\norders":        false,
 		"x = y['paid']":                                     false,
-		"x = y.paid # paid":                                 false,
 		"f(paid=1)":                                         false,
 		"paid, orders = 1, 2\nprint(paid + orders)":         false,
 		"for paid in (1, 2):\n    print(paid)":              false,
-		"f(lambda paid: paid + 1)":                          false,
 		"def f(paid, n=1):\n    return paid + n":            false,
-		"def f():\n    paid = 1\n    return paid":           false,
 		"with open('data/n.txt') as paid:\n    paid.read()": false,
 		"with open('paid.csv', 'w') as f:\n    pass":        false,
 		"import pandas as pd\npd.read_csv('data/c')":        false,
@@ -48,18 +42,13 @@ func TestApart(t *testing.T) {
 	}
 	for _, pair := range [][2]string{
 		{"orders.drop(index=[1], inplace=True)", "result = orders.amount.sum()"},
-		{"first = orders.pop('first')", "result = orders.amount.sum()"},
-		{"d.update(a=1)", "r = d['a']"},
 		{"del orders['cancelled']", "r = orders.sum()"},
-		{"orders[orders.a > 1] = 0", "r = orders.sum()"},
 		{"n = clean(orders)", "r = orders.x"},
 		{"o = orders\no['x'] = 1", "r = orders.x"},
 		{"for d in [orders, items]:\n    d['x'] = 1", "r = orders.x"},
 		{"def add():\n    global total\n    total += 1", "r = total"},
 		{"kept = 1", "if x:\n    kept = 2\nelse:\n    y = kept"},
-		{"kept = 1", "if x:\n    kept = 2\ny = kept"},
 		{"(kept := 3)", "k = kept"},
-		{"[kept, other] = 1, 2", "k = kept"},
 		{"match 1:\n    case kept: pass", "k = kept"},
 		{"globals()['kept'] = 1", "k = kept"},
 		{"%store kept", "k = kept"},
@@ -73,12 +62,8 @@ func TestApart(t *testing.T) {
 		{"a.to_csv('a.csv')", "k = [pd.read_csv(f) for f in glob.glob('*.csv')]"},
 		{"a.to_csv('a.csv')", "k = [f.read_text() for f in Path('.').iterdir()]"},
 		{"a.to_csv(out_name)", "k = pd.read_csv('a.csv')"},
-		{"a.to_csv('a' + '.csv')", "k = pd.read_csv('data/../a.csv')"},
-		{"open('a', 'w').write('1')", "k = int(open('a').read())"},
 		{"pickle.dump(a, f)", "k = pickle.load(open('a.pkl', 'rb'))"},
 		{"shutil.copy('b.csv', 'a.csv')", "k = duckdb.sql(\"select * from 'a.csv'\")"},
-		{"a.to_parquet('parts')", "k = pd.read_parquet('parts')"},
-		{"np.save('a', a)", "k = np.load('a.npy')"},
 	} {
 		cases = append(cases, conversation{pair[:], []int{}})
 	}
@@ -92,10 +77,8 @@ func TestApart(t *testing.T) {
 		{[]string{"x = t.copy()\ny = pd.to_numeric(t.a)\nprint(f(int(y), str(x)))",
 			"con = sqlite3.connect('file:data/a.db?mode=ro')\nprint(int(pd.read_sql('select * from s', con).n.sum()))"}, []int{0}},
 		{[]string{"a = 1", "b = a", "c = b"}, []int{}},
-		{[]string{"a = 1", "a = 2", "c = a"}, []int{0}},
 		{[]string{"a = 1", "b = 2", "c = a"}, []int{1}},
 		{[]string{"a = 1", "a['k'] = 2", "c = a"}, []int{}},
-		{[]string{"a = 1", "b = 2", "c = 3"}, []int{0, 1}},
 	}...)
 	var scripts [][]string
 	for _, c := range cases {

@@ -31,9 +31,9 @@ var templates = sync.OnceValue(func() *template.Template {
 		"after": record.After, "picture": record.IsPicture,
 		"printed": printed, "tries": tries,
 		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
-		"safety":   func() string { return strings.Join(record.Safety, " ") },
+		"safety":       func() string { return strings.Join(record.Safety, " ") },
 		"summaryLabel": func() string { return record.SummaryLabel },
-		"join": strings.Join, "inc": func(i int) int { return i + 1 },
+		"join":         strings.Join, "inc": func(i int) int { return i + 1 },
 	}).ParseFS(cellTexts, "cells/*.md.tmpl"))
 })
 
@@ -47,7 +47,9 @@ func text(role string, data any) string {
 }
 
 // inFiles returns the path of a file that cells wrote, as a link has it.
-func inFiles(name string) string { return (&url.URL{Path: path.Join(record.FilesFolder, name)}).EscapedPath() }
+func inFiles(name string) string {
+	return (&url.URL{Path: path.Join(record.FilesFolder, name)}).EscapedPath()
+}
 
 // bare returns a sentence in one line without its full stop.
 func bare(sentence string) string { return strings.TrimRight(brief.OneLine(sentence), " .:") }
