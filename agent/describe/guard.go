@@ -98,7 +98,7 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 	return err
 }
 
-// maskSecrets looks for credentials at the beginnings of files, and names the files that have some.
+// maskSecrets looks for credentials at the beginnings of files, and names the lines that have some.
 func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
 	root, left := files.In(r.data, r.Readable...), scanAllBytes
 	for _, f := range all {
@@ -107,10 +107,13 @@ func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
 		}
 		text, _, _ := root.Text(f.Name, scanBytes) // that it cannot be read is told of elsewhere
 		left -= len(text)
-		if !r.Mask.Learn(text) {
+		found := r.Mask.Learn(text)
+		if len(found) == 0 {
 			continue
 		}
-		if err := r.journal.Warn(f.Name + ": what looks like a credential is masked in what goes to the model"); err != nil {
+		lines := strings.ReplaceAll(strings.Trim(fmt.Sprint(found), "[]"), " ", ", ")
+		if err := r.journal.Warn(fmt.Sprintf("%s, line %s: what looks like a credential is masked in "+
+			"what goes to the model", f.Name, brief.Clip(lines, 100))); err != nil {
 			return err
 		}
 	}

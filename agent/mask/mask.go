@@ -2,8 +2,8 @@
 // to a model.
 //
 // A [Masker] replaces them by stand-ins that are the same in each request, and turns the stand-ins
-// of a reply back. A stand-in of a text is "masked" and ten letters; that of a number is a number of
-// 15 digits. Both come from a keyed hash of the value.
+// of a reply back. A stand-in of a text is "masked" and ten letters, in the case of the text; that
+// of a number is a number of 15 digits. Both come from a keyed hash of the value.
 package mask
 
 import (
@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -71,22 +72,29 @@ func (m *Masker) Add(all []string) (short int) {
 	return short
 }
 
-// Learn has the credentials in a text masked from then on, and reports whether it has some.
-func (m *Masker) Learn(text string) bool {
+// Learn has the credentials in a text masked from then on, and returns the lines that have some.
+func (m *Masker) Learn(text string) (lines []int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return len(m.learn(strings.ToValidUTF8(text, "\uFFFD"))) > 0
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	line, at := 1, 0
+	for _, s := range m.learn(text) {
+		line, at = line+strings.Count(text[at:s.from], "\n"), s.from
+		lines = append(lines, line)
+	}
+	return slices.Compact(lines)
 }
 
-// word matches what may be a word, or a path of names.
-var word = regexp.MustCompile(`^[./~]*(?:[A-Z]?[a-z]+|[A-Z]+)(?:[._/-]+(?:[A-Z]?[a-z]+|[A-Z]+))*$`)
+// words matches what may be a word, or a path of names.
+var words = regexp.MustCompile(`^[./~]*[A-Za-z_]+(?:[._/-][A-Za-z_]+)*$`)
 
-// learn finds the credentials in a text, which is valid UTF-8. One that may be a word is only masked
-// where its context tells.
+// learn finds the credentials in a text, which is valid UTF-8. One that may be a word is only masked where its context
+// tells.
 func (m *Masker) learn(text string) []span {
 	all := credentials(text)
 	for _, s := range all {
-		if value := text[s.from:s.to]; len(value) >= 6 && !word.MatchString(value) {
+		value := text[s.from:s.to]
+		if len(value) >= 6 && !(words.MatchString(value) && slices.Contains(dresses(value), value)) {
 			m.add(value)
 		}
 	}
@@ -122,25 +130,46 @@ func (m *Masker) replace(text string, spans []span) string {
 	return b.String() + text[end:]
 }
 
-// standIn returns the stand-in of a text, or of a number, which has the same digits in each form.
+// standIn returns the stand-in of a value. A text has the same letters in each of its dresses, and a
+// number the same digits in each form.
 func (m *Masker) standIn(text, digits string) string {
 	if digits != "" {
 		s := fmt.Sprint(900_000_000_000_000 + m.hash(digits)%100_000_000_000_000)
 		m.real[s] = digits
 		return groupedAs(text, s)
 	}
+	all := dresses(text)
+	of, at := all[0], slices.Index(all, text)
+	if at < 0 {
+		of, at, all[capitals] = text, capitals, text
+	}
 	s := "masked"
-	for n := m.hash(text); len(s) < len("masked")+10; n /= 26 {
+	for n := m.hash(of); len(s) < len("masked")+10; n /= 26 {
 		s += string(rune('a' + n%26))
 	}
-	m.real[s] = text
-	return s
+	worn := dresses(s)
+	for i, dress := range worn {
+		m.real[dress] = all[i]
+	}
+	return worn[at]
 }
 
 func (m *Masker) hash(text string) uint64 {
 	h := hmac.New(sha256.New, m.key)
 	fmt.Fprint(h, "mask ", text)
 	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+// capitals is the dress with capitals at the words' beginnings, also of a text in none of them.
+const capitals = 2
+
+var firstLetters = regexp.MustCompile(`(?:^|\PL)\pL`)
+
+// dresses returns a text in small letters, in large ones and with capitals at the words' beginnings.
+func dresses(text string) []string {
+	small := strings.ToLower(text)
+	return []string{small, strings.ToUpper(small),
+		firstLetters.ReplaceAllStringFunc(small, strings.ToUpper)}
 }
 
 var (
@@ -153,7 +182,7 @@ func (m *Masker) Unmask(text string, isJSON bool) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return standIns.ReplaceAllStringFunc(text, func(s string) string {
-		value, is := m.real[strings.ToLower(s)]
+		value, is := m.real[s]
 		if !is {
 			value = groupedAs(s, m.real[notDigits.ReplaceAllString(s, "")])
 		}

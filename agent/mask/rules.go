@@ -105,7 +105,11 @@ func (l look) suits(value string) bool {
 	case l == chosen:
 		return true
 	}
-	if name.MatchString(strings.TrimRight(value, ")]}")) {
+	first := value
+	if at := strings.IndexAny(value, ",;"); l == bare && at > 0 {
+		first = value[:at]
+	}
+	if name.MatchString(value) || name.MatchString(strings.TrimRight(first, ")]}")) {
 		return false
 	}
 	return l == bare || chance && len(value) >= 12 && !strings.Contains(value, "://") &&
