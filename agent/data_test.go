@@ -161,8 +161,9 @@ func TestExample(t *testing.T) {
 	first := play(t, simple.with(script{"cell": cell + "\nprint(x)"}), asking(asked, aNumber),
 		recalled("tool = 1")).noError(t)
 	path, tool := filepath.Join(t.TempDir(), "notebook.ipynb"), lesson.Tool{Name: "tool", Code: "tool = 1", Test: "assert tool == 1\n"}
-	m := &memory.Memory{Lesson: lesson.Lesson{Tools: []lesson.Tool{tool}}, Questions: []memory.Question{
-		{Question: "Why?", Answer: "none"}, {Question: asked, Answer: first.Answer(), Notebook: path}}}
+	m := &memory.Memory{Dir: filepath.Join(filepath.Dir(path), memory.Name),
+		Lesson: lesson.Lesson{Tools: []lesson.Tool{tool}}, Questions: []memory.Question{
+			{Question: "Why?", Answer: "none"}, {Question: asked, Answer: first.Answer(), Notebook: "notebook.ipynb"}}}
 	proof := first.Proof
 	for _, c := range []struct {
 		proof    *record.Proof
