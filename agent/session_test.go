@@ -180,26 +180,24 @@ type failure struct {
 	name, value string
 }
 
-func (f *failure) Error() string { return f.name + ": " + f.value }
-
-func (s *session) run(ctx context.Context, code string) (notebook.Execution, error) {
+func (s *session) run(ctx context.Context, code string) (e notebook.Execution, err error) {
 	last, value := "", ""
 	s.out = ""
-	for line := range strings.Lines(code) {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' {
-			continue
+	defer func() {
+		switch why := recover().(type) {
+		case nil:
+		case *failure:
+			e = s.end(s.out, why)
+		default:
+			err = why.(error)
 		}
-		var err error
-		last = line
-		value, err = s.value(ctx, line)
-		if failed, ok := errors.AsType[*failure](err); ok {
-			return s.end(s.out, failed), nil
-		} else if err != nil {
-			return notebook.Execution{}, err
+	}()
+	for line := range strings.Lines(code) {
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			last, value = line, s.value(ctx, line)
 		}
 	}
-	e := s.end(s.out, nil)
+	e = s.end(s.out, nil)
 	if _, named := s.vars[last]; named || last == "agreed()" {
 		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ExecuteResult,
 			ExecutionCount: e.Count, Data: notebook.MIMEBundle{"text/plain": strconv.Quote(value)}})
@@ -217,7 +215,7 @@ func (s *session) end(out string, failed *failure) notebook.Execution {
 	case failed.status == notebook.Raised:
 		e.Status = notebook.Raised
 		e.Outputs = append(e.Outputs, notebook.Output{Type: notebook.ErrorOutput, EName: failed.name,
-			EValue: failed.value, Traceback: []string{failed.Error()}})
+			EValue: failed.value, Traceback: []string{failed.name + ": " + failed.value}})
 	default:
 		e.Status, e.Reason, s.dead = failed.status, failed.value, failed.status == notebook.Died
 	}
@@ -230,69 +228,59 @@ var (
 	calling    = regexp.MustCompile(`^(\w+)\((.*)\)$`)
 )
 
-// value carries out a line, or returns what an expression is.
-func (s *session) value(ctx context.Context, line string) (string, error) {
+// value carries out a line, or returns what an expression is. It panics with a failure or an error.
+func (s *session) value(ctx context.Context, line string) string {
 	if text, err := strconv.Unquote(line); err == nil {
-		return text, nil
+		return text
 	}
 	if _, err := strconv.Atoi(line); err == nil {
-		return line, nil
+		return line
 	}
 	if value, ok := s.vars[line]; ok {
-		return value, nil
+		return value
 	}
 	if m := raising.FindStringSubmatch(line); m != nil {
-		return "", &failure{notebook.Raised, m[1], m[2]}
+		panic(&failure{notebook.Raised, m[1], m[2]})
 	}
 	if m := assignment.FindStringSubmatch(line); m != nil {
-		value, err := s.value(ctx, m[3])
-		if err == nil && m[2] == "+=" {
-			var old string
-			old, err = s.value(ctx, m[1])
-			value = old + value
+		value := s.value(ctx, m[3])
+		if m[2] == "+=" {
+			value = s.value(ctx, m[1]) + value
 		}
-		if err == nil {
-			s.vars[m[1]] = value
-		}
-		return "", err
+		s.vars[m[1]] = value
+		return ""
 	}
 	if strings.HasPrefix(line, "__import__('dsstar_written').leave(") {
 		name, text := toldBy(line)
-		return "", os.WriteFile(name+".told", []byte(text), 0o644)
+		must(0, os.WriteFile(name+".told", []byte(text), 0o644))
+		return ""
 	}
 	if m := calling.FindStringSubmatch(line); m != nil {
 		return s.call(ctx, m[1], m[2])
 	}
-	return "", &failure{notebook.Raised, "NameError", fmt.Sprintf("name '%s' is not defined", line)}
+	panic(&failure{notebook.Raised, "NameError", fmt.Sprintf("name '%s' is not defined", line)})
 }
 
-func (s *session) call(ctx context.Context, name, argument string) (value string, err error) {
+func (s *session) call(ctx context.Context, name, argument string) string {
 	switch name {
 	case "print":
-		if value, err = s.value(ctx, argument); err == nil {
-			s.out += value + "\n"
-		}
-		return "", err
+		s.out += s.value(ctx, argument) + "\n"
+		return ""
 	case "save":
 		file, value, _ := strings.Cut(argument, ", ")
-		value, err := s.value(ctx, value)
-		if err != nil {
-			return "", err
-		}
-		file = filepath.Join(s.dir, record.FilesFolder, file)
+		value, file = s.value(ctx, value), filepath.Join(s.dir, record.FilesFolder, file)
 		s.saved[file] = value
-		return "", errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(value), 0o644))
+		must(0, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(value), 0o644)))
+		return ""
 	case "die":
-		return "", &failure{notebook.Died, "", "the kernel died"}
+		panic(&failure{notebook.Died, "", "the kernel died"})
 	case "hang":
-		return "", &failure{notebook.TimedOut, "", "the cell ran longer than 60 s"}
+		panic(&failure{notebook.TimedOut, "", "the cell ran longer than 60 s"})
 	case "purpose":
-		return []string{"describe", "work", "prove", "second", "script"}[s.purpose], nil
+		return []string{"describe", "work", "prove", "second", "script"}[s.purpose]
 	case "wait":
-		if s.w.inCell != nil {
-			err = s.w.inCell(ctx)
-		}
-		return "", err
+		must(0, s.w.inCell(ctx))
+		return ""
 	}
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
@@ -300,15 +288,15 @@ func (s *session) call(ctx context.Context, name, argument string) (value string
 	case name == "ends":
 		s.dead = argument == "" || !s.w.ended
 		s.w.ended = true
-		return "", nil
+		return ""
 	case name == "agreed":
-		return s.w.answer, nil
+		return s.w.answer
 	case name == "tick":
 		s.w.ticks++
-		return strconv.Itoa(s.w.ticks), nil
+		return strconv.Itoa(s.w.ticks)
 	case name == "once" && !s.w.once:
 		s.w.once = true
-		return "", nil
+		return ""
 	}
-	return "", &failure{notebook.Raised, "RuntimeError", name + "() a second time"}
+	panic(&failure{notebook.Raised, "RuntimeError", name + "() a second time"})
 }
