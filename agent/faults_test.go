@@ -204,15 +204,18 @@ func (p *played) spent(t reporter, flag string) {
 // Exactly as many calls are made as are allowed, wherever the run then stands: in a repair, or between
 // readings, derivations and rulings. Nothing is verified then, and the run goes on where it stopped.
 func TestMaxCalls(t *testing.T) {
-	for _, name := range troubled {
-		replies := simple.with(variants[name])
-		whole := play(t, replies).noError(t)
+	for _, name := range append(slices.Clip(troubled), "the paper") {
+		replies, as := simple.with(variants[name]), func(*stage) {}
+		if name == "the paper" {
+			replies, as = published, asPublished
+		}
+		whole := play(t, replies, as).noError(t)
 		all := len(whole.model.asked)
 		for most := 1; most <= all; most++ {
-			if spared(most+all+len(name)) || strings.Contains(name, "read") {
+			if name != "the paper" && spared(most+all+len(name)) || strings.Contains(name, "read") {
 				continue
 			}
-			p := play(t, replies, quickly, func(s *stage) { s.config.Limits.Calls = most })
+			p := play(t, replies, as, quickly, func(s *stage) { s.config.Limits.Calls = most })
 			if n := len(p.model.asked); n != most || p.Usage.Calls != most {
 				t.Errorf("%s: %d calls of %d, and %d are counted", name, n, most, p.Usage.Calls)
 			}
