@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -103,6 +104,17 @@ func TestProfiles(t *testing.T) {
 		d := play(t, simple, moved, stored).noError(t).Descriptions
 		equal(t, "kept for Python "+python, d[0].Cached, python == "")
 	}
+	changes := func(s *stage) {
+		s.config.Open = func(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
+			if p == agent.Describe {
+				must(0, os.WriteFile(filepath.Join(s.task.Data, "a.csv"), []byte("after"), 0o600))
+			}
+			return s.world.Open(ctx, p, dir)
+		}
+	}
+	play(t, simple, withData(t, map[string]string{"a.csv": "before"}), profiled(map[string]profile.Profile{"a.csv": table(9, "n")}), stored, changes)
+	d := play(t, simple, withData(t, map[string]string{"a.csv": "after"}), stored).noError(t).Descriptions
+	equal(t, "what a file was is kept for what it has become", d[0].Cached, false)
 }
 
 // near has two of five files looked into: of shops, and of Bremen.

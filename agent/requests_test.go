@@ -225,7 +225,8 @@ func TestTooLongForEver(t *testing.T) {
 	}
 }
 
-// Where the model's context is known, requests fit into it from the start.
+// Where the model's context is known, requests fit into it from the start. A run that goes on with a smaller
+// one asks nothing again.
 func TestContextIsKnown(t *testing.T) {
 	const tokens, bytesPerToken = 8000, 3
 	p := play(t, large.with(script{"cell round 2": long, "verdict round 3": no, "verdict round 6": yes,
@@ -239,6 +240,10 @@ func TestContextIsKnown(t *testing.T) {
 		if size(r) >= tokens*bytesPerToken {
 			t.Errorf("%s has %d bytes", key, size(r))
 		}
+	}
+	smaller := func(s *stage) { s.task, s.config.Context = p.Task, tokens/2 }
+	if again := goOn(t, nil, readAgain(t, p.Trajectory), smaller).noError(t); len(again.model.asked) > 0 {
+		t.Errorf("asked again: %q", again.model.asked)
 	}
 }
 

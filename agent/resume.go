@@ -30,7 +30,6 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	r := newRun(cfg, t)
 	r.resumed, r.before = t.Described, t.Seconds
 	r.asker.ShowAs(t.Sizes)
-	t.Sizes = r.asker.Sizes()
 	r.asker.Continue(t.Spent)
 	t.Ended, t.Failure = false, ""
 	if !t.Described {

@@ -46,6 +46,7 @@ type Asker struct {
 
 	mu    sync.Mutex
 	sizes Sizes
+	most  Sizes          // for what the model is still to be asked
 	times map[string]int // requests since the beginning, by their grounds
 	spent record.Spent
 	busy  float64 // seconds
@@ -56,8 +57,9 @@ type Asker struct {
 // less is shown from then on.
 func NewAsker(s Settings, system func() prompts.Part, warn func(text string) error) *Asker {
 	s.Mask = cmp.Or(s.Mask, mask.New(nil))
+	sizes := firstSizes(s)
 	a := &Asker{Settings: s, Budget: &Budget{Limits: s.Limits, Of: s.Of}, system: system,
-		Journal: &journal.Journal{}, warn: warn, sizes: firstSizes(s), times: map[string]int{}}
+		Journal: &journal.Journal{}, warn: warn, sizes: sizes, most: sizes, times: map[string]int{}}
 	if s.Price != nil {
 		a.spent.Cost = new(float64)
 	}
@@ -93,7 +95,10 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 		on := []any{ground, a.times[ground]}
 		a.mu.Unlock()
 		reply, err := journal.Once(ctx, a.Journal, "reply", on, func(ctx context.Context) (kept, error) {
-			k, err := askTwice(ctx, a, a.request(r, parts), format)
+			k, err := kept{}, llm.ErrContextLength
+			if sizes == within(sizes, a.most) { // else they are those of a run that goes on
+				k, err = askTwice(ctx, a, a.request(r, parts), format)
+			}
 			if errors.Is(err, llm.ErrContextLength) {
 				return a.tooLong(sizes, r, parts, err)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 )
 
 // A group are replies of one role that read alike: as a value, in JSON ("": as none), or with a
@@ -25,8 +26,10 @@ type group struct {
 var asked = []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}
 
 // readers read a reply in each form that a role may be asked for.
+var verdict = Format[record.Verdict]{Parse: reads(judgement.verdict, append(onPoints, "readings")...)}
+
 var readers = map[string]func(string) (any, error){
-	"code": as(Code), "step": as(Step), "yes or no": as(YesNo), "verdict": as(YesNo),
+	"code": as(Code), "step": as(Step), "yes or no": as(YesNo), "verdict": as(verdict),
 	"route of 3 steps": as(Route(3)), "route of no steps": as(Route(0)),
 	"solution": as(Solutions(false)), "solution with readings": as(Solutions(true)),
 	"judgement": as(Judgements(3, 0, nil, false, 0)), "judgement that names readings": as(Judgements(3, 0, nil, true, 0)),

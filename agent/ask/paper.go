@@ -31,8 +31,14 @@ var Step = Format[string]{
 
 // YesNo is a verdict of --paper in the words of the paper: Yes or No.
 var YesNo = Format[record.Verdict]{
-	Rule:  "Reply with `Yes` or `No`, and nothing else.",
-	Parse: reads(judgement.verdict, append(onPoints, "readings")...),
+	Rule: "Reply with `Yes` or `No`, and nothing else.",
+	Parse: reads(func(form judgement) (record.Verdict, error) {
+		v, err := form.verdict()
+		if v.Inconclusive {
+			err = errors.New("it is neither Yes nor No")
+		}
+		return v, err
+	}, append(onPoints, "readings")...),
 }
 
 // routeLine matches a line with nothing but a choice, or one that says that a step is wrong.

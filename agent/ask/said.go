@@ -197,8 +197,12 @@ func objectIn(text string) (object gjson.Result, err error) {
 	}
 	var raw json.RawMessage
 	text = repaired(text[len(head)-1:])
-	if json.NewDecoder(strings.NewReader(text)).Decode(&raw) != nil {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	if decoder.Decode(&raw) != nil {
 		return object, errors.New("its JSON cannot be read")
+	}
+	if strings.Contains(text[decoder.InputOffset():], `{"`) { // it may say the opposite
+		return object, errors.New("it has two JSON objects")
 	}
 	return gjson.ParseBytes(raw), nil
 }

@@ -26,11 +26,11 @@ func (a *Asker) show(before, less Sizes) {
 	}
 }
 
-// ShowAs has as much shown as at the beginning of a run that goes on, but no more than the settings
-// say.
+// ShowAs has as much shown as at the beginning of a run that goes on, for the replies that it has.
+// What the model is still to be asked shows no more than the settings say.
 func (a *Asker) ShowAs(sizes Sizes) {
 	if sizes != (Sizes{}) {
-		a.show(a.Sizes(), within(sizes, firstSizes(a.Settings)))
+		a.show(a.Sizes(), sizes)
 	}
 }
 
@@ -68,6 +68,9 @@ func within(s, o Sizes) Sizes {
 // instead, first less of earlier questions, then half of all else, as little may be left of the
 // context. If nothing is left to take away, the error is the reason.
 func (a *Asker) tooLong(before Sizes, r Request, parts []prompts.Part, reason error) (kept, error) {
+	if now := within(a.Sizes(), a.most); now != before { // another request was too long, or a run goes on
+		return kept{Less: &now}, nil
+	}
 	less := before
 	for _, p := range parts {
 		e, _ := p.(prompts.Earlier)

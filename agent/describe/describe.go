@@ -121,7 +121,8 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 		case r.t.Method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
-			p, known := keptProfile(r.keptAt(f))
+			r.kept[f.Name] = r.keptAt(f)
+			p, known := keptProfile(r.kept[f.Name])
 			if !known {
 				left = append(left, i)
 				continue

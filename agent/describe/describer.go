@@ -65,6 +65,7 @@ type Describer struct {
 	kernel  *ask.Stopwatch // of the sessions
 
 	profiles map[string]*profile.Profile // by file
+	kept     map[string]string           // where they are kept, by file, as it was before it was profiled
 	others   []string                    // files that are not looked at, or not shown
 	alone    bool                        // nothing but the descriptions is wanted
 }
@@ -75,5 +76,5 @@ func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask
 	journal Journal,
 	open func(ctx context.Context, dir string) (Session, error)) *Describer {
 	return &Describer{Asker: a, Options: o, journal: journal, t: t, open: open,
-		data: data, kernel: kernel, profiles: map[string]*profile.Profile{}}
+		data: data, kernel: kernel, profiles: map[string]*profile.Profile{}, kept: map[string]string{}}
 }

@@ -95,6 +95,10 @@ func (r *Describer) maskColumns(ctx context.Context, all []record.File) error {
 			brief.OneLine(brief.Clip(strings.Join(named, ", "), 300))+
 			"; values that stand only there are not masked"))
 	}
+	if skipped := files.InWords(r.t.Task.Skipped); skipped != "" {
+		err = cmp.Or(err, r.journal.Warn("values that stand only in what is not looked at are not masked: "+
+			skipped))
+	}
 	return err
 }
 
@@ -113,7 +117,7 @@ func (r *Describer) maskSecrets(ctx context.Context, all []record.File) error {
 		}
 		lines := strings.ReplaceAll(strings.Trim(fmt.Sprint(found), "[]"), " ", ", ")
 		if err := r.journal.Warn(fmt.Sprintf("%s, line %s: what looks like a credential is masked in "+
-			"what goes to the model", f.Name, brief.Clip(lines, 100))); err != nil {
+			"what goes to the model", f.Name, brief.OneLine(brief.Clip(lines, 100)))); err != nil {
 			return err
 		}
 	}

@@ -19,9 +19,10 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
-// profileTime is how long files are profiled; those that are left are only named.
+// profileTime is how long files are profiled; those that are left are told as such.
 const profileTime = 5 * time.Minute
 
 // bounds are those of the program for files that may be begun with for so long. A cell of it ends
@@ -64,12 +65,17 @@ func (r *Describer) profileFiles(ctx context.Context, session *scratch, left []i
 		}
 		left = later
 	}
+	if len(left) == 0 {
+		return nil
+	}
 	for _, i := range left {
-		if err := r.profiled(i, ""); err != nil {
+		r.t.Descriptions[i].Error = "there was no time to look into it"
+		if err := r.journal.Described(i, r.t.Descriptions[i]); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.journal.Warn(fmt.Sprintf("%s not looked into: it takes longer than %.0f minutes",
+		human.Plural(len(left), "file"), profileTime.Minutes()))
 }
 
 // marked are the texts of the lines that a program has marked as its own, by their numbers.
@@ -96,16 +102,16 @@ func (e *DatabaseError) Error() string {
 	return fmt.Sprintf("%s cannot be used: %s", cmp.Or(e.Source.Database, e.Source.Path), e.Reason)
 }
 
-// profiled takes what the program printed about file i: "" if its time was over. Without a database
+// profiled takes what the program printed about file i: "" if it did not end. Without a database
 // that the user has named there is nothing to ask about.
 func (r *Describer) profiled(i int, text string) error {
 	name, p := r.t.Task.Files[i].Name, profile.Profile{}
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		const problem = "the program that looks into files has had no time to come to its end"
+		const problem = "the program that looks into files has not come to an end with it"
 		p = profile.Profile{Format: "unknown", Problem: problem, Notes: "Note: " + problem,
 			Cause: profile.NoTime, Line: "unknown; " + problem}
 	}
-	keep(r.keptAt(r.t.Task.Files[i]), p)
+	keep(r.kept[name], p) // as it was when the program began
 	for _, s := range r.t.Task.Sources {
 		failed := s.Name == name && p.Problem != "" && len(p.Tables) == 0
 		if failed && (s.Database != "" || p.Cause == profile.Locked) {

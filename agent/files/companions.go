@@ -90,7 +90,11 @@ func Together(sources []Source) ([]Source, error) {
 
 // linkCompanions makes the names of the companions that linked sources may have lead to those that
 // are there now. It returns the sources with their companions.
-func linkCompanions(root *os.Root, data string, linked []Source) ([]Source, error) {
+func linkCompanions(root *os.Root, data string, sources, linked []Source) ([]Source, error) {
+	relative := map[string]bool{}
+	for _, s := range sources {
+		relative[s.Name] = !filepath.IsAbs(s.Path)
+	}
 	for _, s := range linked {
 		for _, c := range possible(s.Path, s.Name) {
 			at := filepath.Join(data, c.Name)
@@ -106,9 +110,13 @@ func linkCompanions(root *os.Root, data string, linked []Source) ([]Source, erro
 	}
 	all, err := Together(linked)
 	for _, c := range all {
-		if c.Of != "" && err == nil {
-			_, err = link(root, data, c, nil)
+		if c.Of == "" || err != nil {
+			continue
 		}
+		if relative[c.Of] { // it may be moved with the run folder
+			c.Path, _ = filepath.Rel(root.Name(), c.Path) // both are absolute
+		}
+		_, err = link(root, data, c, nil)
 	}
 	return all, err
 }

@@ -65,6 +65,7 @@ func (l *Listing) walk(ctx context.Context, s Source, named []string, taken map[
 	if err != nil {
 		return err
 	}
+	parts := "/" // the skipped folder that was last entered, for the parts of it that are named
 	visit := func(at string, d fs.DirEntry, err error) error {
 		in, why := strings.TrimPrefix(strings.TrimPrefix(at, root), "/"), ""
 		name := path.Join(s.Name, in)
@@ -76,8 +77,15 @@ func (l *Listing) walk(ctx context.Context, s Source, named []string, taken map[
 		case err != nil:
 			why = "it cannot be read"
 		case in != "" && !slices.Contains(named, in):
-			if why = skipped(at, d); why != unseen && slices.Contains(named, ".") {
+			of := func(whole, part string) bool { return strings.HasPrefix(part, whole+"/") }
+			leads := slices.ContainsFunc(named, func(n string) bool { return of(in, n) })
+			if why = skipped(at, d); leads && why != "" {
+				why, parts = "", in
+			} else if why != unseen && slices.Contains(named, ".") {
 				why = ""
+			} else if of(parts, in) && !leads &&
+				!slices.ContainsFunc(named, func(n string) bool { return of(n, in) }) {
+				why = unseen
 			}
 		}
 		if why != "" && d.IsDir() {

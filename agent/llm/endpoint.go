@@ -2,12 +2,11 @@ package llm
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,12 +68,16 @@ func (e Endpoint) open() (*endpoint, error) {
 	if e.Key == "" && e.KeyEnv != "" {
 		return nil, &CredentialError{Provider: e.Provider, KeyEnv: e.KeyEnv}
 	}
+	if strings.ContainsFunc(e.Key, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return nil, &CredentialError{Provider: e.Provider, KeyEnv: e.KeyEnv,
+			Err: errors.New("it contains invalid characters, such as a space or a line break")}
+	}
 	e.CallTimeout = cmp.Or(e.CallTimeout, math.MaxInt64)
 	e.IdleTimeout = cmp.Or(e.IdleTimeout, math.MaxInt64)
 	public := base.JoinPath(callsPath)
 	public.User, public.RawQuery, public.Fragment = nil, "", ""
 	return &endpoint{Endpoint: e, client: openai.Client{Options: e.options(base.Query())},
-		url: public.String(), hide: hider(e.Key, base.Query())}, nil
+		url: public.String(), hide: hider(e.Key, base)}, nil
 }
 
 // options configures a client of the library, which would leave out the base URL's query.
@@ -102,13 +105,16 @@ func (e Endpoint) options(query url.Values) []option.RequestOption {
 // such as "EMPTY" or "not-needed", or versions, which may occur in ordinary replies.
 const leastSecret = 16
 
-// hider returns a function that replaces the key, and what may be one in the query of the base URL,
-// with [key].
-func hider(key string, query url.Values) func(string) string {
-	var replace []string
-	for _, secrets := range append(slices.Collect(maps.Values(query)), []string{key}) {
-		if len(secrets[0]) >= leastSecret {
-			replace = append(replace, secrets[0], "[key]")
+// hider returns a function that replaces the key, and what may be one in the base URL, with [key].
+func hider(key string, base *url.URL) func(string) string {
+	password, _ := base.User.Password()
+	secrets, replace := []string{key, password}, []string(nil)
+	for _, values := range base.Query() {
+		secrets = append(secrets, values...)
+	}
+	for _, secret := range secrets {
+		if len(secret) >= leastSecret {
+			replace = append(replace, secret, "[key]")
 		}
 	}
 	return strings.NewReplacer(replace...).Replace

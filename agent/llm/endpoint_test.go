@@ -101,9 +101,11 @@ func TestRetried(t *testing.T) {
 		seconds  float64 // at most; jitter takes an eighth off
 	}{
 		"429 Too Many Requests: slow down (Retry-After: 7)": {wait, 7},
-		"500 Internal Server Error: oops again":             {llmtest.Refuse(500, "", "oops\nagain"), 0.5},
-		"truncated":                                         {llmtest.Response{Text: "this one is cut off", CutAfter: 2}, 0.5},
-		"stopped responding (10s)":                          {llmtest.Response{Text: "this one falls silent", CutAfter: 2, Stall: true}, 10.5},
+		"429 Too Many Requests: quota": {llmtest.Response{Status: 429,
+			Body: `[{"error":{"code":429,"message":"quota","details":[{"retryDelay": "34s"}]}}]`}, 34},
+		"500 Internal Server Error: oops again": {llmtest.Refuse(500, "", "oops\nagain"), 0.5},
+		"truncated":                             {llmtest.Response{Text: "this one is cut off", CutAfter: 2}, 0.5},
+		"stopped responding (10s)":              {llmtest.Response{Text: "this one falls silent", CutAfter: 2, Stall: true}, 10.5},
 	} {
 		var told []llm.Retry
 		_, got, err := served(t, func(e *llm.Endpoint) { e.OnRetry = func(r llm.Retry) { told = append(told, r) } },

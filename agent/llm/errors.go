@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,7 +50,7 @@ var (
 	// Gemini, Mistral and xAI
 	overflows = []string{
 		"context_length_exceeded", "string_above_max_length", "exceed_context_size",
-		"context window", "context length", "exceeds the available context",
+		"context window", "context length", "context limit", "exceeds the available context",
 		"context size has been exceeded", "maximum model length", "maximum prompt length",
 		"prompt is too long", "input token count", "reduce the length", "too many tokens",
 	}
@@ -111,7 +113,8 @@ func passes(err error) bool {
 		return !bad && seconds <= maxWait && refused.code != "insufficient_quota" && !errors.Is(err, ErrContextLength) &&
 			(refused.Status >= 500 || slices.Contains([]int{408, 409, 429}, refused.Status))
 	}
-	return !errors.Is(err, ErrTimeout)
+	unknown, is := errors.AsType[*net.DNSError](err)
+	return !errors.Is(err, ErrTimeout) && !(is && unknown.IsNotFound)
 }
 
 // located says where a try failed, and that it is about the key.
@@ -124,10 +127,16 @@ func (m *endpoint) located(err error) error {
 	return err
 }
 
-// line returns a text from the server as one bounded line, with the key redacted.
+// line returns a text from the server as one bounded line, with the key redacted, however short.
 func (m *endpoint) line(text string) string {
+	if m.Key != "" {
+		text = strings.ReplaceAll(text, m.Key, "[key]")
+	}
 	return brief.OneLine(brief.Clip(strings.ToValidUTF8(m.hide(text), "?"), 500))
 }
+
+// retryDelay matches the wait in Gemini's error bodies.
+var retryDelay = regexp.MustCompile(`"retryDelay":\s*"(\d+)[\d.]*s"`)
 
 // refusal returns the error that a response is: one with an error status, or one with status 200
 // whose body is not what was asked for. That may be an error object, with a status of its own or
@@ -149,6 +158,9 @@ func (m *endpoint) refusal(status int, h http.Header, body string) error {
 		e.Status = http.StatusInternalServerError
 	default:
 		e.Status = own
+	}
+	if found := retryDelay.FindStringSubmatch(body); found != nil {
+		e.after = found[1]
 	}
 	e.Message = m.line(message)
 	return e

@@ -98,6 +98,7 @@ func TestFailures(t *testing.T) {
 		"too long for vLLM":      {llmtest.Refuse(400, "", "This model's maximum context length is 9 tokens"), 1, isTooLong},
 		"too long for llama.cpp": {body(500, `{"error":{"code":500,"message":"Context size has been exceeded."}}`), 1, isTooLong},
 		"too long for Ollama":    {body(400, `{"error":"the input length exceeds the context length"}`), 1, isTooLong},
+		"too long for Anthropic": {llmtest.Refuse(400, "", "input length and `max_tokens` exceed context limit: 9 + 9 > 10"), 1, isTooLong},
 		"too long behind OpenRouter": {body(400, `{"error":{"message":"Provider returned error","code":400,`+
 			`"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long\"}}"}}}`), 1, isTooLong},
 	} {
@@ -106,7 +107,14 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
 		}
 	}
-	_, _, err := served(t, func(e *llm.Endpoint) { e.Key, e.KeyEnv = "", "" }, llmtest.Refuse(401, "", "who are you?"))
+	_, _, err := served(t, func(e *llm.Endpoint) { e.Key = "sk-short" }, llmtest.Refuse(400, "", "Bearer sk-short is not for it"))
+	if err == nil || strings.Contains(err.Error(), "sk-short") {
+		t.Errorf("with a short key: %v", err)
+	}
+	if _, err := (llm.Endpoint{BaseURL: "http://llmtest/v1", Key: "one\ntwo"}).Open(); !isCredential(err) {
+		t.Errorf("with two lines as a key: %v", err)
+	}
+	_, _, err = served(t, func(e *llm.Endpoint) { e.Key, e.KeyEnv = "", "" }, llmtest.Refuse(401, "", "who are you?"))
 	bad, ok := errors.AsType[*llm.CredentialError](err)
 	if !ok || !bad.Unsent || !strings.Contains(err.Error(), "no key was sent") || !strings.Contains(err.Error(), "who are you?") {
 		t.Errorf("without a key: %v", err)
