@@ -29,7 +29,7 @@ func FuzzReplies(f *testing.F) {
 		code, err := readText(Code, reply)
 		first, _, _ := strings.Cut(strings.TrimSpace(code), "\n")
 		check((err == nil) == (first != "") && (isJSON || strings.Contains(reply, first)), "code", code)
-		v, err := readText(YesNo, reply)
+		v, _ := readText(verdict, reply)
 		check(!v.Inconclusive || v.Sufficient && v.Reason != "", "verdict", v)
 		check(!v.Sufficient || v.Inconclusive || isJSON || strings.Contains(lower, "sufficient") || strings.Contains(lower, "yes"), "verdict", v)
 		route, err := readText(Route(3), reply)

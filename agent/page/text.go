@@ -31,9 +31,8 @@ var templates = sync.OnceValue(func() *template.Template {
 		"after": record.After, "picture": record.IsPicture,
 		"printed": printed, "tries": tries,
 		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
-		"safety":       func() string { return strings.Join(record.Safety, " ") },
-		"summaryLabel": func() string { return record.SummaryLabel },
-		"join":         strings.Join, "inc": func(i int) int { return i + 1 },
+		"safety": func() string { return strings.Join(record.Safety, " ") },
+		"join":   strings.Join, "inc": func(i int) int { return i + 1 },
 	}).ParseFS(cellTexts, "cells/*.md.tmpl"))
 })
 

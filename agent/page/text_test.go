@@ -11,7 +11,7 @@ import (
 func TestEscapes(t *testing.T) {
 	action := regexp.MustCompile(`\{\{-? *(.*?) *-?\}\}`)
 	control := regexp.MustCompile(`^(?:if|else|with|range|end|define|template)\b|^\$\w+ :?= `)
-	escaped := regexp.MustCompile(`^(?:prose|paragraphs|html|fence|path|len|plural|printf "%\.\df|safety|summaryLabel|inc|body)\b`)
+	escaped := regexp.MustCompile(`^(?:prose|paragraphs|html|fence|path|len|plural|printf "%\.\df|safety|inc|body)\b`)
 	numbers := []string{".Number", "$.Number", "$.Place", "$.Corrected", ".RoundsTaken", ".Back", ".Disputes", ".Steps", ".Task.Others", ".Calls", ".InputTokens", ".CachedTokens",
 		".OutputTokens", ".Usage.InputTokens", ".Usage.OutputTokens"}
 	ours := []string{`.Asked.Format "2006-01-02"`, "$and", ".String"}

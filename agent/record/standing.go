@@ -138,8 +138,13 @@ func (d Derived) InWords() string {
 // Clipped returns an answer in one line, as a sentence or a table has it.
 func Clipped(answer string) string { return brief.OneLine(brief.Clip(answer, 200)) }
 
-// SummaryLabel stands before the summary of the answer.
-const SummaryLabel = "In sentences, of which only the figures of the answer were checked"
+// SummaryLabel returns what stands before the summary of the answer.
+func (t *Trajectory) SummaryLabel() string {
+	if t.final().ByHand {
+		return "In the words of a last cell that was written by hand"
+	}
+	return "In the model's words, of which only the figures of the answer were checked"
+}
 
 // dependsOn begins the doubt that a reading of the question raises.
 const dependsOn = "it depends on a reading: "

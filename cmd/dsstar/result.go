@@ -90,7 +90,7 @@ func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) resul
 	}
 	return result{
 		Answer: t.Answer(), Summary: t.Summary(), Standing: t.Standing(),
-		Label: record.SummaryLabel, Worth: t.InWords(), Verified: t.Verified(), Sufficient: t.Sufficient(),
+		Label: t.SummaryLabel(), Worth: t.InWords(), Verified: t.Verified(), Sufficient: t.Sufficient(),
 		Inconclusive: t.Inconclusive(), Readings: readingsOf(t),
 		Doubts: append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),

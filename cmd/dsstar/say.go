@@ -51,7 +51,7 @@ func inWords(t *record.Trajectory, files []string, columns int) string {
 		text += "\n\nIt depends on a reading: " + r.InWords(t.Answer())
 	}
 	if t.Summary() != "" {
-		text += "\n\n" + record.SummaryLabel + ":\n" + t.Summary()
+		text += "\n\n" + t.SummaryLabel() + ":\n" + t.Summary()
 	}
 	text = wrapped(text, columns)
 	if len(files) > 0 {

@@ -30,7 +30,7 @@ func TestAnswerFirst(t *testing.T) {
 			Final:  &record.Final{Derived: record.Derived{Answer: "USA"}, Summary: "The USA has fewer."},
 			Rounds: []record.Round{{Verdict: &record.Verdict{Sufficient: true, Inconclusive: inconclusive}}}})
 		tr.Ended = true
-		want := "Answer, " + label + ": USA\n\n" + record.SummaryLabel + ":\n" + tr.Summary()
+		want := "Answer, " + label + ": USA\n\n" + tr.SummaryLabel() + ":\n" + tr.Summary()
 		if got := inWords(tr, nil, 0); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
