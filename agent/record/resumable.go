@@ -257,7 +257,11 @@ func (t *Trajectory) AddNote(text string, decided bool) {
 		return
 	}
 	asked := strings.TrimSuffix(fmt.Sprintf("asked-%d", len(t.Questions)), "-1") // the id of its cell
+	id := "note-" + Digest(text)
+	for slices.ContainsFunc(t.Remarks, func(r Remark) bool { return r.Cell.ID == id }) {
+		id += "-2" // a stranger's note says the same, and counts no more
+	}
 	t.Remarks = append(t.Remarks, Remark{After: asked, Cell: notebook.Cell{
-		ID: "note-" + Digest(text), Type: notebook.Markdown, Source: text,
+		ID: id, Type: notebook.Markdown, Source: text,
 		Metadata: map[string]any{"tags": []any{NoteTag}}}})
 }
