@@ -49,6 +49,11 @@ func (form solution) read() (s Solution, err error) {
 	return s, err
 }
 
+// different reports whether there are two options that differ by more than case.
+func different(options []string) bool {
+	return len(slices.CompactFunc(slices.Clone(options), strings.EqualFold)) > 1
+}
+
 // readingsOf returns readings. One that cannot be read has a problem and no options.
 func readingsOf(said []reading) (all []record.Reading) {
 	for _, one := range said {
@@ -57,7 +62,7 @@ func readingsOf(said []reading) (all []record.Reading) {
 		}
 		r := record.Reading{Point: cmp.Or(one.Point, strings.Join(one.Options, " / "))}
 		switch {
-		case one.Point == "" || len(one.Options) < 2:
+		case one.Point == "" || !different(one.Options):
 			r.Problem = "it is not said what is left open, with two different options"
 		case one.Taken < 1 || one.Taken > len(one.Options):
 			r.Problem = "it is not said which option is taken"
@@ -235,7 +240,7 @@ func Rulings(steps int) Format[Ruling] {
 			err = noSuchStep(r.Wrong, steps)
 		case ruling == record.RuledSecond && r.Reason == "":
 			err = errors.New("it does not say what the mistake is")
-		case ruling == record.RuledReading && (r.Point == "" || len(r.Options) != 2):
+		case ruling == record.RuledReading && (r.Point == "" || len(r.Options) != 2 || !different(r.Options)):
 			err = errors.New("it does not say what is left open, with two different options")
 		}
 		return r, err

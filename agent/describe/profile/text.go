@@ -210,15 +210,16 @@ func excerpt(text string, starts []int, n int, question string) string {
 // Beyond is what a request shows of a file of the structure of first, which is described: whatever
 // changes how it is read, and then what else differs, in at most about chars bytes.
 func (p Profile) Beyond(first Profile, chars int) string {
-	told := append(differ(p.Reads, first.Reads), p.Count)
-	return brief.Clip(strings.Join(append(told, differ(p.Holds, first.Holds)...), "; "), chars)
+	told := slices.Concat(differ(p.Reads, first.Reads), []string{p.Count}, differ(p.Holds, first.Holds))
+	told = slices.DeleteFunc(told, func(text string) bool { return text == "" })
+	return brief.Clip(strings.Join(told, "; "), chars)
 }
 
 // differ tells what the first of two has otherwise; under a key with a ~, what only it has.
 func differ(has, lead map[string]string) (parts []string) {
 	for _, key := range slices.Sorted(maps.Keys(has)) {
 		once := strings.HasPrefix(key, "~") && lead[key] != ""
-		if text := has[key]; text != "" && text != lead[key] && !once {
+		if text := has[key]; text != lead[key] && !once {
 			parts = append(parts, text)
 		}
 	}
