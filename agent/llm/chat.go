@@ -6,37 +6,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
 )
 
-// Open checks e and returns its model, without connecting. The error is a [*CredentialError] if a
-// required key is missing.
-//
-// Ask returns a [*CredentialError], a [*StatusError], which may be [ErrContextLength], a
-// [ErrConnection], [ErrEmpty], [ErrIdle], [ErrTimeout], [ErrCut] or ctx.Err(): what may pass after
-// the retries, or at once if the endpoint asks for a wait that is too long.
-func (e Endpoint) Open() (Model, error) {
-	m, err := e.open()
-	if err != nil {
-		return nil, err
-	}
-	c := &chat{endpoint: m}
-	c.noSchemas.Store(e.Schema != nil && !*e.Schema)
-	return c, nil
-}
-
-type chat struct {
-	*endpoint
-	noSchemas atomic.Bool // no more are sent
-}
-
 // Ask sends the request's schema as long as the endpoint takes it. One that refuses or ignores it is
 // asked again at once without, and from then on. One that is said to take schemas ignores none: a reply
 // in text is the model's fault.
-func (m *chat) Ask(ctx context.Context, r Request) (Reply, error) {
+func (m *endpoint) Ask(ctx context.Context, r Request) (Reply, error) {
 	start := time.Now()
 	var paid Usage // also for a reply that ignored the schema
 	for {
@@ -69,7 +47,7 @@ type object = map[string]any
 
 // params builds a request body. Every endpoint accepts "max_tokens" except OpenAI's, whose
 // newer models refuse it.
-func (m *chat) params(r Request) object {
+func (m *endpoint) params(r Request) object {
 	var messages []object
 	for _, msg := range r.Messages {
 		messages = append(messages, object{"role": msg.Role, "content": msg.Text})
@@ -94,7 +72,7 @@ func (m *chat) params(r Request) object {
 // read reads a reply, as a stream or whole from an endpoint that ignores "stream"; some endpoints
 // do not tell a completion from a chunk of one. What fails after the finish reason is ignored: only
 // the usage follows.
-func (m *chat) read(body io.Reader, r Request) (Reply, error) {
+func (m *endpoint) read(body io.Reader, r Request) (Reply, error) {
 	reply := Reply{Model: m.Model}
 	var text strings.Builder
 	last, answered := "", false

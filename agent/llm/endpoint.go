@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/openai/openai-go/v3"
@@ -52,13 +53,20 @@ type endpoint struct {
 	url    string // of the calls, for messages
 
 	hide func(string) string // redacts the Endpoint's secrets in a text from the server
+
+	noSchemas atomic.Bool // no more are sent
 }
 
 // callsPath is the path of the calls, below the base URL.
 const callsPath = "chat/completions"
 
-// open checks e.
-func (e Endpoint) open() (*endpoint, error) {
+// Open checks e and returns its model, without connecting. The error is a [*CredentialError] if a
+// required key is missing.
+//
+// Ask returns a [*CredentialError], a [*StatusError], which may be [ErrContextLength], a
+// [ErrConnection], [ErrEmpty], [ErrIdle], [ErrTimeout], [ErrCut] or ctx.Err(): what may pass after
+// the retries, or at once if the endpoint asks for a wait that is too long.
+func (e Endpoint) Open() (Model, error) {
 	base, err := url.Parse(e.BaseURL)
 	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
 		return nil, fmt.Errorf("provider %s: the base URL must have the form http(s)://host/path",
@@ -76,8 +84,10 @@ func (e Endpoint) open() (*endpoint, error) {
 	e.IdleTimeout = cmp.Or(e.IdleTimeout, math.MaxInt64)
 	public := base.JoinPath(callsPath)
 	public.User, public.RawQuery, public.Fragment = nil, "", ""
-	return &endpoint{Endpoint: e, client: openai.Client{Options: e.options(base.Query())},
-		url: public.String(), hide: hider(e.Key, base)}, nil
+	m := &endpoint{Endpoint: e, client: openai.Client{Options: e.options(base.Query())},
+		url: public.String(), hide: hider(e.Key, base)}
+	m.noSchemas.Store(e.Schema != nil && !*e.Schema)
+	return m, nil
 }
 
 // options configures a client of the library, which would leave out the base URL's query.
