@@ -32,7 +32,7 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 }
 
 // The parts of what is shown of the files: of tables near the question, of lines about files that
-// are far from it, of documents, and of one document.
+// are far from it, of documents, and of one document unless it is a code book.
 const nearShare, farShare, documentsShare, documentShare = 12, 20, 3, 5
 
 // leastChars is how much of a table near the question is told at least if it has so much to tell,
@@ -90,6 +90,8 @@ func (r *Describer) share(all []int) {
 			tables--
 		case d.Corrected:
 			chars = max(chars, leastChars)
+		case p.Codebook:
+			chars = documents
 		}
 		if chars >= leastChars/2 {
 			*d = r.fromProfile(i, min(chars, show.Description))

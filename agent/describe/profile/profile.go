@@ -84,6 +84,7 @@ type Profile struct {
 	About    string  `json:"about"`    // its names and words, to rank it by
 	Document string  `json:"text"`     // its text, of a document
 	Sections []int   `json:"sections"` // where those of Document begin
+	Codebook bool    `json:"codebook"` // Document lists words and what they mean
 	Cut      bool    `json:"cut"`      // Document is only its beginning
 	Whole    bool    `json:"whole"`    // Document is its content, and there is no more to say
 	Notes    string  `json:"notes"`    // what misleads who does not know it
@@ -129,7 +130,8 @@ type Table struct {
 type Column struct {
 	Name    string   `json:"name"`
 	Type    string   `json:"type"`  // number, date, text, boolean, list, empty or another
-	Line    string   `json:"line"`  // what is said of it
+	Brief   string   `json:"brief"` // what is said of it; "": Line
+	Line    string   `json:"line"`
 	Full    string   `json:"full"`  // with all values or more of them; "": Line
 	Said    string   `json:"said"`  // what its values do not show
 	Group   string   `json:"group"` // what is said of it and those after it together

@@ -19,22 +19,27 @@ const (
 	inFull
 	rows
 	holds
+	inBrief
 	inLines
 	parts
 )
 
 const (
-	mostAsked  = 12 // columns of a table that are told of in full
-	mostTables = 60 // of a file that have a line of their own
+	mostAsked   = 12 // columns of a table that are told of in full
+	mostColumns = 40 // of a table that are told of, were it not for the question
+	mostTables  = 60 // of a file that have a line of their own
+	namesChars  = 1500
+	aroundChars = 1500 // of the words beside tables
 )
 
 // A draft is a text of pieces that grow while there is room, the most urgent first.
 type draft struct {
 	pieces []string // as they stand
 	grow   []growth
+	spare  map[int]int // pieces that are not needed if those from the next to another are told
 }
 
-// A growth is what a piece becomes if there is room.
+// A growth is what a piece may become.
 type growth struct {
 	piece, urge int
 	text        string
@@ -44,6 +49,11 @@ type growth struct {
 func (d *draft) add(text string) int {
 	d.pieces = append(d.pieces, text)
 	return len(d.pieces) - 1
+}
+
+// later adds what a piece becomes if there is room.
+func (d *draft) later(piece, urge int, text string) {
+	d.grow = append(d.grow, growth{piece, urge, text})
 }
 
 // fill has the pieces grow to at most about chars bytes together.
@@ -60,18 +70,22 @@ func (d *draft) fill(chars int) {
 			chars -= more
 		}
 	}
+	for piece, last := range d.spare {
+		if !slices.Contains(d.pieces[piece+1:last+1], "") {
+			d.pieces[piece] = ""
+		}
+	}
 }
 
 func (d *draft) String() string {
-	told := slices.DeleteFunc(slices.Clone(d.pieces), func(text string) bool { return text == "" })
-	return strings.TrimRight(strings.Join(told, "\n"), "\n")
+	return strings.TrimRight(strings.Join(filled(d.pieces), "\n"), "\n")
 }
 
 // Text is what a request shows of the profile in at most about chars bytes: of a table the names of
 // its columns and what is nearest to the question first, and then the other columns near it; of a
 // long document the sections near the question.
 func (p Profile) Text(chars int, question string) string {
-	d := draft{pieces: []string{cmp.Or(p.Headline, p.Format), p.Notes}}
+	d := draft{pieces: []string{cmp.Or(p.Headline, p.Format), p.Notes}, spare: map[int]int{}}
 	texts := make([]string, len(p.Tables))
 	for n, t := range p.Tables {
 		texts[n] = t.Name + " " + strings.Join(t.Names, " ")
@@ -89,7 +103,7 @@ func (p Profile) Text(chars int, question string) string {
 		}
 	}
 	if len(others) > 0 {
-		d.add("\nother tables: " + brief.Clip(strings.Join(others, ", "), chars/4))
+		d.add("\nother tables: " + joined(others, ", ", chars/4))
 	}
 	d.fill(chars)
 	if p.Document != "" {
@@ -105,48 +119,47 @@ func (d *draft) table(t Table, place, chars int, question string) {
 		if part <= asked {
 			urge = part*mostTables + place
 		}
-		d.grow = append(d.grow, growth{piece, urge, text})
+		d.later(piece, urge, text)
 	}
 	d.add(t.Headline)
 	whole := t.Every != "" && len(t.Every)+len(t.Around) < chars*2/3
-	names := "columns: " + brief.Clip(strings.Join(t.Names, ", "), chars/3)
+	names := "columns: " + joined(t.Names, ", ", min(namesChars, chars/3))
 	if t.LeftOut > 0 {
 		names += fmt.Sprintf(" and %d more", t.LeftOut)
 	}
 	later(d.add(""), misleads, t.Misleads)
 	later(d.add(""), around, t.Around)
 	later(d.add(""), holds, t.Holds)
-	later(d.add(""), named, names)
+	spare := d.add("")
+	later(spare, named, names)
 	texts := make([]string, len(t.Columns))
 	for n, c := range t.Columns {
 		texts[n] = strings.Join(append([]string{c.Name, c.Name, c.Line}, c.Among...), " ")
 	}
 	nearness, near := places(question, texts)
 	for n, c := range t.Columns {
-		later(d.add(""), inLines, c.Group) // with those after it
+		if c.Group != "" { // with those after it
+			later(d.add(""), inBrief, c.Group)
+		}
+		told := c.told(whole, nearness[n] < min(near, mostAsked), nearness[n] < mostColumns)
+		if len(told) == 0 && c.Grouped {
+			continue
+		}
 		piece := d.add("")
-		tell := func(part int, text string) {
+		for part, text := range told {
 			if text != "" {
 				later(piece, part, "- "+c.Name+": "+text+c.among(text, question))
 			}
 		}
-		switch {
-		case whole:
-			tell(asked, c.Said)
-		case nearness[n] < min(near, mostAsked):
-			tell(asked, c.Line)
-			tell(inFull, c.Full)
-		case c.Keep:
-			tell(asked, c.Line)
-		case !c.Grouped:
-			tell(inLines, c.Line)
-		}
 	}
 	if whole {
 		later(d.add(""), inFull, t.Every)
-	} else {
-		later(d.add(""), rows, t.Row)
+		return
 	}
+	if t.LeftOut == 0 {
+		d.spare[spare] = len(d.pieces) - 1
+	}
+	later(d.add(""), rows, t.Row)
 }
 
 // among tells which values that the question may name a text does not tell, if these are few.
@@ -165,11 +178,31 @@ func (c Column) among(text, question string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(values, "; among them"), ",")
 }
 
+// told is what is told of a column, by its urgency. It may be told of in a group, and be near the
+// question or asked about.
+func (c Column) told(whole, isAsked, near bool) map[int]string {
+	switch {
+	case whole:
+		return map[int]string{asked: c.Said}
+	case isAsked:
+		return map[int]string{asked: c.Line, inFull: c.Full}
+	case c.Keep:
+		return map[int]string{asked: c.Line}
+	case !c.Grouped && near:
+		return map[int]string{inBrief: cmp.Or(c.Brief, c.Line), inLines: c.Line}
+	}
+	return nil
+}
+
 // document adds a document to a text: whole, or the sections near the question and the beginnings
 // of the others.
 func (p Profile) document(d *draft, chars int, question string) {
+	const least = 300
 	room, what := chars-len(d.String())-30, "text"
-	if room < min(300, len(p.Document)) {
+	if len(p.Tables) > 0 {
+		room = min(room, aroundChars)
+	}
+	if room < min(least, len(p.Document)) {
 		return
 	}
 	text := excerpt(p.Document, p.Sections, room, question)
@@ -187,21 +220,21 @@ func excerpt(text string, starts []int, n int, question string) string {
 	if len(text) <= n || len(starts) < 4 {
 		return brief.Lines(text, n)
 	}
+	const headings, title = 3, 100 // a third of the room at most; letters of one
 	var d draft
 	var sections, about []string
 	for i, end := range append(slices.Clone(starts[1:]), len(text)) {
 		section := strings.TrimRight(text[starts[i]:end], "\n")
 		heading, _, _ := strings.Cut(section, "\n")
 		sections, about = append(sections, section), append(about, heading+"\n"+heading+"\n"+section)
-		d.grow = append(d.grow, growth{d.add(""), len(starts), fmt.Sprintf("%.100s […]", heading)})
+		if d.add(""); len(starts)*title/2 < n/headings {
+			d.later(i, i, fmt.Sprintf("%.*s […]", title, heading))
+		}
 	}
-	place, near := places(question, about)
+	place, _ := places(question, about)
 	place[0] = -1
 	for i, s := range sections {
-		if place[i] >= near {
-			place[i] += len(starts) // after the headings
-		}
-		d.grow = append(d.grow, growth{i, place[i], s})
+		d.later(i, len(starts)*(place[i]+2), s)
 	}
 	d.fill(n)
 	return d.String()
@@ -210,9 +243,8 @@ func excerpt(text string, starts []int, n int, question string) string {
 // Beyond is what a request shows of a file of the structure of first, which is described: whatever
 // changes how it is read, and then what else differs, in at most about chars bytes.
 func (p Profile) Beyond(first Profile, chars int) string {
-	told := slices.Concat(differ(p.Reads, first.Reads), []string{p.Count}, differ(p.Holds, first.Holds))
-	told = slices.DeleteFunc(told, func(text string) bool { return text == "" })
-	return brief.Clip(strings.Join(told, "; "), chars)
+	told := append(differ(p.Reads, first.Reads), p.Count)
+	return joined(filled(append(told, differ(p.Holds, first.Holds)...)), "; ", chars)
 }
 
 // differ tells what the first of two has otherwise; under a key with a ~, what only it has.
@@ -224,4 +256,19 @@ func differ(has, lead map[string]string) (parts []string) {
 		}
 	}
 	return parts
+}
+
+// filled are the texts that are not empty.
+func filled(texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" })
+}
+
+// joined are as many texts as n bytes have room for, one at least, and how many more there are.
+func joined(texts []string, between string, n int) string {
+	for i, text := range texts {
+		if n -= len(text) + len(between); n < 0 && i > 0 {
+			return fmt.Sprintf("%s … and %d more", strings.Join(texts[:i], between), len(texts)-i)
+		}
+	}
+	return strings.Join(texts, between)
 }

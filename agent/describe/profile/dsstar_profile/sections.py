@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+ENTRY = re.compile(r"\S {2,}\S|\S\t+\S|\|.*\||^\s*[\w.-]{1,30}\s*[:=] ")
 MARKED = re.compile(r"#{1,6} \S")
 HEADING = re.compile(
     r"(\d+\.)+\d*\.? +[A-Z]|(chapter|section|part|appendix|table|figure|annex) [\dA-Z]",
@@ -26,3 +27,9 @@ def starts(text: str) -> list[int]:
         blank = not bare
         at += len(line.encode("utf-8", "surrogatepass")) + 1
     return titles if len(titles) > 3 else paragraphs
+
+
+def lists(text: str) -> bool:
+    """Whether a text is mostly lists of words and what they mean, as a code book is."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    return sum(bool(ENTRY.search(line)) for line in lines) > len(lines) / 3

@@ -95,6 +95,7 @@ def render(found: Json) -> None:
         plain = found["format"] in ("text", "source code", "PDF", "Word") and not found["notes"]
         found["whole"] = plain and not tables and not found.get("cut")
         found["sections"] = sections.starts(text)
+        found["codebook"] = sections.lists(text)
 
 
 def _line(p: Json) -> str:
@@ -412,6 +413,8 @@ def _column(c: Json, rows: int) -> None:
     telling = len(values & TELLING) * 2 >= len(values) > 0
     c["keep"] = bool(words & DECIDING) or telling and len(values) > 1
     c["line"] = "; ".join(_parts(c, rows, False))
+    if (short := "; ".join(_parts(c, rows, True))) != c["line"]:
+        c["brief"] = short
     if (full := "; ".join(_parts(c, rows, False, True))) != c["line"]:
         c["full"] = full
     c["said"] = "; ".join(_notes(c))
