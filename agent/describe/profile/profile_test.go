@@ -102,6 +102,8 @@ func TestTextFits(t *testing.T) {
 	for n := range many {
 		many[n] = profile.Table{Name: fmt.Sprint("t", n), Count: fmt.Sprintf("about %d rows", n)}
 	}
+	long := profile.Table{Names: []string{"age"}, Columns: []profile.Column{{Name: "age", Brief: "integer 38 to 90",
+		Line: "integer 38 to 90; 37 values: " + strings.Repeat("38, ", 100)}}}
 	for _, c := range []struct {
 		tables []profile.Table
 		chars  int
@@ -110,6 +112,7 @@ func TestTextFits(t *testing.T) {
 		{many, 9000, "other tables: t60 (about 60 rows)"},
 		{[]profile.Table{wide}, 20_000, "- sensor377: number 0 to 9.5"},
 		{[]profile.Table{wide}, 200, "- sensor377: number 0 to 9.5"},
+		{[]profile.Table{long}, 200, "- age: integer 38 to 90"}, // of which not all values have room
 	} {
 		text := profile.Profile{Format: "text", Tables: c.tables}.Text(c.chars, "What is the mean of sensor377?")
 		if len(text) > c.chars+100 || !strings.Contains(text, c.want) {
