@@ -9,6 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+
 	"dsstar/agent/brief"
 	"dsstar/agent/memory/lesson"
 )
@@ -67,36 +71,37 @@ func (m *Memory) Near(question string, least float64, n int) []Question {
 }
 
 // Corrections returns what people say of the data files: the text below a heading that is a file's
-// name, up to a heading that is not below it.
+// name, up to the name of another file or a heading of the same or a higher level.
 func (m *Memory) Corrections(names []string) map[string]string {
 	if m == nil {
 		return nil
 	}
 	all := map[string]string{}
 	for _, said := range m.said {
-		name, level, fence := "", 0, ""
-		for line := range strings.Lines(said) {
-			title, marks := strings.TrimLeft(line, "#"), len(line)-len(strings.TrimLeft(line, "`~"))
-			if fence != "" && strings.HasPrefix(line, fence) {
-				fence = ""
-			} else if fence == "" && marks >= 3 {
-				fence = line[:marks]
-			} else if depth := len(line) - len(title); fence == "" && depth > 0 {
-				if title = strings.Trim(title, "` \n"); slices.Contains(names, title) {
-					name, level = title, depth
-					continue
-				} else if depth <= level {
-					name = ""
-				}
+		name, level, from := "", 0, 0
+		end := func(at int) {
+			all[name] = strings.TrimSpace(all[name] + said[from:at]) // which begins with a line break
+		}
+		top := goldmark.DefaultParser().Parse(text.NewReader([]byte(said)))
+		for n := top.FirstChild(); n != nil; n = n.NextSibling() {
+			heading, is := n.(*ast.Heading)
+			if !is || heading.Lines().Len() == 0 {
+				continue
 			}
-			if name != "" {
-				all[name] += line
+			line := heading.Lines().At(0)
+			title := strings.Trim(said[line.Start:line.Stop], "` ")
+			named := slices.Contains(names, title)
+			if !named && heading.Level > level {
+				continue
+			}
+			end(strings.LastIndexByte(said[:line.Start], '\n') + 1)
+			if name, level, from = "", 0, line.Stop; named {
+				name, level = title, heading.Level
 			}
 		}
+		end(len(said))
 	}
-	for name, text := range all {
-		all[name] = strings.TrimSpace(text)
-	}
+	delete(all, "") // of no file
 	return all
 }
 

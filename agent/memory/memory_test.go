@@ -145,6 +145,7 @@ func TestCorrections(t *testing.T) {
 	for text, want := range map[string]string{
 		"## `a.csv`\nOne.\n### Columns\nv: kg\n":      "One.\n### Columns\nv: kg",
 		"## a.csv\nOne.\n## Other\nTwo.\n":            "One.",
+		"# a.csv\nSold are:\n#1 of the list\n":        "Sold are:\n#1 of the list", // which is no heading
 		"# a.csv\nOne.\n## b.csv\nx\n# a.csv\nTwo.\n": "One.\nTwo.",
 		"~~~\n# a.csv\nx\n```\n~~~\n# a.csv\nOne.\n":  "One.",
 		"# a.csv\n````\n```\n# c\n````\n# c\nafter\n": "````\n```\n# c\n````",
