@@ -65,7 +65,7 @@ func (l *Listing) walk(ctx context.Context, s Source, named []string, taken map[
 	if err != nil {
 		return err
 	}
-	parts := "/" // the skipped folder that was last entered, for the parts of it that are named
+	parts := "/" // the skipped folder that was entered last, for the parts of it that are named
 	visit := func(at string, d fs.DirEntry, err error) error {
 		in, why := strings.TrimPrefix(strings.TrimPrefix(at, root), "/"), ""
 		name := path.Join(s.Name, in)
@@ -77,14 +77,14 @@ func (l *Listing) walk(ctx context.Context, s Source, named []string, taken map[
 		case err != nil:
 			why = "it cannot be read"
 		case in != "" && !slices.Contains(named, in):
-			of := func(whole, part string) bool { return strings.HasPrefix(part, whole+"/") }
-			leads := slices.ContainsFunc(named, func(n string) bool { return of(in, n) })
-			if why = skipped(at, d); leads && why != "" {
+			leads := slices.ContainsFunc(named, func(n string) bool { return below(in, n) })
+			isPart := slices.ContainsFunc(named, func(n string) bool { return below(n, in) })
+			switch why = skipped(at, d); {
+			case leads && why != "" && !below(parts, in):
 				why, parts = "", in
-			} else if why != unseen && slices.Contains(named, ".") {
+			case leads, why != unseen && slices.Contains(named, "."):
 				why = ""
-			} else if of(parts, in) && !leads &&
-				!slices.ContainsFunc(named, func(n string) bool { return of(n, in) }) {
+			case below(parts, in) && !isPart:
 				why = unseen
 			}
 		}
@@ -106,6 +106,9 @@ func (l *Listing) walk(ctx context.Context, s Source, named []string, taken map[
 	}
 	return filepath.WalkDir(root, visit) // not fs.WalkDir, which refuses names that are not UTF-8
 }
+
+// below reports whether a name is that of something in a folder.
+func below(folder, name string) bool { return strings.HasPrefix(name, folder+"/") }
 
 // unseen is why nobody is told that a file or folder is skipped: it is hidden, or a run.
 const unseen = "unseen"

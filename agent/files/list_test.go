@@ -86,6 +86,7 @@ func TestListSkips(t *testing.T) {
 		{"", nil, nil},
 		{"", []string{"target", "./lib/site-packages/"}, []string{"lib/site-packages/x.csv", "target/CACHEDIR.TAG", "target/x.csv"}},
 		{"", []string{"env/share", "conda"}, []string{"conda/conda-meta/history", "conda/lib/x.csv", "env/share/x.csv"}},
+		{"", []string{"env/lib/site-packages/pandas", "env/share"}, []string{"env/lib/site-packages/pandas/x.py", "env/share/x.csv"}},
 		{"", []string{"env/share/x.csv", "conda/lib"}, []string{"conda/lib/x.csv", "env/share/x.csv"}},
 		{"env", nil, []string{"pyvenv.cfg", "share/x.csv"}},
 		{"web", []string{"."}, []string{"node_modules/left/data.json"}},
