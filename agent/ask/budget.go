@@ -41,7 +41,10 @@ type Budget struct {
 
 // refuse returns the error for a limit.
 func (b *Budget) refuse(what, most string) *BudgetError {
-	return &BudgetError{map[bool]string{false: "max-", true: "total-"}[b.AllTasks] + what, most}
+	if b.AllTasks {
+		return &BudgetError{"total-" + what, most}
+	}
+	return &BudgetError{"max-" + what, most}
 }
 
 // WithTime returns a context that ends with the time, for a *[BudgetError].

@@ -121,7 +121,7 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 		case r.t.Method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
-			r.kept[f.Name] = r.keptAt(f)
+			r.kept[f.Name] = r.keptAt(root, f)
 			p, known := keptProfile(r.kept[f.Name])
 			if !known {
 				left = append(left, i)

@@ -52,7 +52,7 @@ func TestStoreKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.keptAt(all.Files[0])
+		return r.keptAt(files.In(dir), all.Files[0])
 	}
 	for _, c := range []struct {
 		one, other string

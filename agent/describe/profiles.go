@@ -132,12 +132,12 @@ type Cache struct {
 
 // keptAt returns where the profile of a file is kept: "" without a cache, and for data that change
 // without their file, are a part of a table that folders make, or cannot be read.
-func (r *Describer) keptAt(f record.File) string {
+func (r *Describer) keptAt(root files.Folder, f record.File) string {
 	if r.Cache == nil || files.EndingOf(f.Name) != "" || strings.Contains(f.Name, "=") ||
 		!r.t.Method.Profiles() {
 		return ""
 	}
-	sum, err := files.In(r.data, r.Readable...).Sum(f.Name)
+	sum, err := root.Sum(f.Name)
 	if err != nil {
 		return ""
 	}

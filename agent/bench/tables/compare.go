@@ -42,8 +42,7 @@ func Compare(a, b runner.Result) (string, error) {
 	}
 	var rows [][]string
 	for _, name := range []string{"score", "cost", "calls", "input tokens", "output tokens", "seconds"} {
-		all := func(runner.Item) bool { return true }
-		x, y := measured(both[0], name, all), measured(both[1], name, all)
+		x, y := measured(both[0], name, column{}.has), measured(both[1], name, column{}.has)
 		difference := absent
 		if x != nil && y != nil {
 			difference = number(y.Value - x.Value)

@@ -30,7 +30,7 @@ func figure(r runner.Record, name string) (values []float64) {
 // Score returns the mean score of a run in per cent, with its interval, or nil if no record has
 // one, because the right answers are then not public.
 func Score(r runner.Result) *bench.Value {
-	return measured(r, "score", func(runner.Item) bool { return true })
+	return measured(r, "score", column{}.has)
 }
 
 // measured returns a figure of the chosen tasks of a run, as the mean over those that have it; nil if
