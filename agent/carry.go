@@ -16,7 +16,8 @@ import (
 )
 
 // A task is a cell that is to be written, run, and repaired until it serves: a step's, the last one,
-// or that of a branch, which runs beside the accepted cells.
+// or that of a branch, which runs beside the accepted cells: the second derivation, or the answer under
+// another reading.
 type task struct {
 	branch   string // "second derivation", "reading 1, option 2"; "": the cell becomes one of the notebook
 	step     int    // its number in the plan, from 1; 0: the last cell, or a branch
@@ -27,7 +28,7 @@ type task struct {
 	attempts *[]record.Attempt
 
 	work   *workspace
-	chain  func() record.Chain
+	chain  record.Chain // that it runs on
 	faults examiner
 }
 
@@ -116,7 +117,7 @@ func (r *run) repairs(t task, code, report string) prompts.Part {
 
 // attempt runs a cell. One that ran but does not pass the examiner counts as failed.
 func (r *run) attempt(ctx context.Context, t task, code string, faults examiner) (a record.Attempt, err error) {
-	x, err := t.work.Run(ctx, t.chain(), t.cell(code))
+	x, err := t.work.Run(ctx, t.chain, t.cell(code))
 	a = record.Attempt{Code: code, Execution: x}
 	if err != nil || a.Execution.Status != notebook.OK || faults == nil {
 		return a, err

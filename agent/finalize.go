@@ -53,7 +53,7 @@ func (r *run) carryOutLast(ctx context.Context, t task) (problem string, err err
 	if r.t.Steps() == 0 {
 		return "", errNoStep
 	}
-	t.work, t.chain, t.ask.Subject = r.work, r.chain, r.answerSubject()
+	t.work, t.chain, t.ask.Subject = r.work, r.chain(), r.answerSubject()
 	if err := r.finalGiven(ctx, t); err != nil {
 		return "", err
 	}

@@ -72,7 +72,7 @@ func (r *run) implement(ctx context.Context, code string,
 	words, show func() []prompts.Part) (done bool, err error) {
 	round := r.t.Last()
 	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, code: code,
-		work: r.work, chain: r.chain, attempts: &round.Attempts,
+		work: r.work, chain: r.chain(), attempts: &round.Attempts,
 		show: show, ask: ask.Request{Role: "coder", Subject: r.subject(), Words: words}})
 	if err != nil || problem == "" {
 		return err == nil, err

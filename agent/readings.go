@@ -146,9 +146,9 @@ func (r *run) computeOption(ctx context.Context, p ask.Branch, o *record.Option)
 	if r.isTaken(p) {
 		kind = lineage.Second // it is to compute what the cells compute, but from the data
 	}
-	gave, problem, err := r.runBranch(ctx, branch{name: nameOf(p), kind: kind, code: o.Proposed,
+	gave, problem, err := r.runBranch(ctx, task{branch: nameOf(p), code: o.Proposed,
 		text: "Compute the answer under another reading of the question: " + o.Text,
-		work: r.work, base: r.kept(o.Steps), show: r.shared})
+		work: r.work, chain: r.kept(o.Steps), show: r.shared}, kind)
 	o.Proposed, o.Derived = "", gave
 	if err != nil {
 		return err

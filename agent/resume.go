@@ -131,7 +131,7 @@ func (r *run) finalGiven(ctx context.Context, t task) error {
 	}
 	failed := a.Execution.Status != notebook.OK
 	if start.ByHand && (failed || strings.TrimSpace(a.Execution.Stdout()) == "") {
-		r.work.Forget(t.chain(), t.cell(start.Last))
+		r.work.Forget(t.chain, t.cell(start.Last))
 		if !failed {
 			return &record.EditError{Problem: "the last cell prints nothing: it must print the answer"}
 		}

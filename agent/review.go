@@ -61,7 +61,7 @@ func (r *run) reviewed(ctx context.Context, t task, code string) (a record.Attem
 	p, faults, chain := r.proposal(t, code), t.faults, r.chain()
 	for slips := 0; ; slips++ {
 		var person func(context.Context) (Decision, error)
-		if r.cfg.Review != nil && (slips > 0 || !t.work.Known(t.chain(), t.cell(p.Code))) {
+		if r.cfg.Review != nil && (slips > 0 || !t.work.Known(t.chain, t.cell(p.Code))) {
 			person = func(ctx context.Context) (Decision, error) { return r.ask(ctx, p) }
 		}
 		on := p

@@ -71,8 +71,6 @@ func (r *run) explained(answer compare.Answer) bool {
 	return false
 }
 
-const secondTask = "Answer the question independently of the notebook"
-
 // derive asks for the cell of the second derivation and runs it.
 func (r *run) derive(ctx context.Context) error {
 	s := r.t.Second
@@ -89,8 +87,8 @@ func (r *run) derive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b := branch{name: "second derivation", kind: lineage.Second, text: secondTask, code: code,
-		work: r.apart, base: unaided(r.elsewhere()), show: r.unseen}
+	b := task{branch: "second derivation", text: "Answer the question independently of the notebook", code: code,
+		work: r.apart, chain: unaided(r.elsewhere()), show: r.unseen}
 	together, err := r.together(ctx, b)
 	if s.Unable = err != nil && ctx.Err() == nil; s.Unable { // there is an answer all the same
 		s.Reason = "no session could be opened for it: " + err.Error()
@@ -100,9 +98,9 @@ func (r *run) derive(ctx context.Context) error {
 		return err
 	}
 	if s.Together = together; together {
-		b.work, b.base = r.work, unaided(r.t)
+		b.work, b.chain = r.work, unaided(r.t)
 	}
-	gave, problem, err := r.runBranch(ctx, b)
+	gave, problem, err := r.runBranch(ctx, b, lineage.Second)
 	s.Derived = gave
 	if err == nil && s.Answer == "" {
 		s.Reason = unableBecause(problem)
@@ -112,11 +110,11 @@ func (r *run) derive(ctx context.Context) error {
 
 // together reports whether the second derivation runs in the first's session, as there can be no
 // other.
-func (r *run) together(ctx context.Context, b branch) (bool, error) {
+func (r *run) together(ctx context.Context, b task) (bool, error) {
 	if together, _ := journal.Known[bool](r.t.Journal, "together", r.work.own); together {
 		return true, nil
 	}
-	if b.work.Known(b.base, cell{code: b.code, branch: true}) {
+	if b.work.Known(b.chain, b.cell(b.code)) {
 		return false, nil
 	}
 	err := b.work.open(ctx)

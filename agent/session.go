@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"dsstar/notebook"
@@ -41,21 +40,3 @@ const (
 // a temporary one; those for Work and Prove must look the same to a cell. The error wraps
 // [errors.ErrUnsupported] if there can be no session for Second, but for Work.
 type Open func(ctx context.Context, purpose Purpose, dir string) (Session, error)
-
-// openSession begins to open a session, and returns what waits for it.
-func (r *run) openSession(open func() (Session, error)) (wait func() (Session, error)) {
-	stop := r.kernel.Start()
-	wait = sync.OnceValues(func() (Session, error) {
-		defer stop()
-		return open()
-	})
-	go wait()
-	return wait
-}
-
-// end closes a session that was being opened.
-func end(wait func() (Session, error)) {
-	if s, _ := wait(); s != nil {
-		_ = s.Close() // nothing of the run depends on it any more
-	}
-}

@@ -10,13 +10,6 @@ import (
 	"dsstar/prompts"
 )
 
-// solve asks for the next step and its cell, and before the first step for the readings. If the
-// reply cannot be read, the error is a *[ask.Error].
-func (r *run) solve(ctx context.Context) (ask.Solution, error) {
-	return ask.Role(ctx, r.asker, ask.Request{Role: "solver", Subject: r.nextSubject(), Besides: r.t.Anew,
-		Words: r.solveWords}, ask.Solutions(r.asksReadings()))
-}
-
 // asksReadings reports whether the next reply names the readings: that before the first step of a
 // question does, also of a new plan, as the judge may have ruled out what the old one took. What a
 // person has chosen stays.
@@ -50,10 +43,12 @@ func (r *run) solveWords() []prompts.Part {
 	return append(r.shared(), next)
 }
 
-// propose begins a round with the next step, and returns its cell.
+// propose begins a round with the next step, and returns its cell. With the first step, the readings are
+// asked for. If the reply cannot be read, the error is a *[ask.Error].
 func (r *run) propose(ctx context.Context) (code string, err error) {
 	first := r.asksReadings()
-	next, err := r.solve(ctx)
+	next, err := ask.Role(ctx, r.asker, ask.Request{Role: "solver", Subject: r.nextSubject(),
+		Besides: r.t.Anew, Words: r.solveWords}, ask.Solutions(first))
 	if err != nil {
 		return "", err
 	}

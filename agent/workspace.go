@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/journal"
@@ -284,12 +285,15 @@ func (w *workspace) prepare(ctx context.Context) {
 	if w.opening != nil {
 		return
 	}
-	w.opening = w.run.openSession(func() (Session, error) {
+	stop := w.run.kernel.Start()
+	w.opening = sync.OnceValues(func() (Session, error) {
+		defer stop()
 		if err := w.makeFolder(); err != nil {
 			return nil, err
 		}
 		return w.run.cfg.Open(ctx, w.purpose, w.folder)
 	})
+	go w.opening()
 }
 
 // makeFolder makes the folder of a workspace that has none.
@@ -316,7 +320,9 @@ func (w *workspace) open(ctx context.Context) (err error) {
 // close ends the session. The next cell runs in a new one.
 func (w *workspace) close() {
 	if w.opening != nil {
-		end(w.opening)
+		if s, _ := w.opening(); s != nil {
+			_ = s.Close() // nothing of the run depends on it any more
+		}
 	}
 	if w.purpose != Work && w.folder != "" {
 		_ = disk.RemoveTemp(w.folder) // the next start removes what stays
