@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -92,20 +91,34 @@ func (r *run) cause(ctx context.Context, err error) (c string, fatal error) {
 	return Broken, nil
 }
 
-// score scores the answer of a record.
-// Without a judge, right answer or kernel there is no score, but one can be added later.
+// score scores the answer of a record, and says why the task is not solved.
+// Without a judge, right answer or kernel there is no score.
 func (r *run) score(ctx context.Context, record Record, t bench.Task, judge ask.Settings) Record {
 	if t.Gold == nil {
 		return record
 	}
-	answer := answerOf(record, t, r.Folder.Path)
 	scorer := r.Scorer
 	scorer.Judge, scorer.Charts = Judge(judge), true
-	score, err := scorer.Score(ctx, t, answer)
+	s, err := scorer.Score(ctx, t, answerOf(record, t, r.Folder.Path))
 	if err != nil {
-		score.Detail = brief.Clip(brief.OneLine(err.Error()), 300)
+		s.Detail = brief.Clip(brief.OneLine(err.Error()), 300)
 	}
-	return withScore(record, score)
+	if s.Value == nil {
+		record.Unscored = s.Detail
+		return record
+	}
+	record.Score, record.Metric, record.Scores = s.Value, s.Metric, s.Parts
+	record.Detail, record.Uncounted = s.Detail, s.Uncounted
+	switch {
+	case record.Error != "" || record.Right(): // the cause is known, or there is none
+	case strings.TrimSpace(record.Answer) == "":
+		record.Cause = NoAnswer
+	case !record.Finished:
+		record.Cause = NotFinished
+	default:
+		record.Cause = Wrong
+	}
+	return record
 }
 
 // Answers returns the answers of a run, in the order of its tasks.
@@ -144,47 +157,6 @@ func isValue(kind, text string) bool {
 	numeric := strings.HasPrefix(kind, "numeric_") && strings.ContainsAny(text[:1], "-0123456789")
 	list := strings.HasPrefix(kind, "list_") && text[0] == '['
 	return (numeric || list) && json.Valid([]byte(text))
-}
-
-// withScore returns the record with a new score, if there is one, and the cause that follows from
-// it.
-func withScore(record Record, s bench.Score) Record {
-	if s.Value == nil {
-		record.Unscored = s.Detail
-		return record
-	}
-	record.Score, record.Metric, record.Scores = s.Value, s.Metric, s.Parts
-	record.Detail, record.Unscored, record.Uncounted = s.Detail, "", s.Uncounted
-	switch {
-	case record.Error != "": // its cause is known
-	case record.Right():
-		record.Cause = ""
-	case strings.TrimSpace(record.Answer) == "":
-		record.Cause = NoAnswer
-	case !record.Finished:
-		record.Cause = NotFinished
-	default:
-		record.Cause = Wrong
-	}
-	return record
-}
-
-// Save records scores in a run.
-func Save(r Result, scores bench.Scores) error {
-	folder, err := Open(r.Path)
-	if err != nil {
-		return err
-	}
-	of := map[string]bench.Score{}
-	for _, score := range scores.Tasks {
-		of[score.ID] = score
-	}
-	for _, record := range r.Records {
-		if s := of[record.Task]; s.Value != nil {
-			err = cmp.Or(err, folder.Append(withScore(record, s)))
-		}
-	}
-	return errors.Join(err, folder.Close())
 }
 
 // Judge returns a judge that asks a model whether two answers mean the same.

@@ -149,7 +149,7 @@ Charts of a run are extracted again from the code that draws them.`
 func (a *App) scoreCommand() *cobra.Command {
 	var suite suiteFlags
 	var answers, compat string
-	var asJSON, save bool
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "score [OUT | --bench NAME --tasks PATH --answers FILE]",
 		Short: "Score the answers of a run or of a file",
@@ -160,7 +160,6 @@ func (a *App) scoreCommand() *cobra.Command {
 	suite.add(cmd.Flags())
 	cmd.Flags().StringVar(&answers, "answers", "", "a file with answers, instead of a run")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
-	cmd.Flags().BoolVar(&save, "save", false, "record the scores in OUT, for its tables")
 	compatFlag(cmd.Flags(), &compat)
 	settings := a.settingsFlags(cmd)
 	for _, hidden := range []string{"max-rounds", "debug-tries"} {
@@ -180,9 +179,6 @@ func (a *App) scoreCommand() *cobra.Command {
 				suite.split, args[0]),
 				usage.Shell("dsstar bench score %s", args[0]),
 				usage.Shell("dsstar bench score --split easy %s", args[0]))
-		case save && !ofRun:
-			return usage.New("--save needs one run, to record its scores in",
-				usage.Shell("dsstar bench score --save OUT"))
 		case !ofRun && !ofFile:
 			return usage.New("expected one run or one file of answers",
 				usage.Shell("dsstar bench score OUT"),
@@ -196,7 +192,7 @@ func (a *App) scoreCommand() *cobra.Command {
 		if ofRun {
 			answers, score = args[0], scoreRun
 		}
-		scores, err := score(cmd.Context(), scorer, &suite, answers, save)
+		scores, err := score(cmd.Context(), scorer, &suite, answers)
 		if errors.Is(err, bench.ErrNoJudge) {
 			return usage.New(err.Error(), usage.Again("--model", "PROVIDER/MODEL"))
 		}
@@ -216,8 +212,8 @@ func (a *App) scoreCommand() *cobra.Command {
 }
 
 // scoreFile scores the answers in a file of the benchmark's own format.
-func scoreFile(ctx context.Context, scorer bench.Scorer, flags *suiteFlags, file string,
-	_ bool) (none bench.Scores, _ error) {
+func scoreFile(ctx context.Context, scorer bench.Scorer, flags *suiteFlags,
+	file string) (none bench.Scores, _ error) {
 	suite, err := flags.open("score")
 	if err != nil {
 		return none, err
@@ -233,16 +229,12 @@ func scoreFile(ctx context.Context, scorer bench.Scorer, flags *suiteFlags, file
 	return suite.Score(ctx, scorer, tasks, answers)
 }
 
-// scoreRun scores the answers of a run, and records the scores there if save is set.
-func scoreRun(ctx context.Context, scorer bench.Scorer, flags *suiteFlags, out string,
-	save bool) (none bench.Scores, _ error) {
+// scoreRun scores the answers of a run.
+func scoreRun(ctx context.Context, scorer bench.Scorer, flags *suiteFlags,
+	out string) (none bench.Scores, _ error) {
 	r, err := readRun(out)
 	if err != nil {
 		return none, err
-	}
-	if was := r.Setup["compat"]; save && was != string(scorer.Compat) {
-		return none, usage.New(fmt.Sprintf("%s is scored by %s; its tables cannot mix scorings", r.Path,
-			was), usage.Shell("dsstar bench score --save --compat "+was+" %s", r.Path))
 	}
 	suite, err := suiteOf(r, flags)
 	if err != nil {
@@ -253,11 +245,7 @@ func scoreRun(ctx context.Context, scorer bench.Scorer, flags *suiteFlags, out s
 		return none, err
 	}
 	scorer.Charts = true
-	scores, err := suite.Score(ctx, scorer, tasks, runner.Answers(r, suite.ByID()))
-	if err == nil && save {
-		err = runner.Save(r, scores)
-	}
-	return scores, err
+	return suite.Score(ctx, scorer, tasks, runner.Answers(r, suite.ByID()))
 }
 
 // ofLevel returns the tasks of the level that --split names.

@@ -112,7 +112,7 @@ func (b result) line() string {
 	}
 	if b.failed > 0 {
 		without = append(without,
-			fmt.Sprintf("%d could not be scored: dsstar bench score --save %s tries again", b.failed,
+			fmt.Sprintf("%d could not be scored: dsstar bench score %s tries again", b.failed,
 				human.Shell(b.Out)))
 	}
 	if b.Score == nil {
