@@ -88,12 +88,12 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	r.apart = &workspace{run: r, purpose: Second}
 	r.asker = ask.NewAsker(cfg.Settings, r.system, r.Warn)
 	r.asker.Journal = t.Journal
-	t.Journal.OnAdded(func(kind string) error {
+	t.Journal.Saved = func(kind string) error {
 		if slices.Contains(lookedAt, kind) {
 			return nil // the next event saves it
 		}
 		return r.observe(Event{Kind: Recorded})
-	})
+	}
 	open := func(ctx context.Context, dir string) (describe.Session, error) {
 		return cfg.Open(ctx, Describe, dir)
 	}

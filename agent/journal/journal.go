@@ -25,28 +25,20 @@ type Entry struct {
 // A Journal is the results of a run, in the order in which they were recorded. The zero value is an
 // empty journal. Methods and functions may be called by several goroutines.
 type Journal struct {
+	// Saved, if set, is called after each result of a kind that is added. Its error is that of whoever
+	// adds it.
+	Saved func(kind string) error
+
 	mu      sync.Mutex
 	entries []Entry
 	asked   int
-	saved   func(kind string) error
 }
-
-// OnAdded has saved called after each result of a kind that is added. Its error is that of whoever
-// adds it.
-func (j *Journal) OnAdded(saved func(kind string) error) { j.saved = saved }
 
 // Asked returns how many results were not in the journal when they were asked for.
 func (j *Journal) Asked() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.asked
-}
-
-// Len returns the number of results.
-func (j *Journal) Len() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return len(j.entries)
 }
 
 // key returns the digest of what a result of a kind rests on.
@@ -98,7 +90,7 @@ func Known[T any](j *Journal, kind string, restsOn any) (v T, ok bool) {
 
 // Put records a result, in place of one that is there.
 func Put(j *Journal, kind string, restsOn, v any) error {
-	value, err := plain(v)
+	value, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("record %s: %w", kind, err)
 	}
@@ -109,25 +101,11 @@ func Put(j *Journal, kind string, restsOn, v any) error {
 	} else {
 		j.entries = append(j.entries, e)
 	}
-	saved := j.saved
 	j.mu.Unlock()
-	if saved == nil {
+	if j.Saved == nil {
 		return nil
 	}
-	return saved(kind)
-}
-
-// plain returns a value as JSON whose names are in order, as they are in a notebook that was read.
-func plain(v any) ([]byte, error) {
-	data, err := json.Marshal(v)
-	var value any
-	if err == nil {
-		err = json.Unmarshal(data, &value)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(value)
+	return j.Saved(kind)
 }
 
 // Forget removes a result, so that it is asked for again, and reports whether it was there.

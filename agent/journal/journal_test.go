@@ -37,7 +37,7 @@ func TestOnce(t *testing.T) {
 			data, err := json.Marshal(j)
 			read := &journal.Journal{}
 			data = append([]byte(`["{damaged",`), data[1:]...)
-			if err != nil || json.Unmarshal(data, read) != nil || read.Len() != 2 {
+			if err != nil || json.Unmarshal(data, read) != nil || len(journal.All[result](read, "reply")) != 2 {
 				t.Errorf("%v, %s", err, data)
 			}
 			return ask(read, 1, nil)
@@ -61,7 +61,7 @@ func TestOnce(t *testing.T) {
 // TestSaved: whoever adds a result has the error of saving it.
 func TestSaved(t *testing.T) {
 	j, full := &journal.Journal{}, errors.New("no room")
-	j.OnAdded(func(string) error { return full })
+	j.Saved = func(string) error { return full }
 	_, err := journal.Once(t.Context(), j, "reply", 1, func(context.Context) (int, error) { return 1, nil })
 	if !errors.Is(err, full) {
 		t.Errorf("%v", err)

@@ -52,7 +52,7 @@ func unedited(f record.Folder) bool {
 		return false
 	}
 	t, err := page.Read(nb)
-	if err != nil || t.RoundsTaken()+len(t.Remarks)+t.Journal.Len() > 0 {
+	if err != nil || t.RoundsTaken()+len(t.Remarks)+t.Usage.Calls > 0 {
 		return false
 	}
 	script, err := disk.ReadPlain(f.Script(), disk.MaxDocument)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/agent/journal"
 	"dsstar/agent/record"
 	"dsstar/notebook/compare"
 )
@@ -64,7 +65,8 @@ func TestChooseable(t *testing.T) {
 	if err := choose(tr, "2.1"); err == nil {
 		t.Error("an option that is not there was chosen")
 	}
-	if err := choose(tr, "1.2"); err != nil || len(tr.Later) != 1 || tr.Journal.Len() != 1 {
+	if err := choose(tr, "1.2"); err != nil || len(tr.Later) != 1 ||
+		len(journal.All[record.Decision](tr.Journal, record.Decided)) != 1 {
 		t.Errorf("%v, %+v", err, tr.Readings)
 	}
 }
