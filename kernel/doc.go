@@ -48,9 +48,9 @@
 //
 // # What it does not do
 //
-// There are no kernel provisioners, no CURVE encryption and no widgets: comm messages go to
-// [Cell.Divert] and [Kernel.Send]. Kernels are not confined unless [Options.Sandbox] is set:
-// package sandbox has one for Linux. They do not go back to earlier states: package checkpoint does
+// There are no kernel provisioners, no CURVE encryption and no widgets: comm messages are ignored,
+// and [Kernel.Send] sends some. Kernels are not confined unless [Options.Sandbox] is set: package
+// sandbox has one for Linux. They do not go back to earlier states: package checkpoint does
 // that. This package imports neither.
 //
 // # Layers

@@ -84,10 +84,6 @@ type Cell struct {
 	MayRaise bool          // an exception is expected
 	// called with each piece of output as it arrives; must not block; may be nil
 	Observe func(notebook.Output)
-
-	// Divert is called with each output or comm message. If it returns true, the message does not
-	// become output. It must not block and may be nil.
-	Divert func(Message) bool
 }
 
 // Info describes a running kernel.

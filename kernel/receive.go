@@ -119,9 +119,6 @@ func (r *run) publish(m Message) {
 		r.publishError(m)
 		return
 	}
-	if r.cell.Divert != nil && r.cell.Divert(m) {
-		return
-	}
 	if err := r.fold.Add(m.Header.MsgType, m.Content); err != nil {
 		r.doubt(m.Header.MsgType + " that could not be read: " + err.Error())
 	}
@@ -140,13 +137,8 @@ func (r *run) publishError(m Message) {
 	}
 	if hint := r.s.hint(o); hint != "" {
 		o.Traceback = append(o.Traceback, hint)
-		// marshalling strings cannot fail
-		m.Content, _ = json.Marshal(map[string]any{"ename": o.EName, "evalue": o.EValue,
-			"traceback": o.Traceback})
 	}
-	if r.cell.Divert == nil || !r.cell.Divert(m) {
-		r.fold.AddError(o)
-	}
+	r.fold.AddError(o)
 }
 
 // probed handles an answer to the probe. The kernel handles requests in order, so any earlier

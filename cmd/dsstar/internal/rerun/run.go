@@ -35,8 +35,6 @@ type rerun struct {
 	shows  map[string][]int // positions of the cells that show a display, by its id
 	result Result
 
-	widgets notebook.Widgets
-
 	recorded map[int]cellRun             // the recorded outputs, by position
 	runs     map[int]*notebook.Execution // of the executed cells
 	doing    *progress.Progress          // for a check, which has no transcript
@@ -108,6 +106,7 @@ func newRerun(a *Runner, path string, place *place, out *outFile, flags Flags) *
 // clear removes the outputs of the cells to execute, so that an unfinished notebook shows
 // nothing of an earlier run.
 func (r *rerun) clear() {
+	delete(r.nb.Metadata, "widgets") // states that end with their kernel
 	for i := range r.nb.Cells {
 		c := &r.nb.Cells[i]
 		if c.Type == notebook.Code && !slices.Contains(c.Tags(), "skip-execution") {
@@ -225,14 +224,8 @@ func (r *rerun) cell(ctx context.Context, i int) (notebook.Execution, error) {
 		time.AfterFunc(obedience, leave)
 	})()
 	x, err := r.k.ExecuteCell(within,
-		kernel.Cell{Code: code, ID: c.ID, MayRaise: r.mayRaise(i), Observe: r.show.output,
-			Divert: r.divert})
+		kernel.Cell{Code: code, ID: c.ID, MayRaise: r.mayRaise(i), Observe: r.show.output})
 	r.out.change(func() { r.keep(i, x) })
-	for _, content := range r.widgets.Unsettled() {
-		// only code that reads its own widgets would miss it
-		_ = r.k.Send(kernel.Message{Channel: kernel.Shell, Header: kernel.Header{MsgType: "comm_msg"},
-			Content: content})
-	}
 	return x, err
 }
 
@@ -248,20 +241,9 @@ func (r *rerun) keep(i int, x notebook.Execution) {
 	c := &r.nb.Cells[i]
 	c.Outputs, c.ExecutionCount = x.Outputs, x.Count
 	r.index(i, x.Outputs)
-	if state, changed := r.widgets.State(); changed {
-		r.nb.Metadata["widgets"] = state
-	}
-	if why := r.widgets.Incomplete(); why != "" && x.Incomplete == "" {
-		x.Incomplete = why
-	}
 	if x.Incomplete != "" {
 		r.result.Incomplete = append(r.result.Incomplete, incompleteCell{i, c.ID, x.Incomplete})
 	}
-}
-
-// divert handles messages of widgets.
-func (r *rerun) divert(m kernel.Message) bool {
-	return r.widgets.Add(m.Parent.MsgID, m.Header.MsgType, m.Content, m.Buffers)
 }
 
 // redisplay updates displays of earlier cells.
