@@ -122,7 +122,7 @@ func (r *run) inherit(ctx context.Context) error {
 	if !slices.ContainsFunc(r.t.Questions[:r.t.Earlier()], hasReadings) {
 		return nil
 	}
-	apart, err := r.apartFrom(ctx, r.t.OwnCells())
+	apart, err := r.apartFrom(ctx)
 	if err != nil {
 		return err
 	}

@@ -57,21 +57,10 @@ func (r *run) prove(ctx context.Context) error {
 		return err
 	}
 	r.t.Final.Doubts, r.t.Proof = made.Doubts, &made.Proof
-	if err := r.lookBack(ctx); err != nil {
+	if r.t.Proof.Apart, err = r.apartFrom(ctx); err != nil {
 		return err
 	}
 	return r.observe(Event{Kind: Proved, Text: made.Proof.Reason})
-}
-
-// lookBack records on which earlier questions the cells build, and the second derivation's.
-func (r *run) lookBack(ctx context.Context) (err error) {
-	r.t.Proof.Apart, err = r.apartFrom(ctx, r.t.OwnCells())
-	if s := r.t.Second; err == nil && s != nil && len(s.Attempts) > 0 {
-		var apart []int
-		apart, err = r.apartFrom(ctx, []string{s.Attempts[len(s.Attempts)-1].Code})
-		s.Builds = len(apart) < r.t.Earlier()
-	}
-	return err
 }
 
 // filesStand reports whether the files of the answer are in the run folder: a branch may have run

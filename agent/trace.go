@@ -46,8 +46,8 @@ func (r *run) read(ctx context.Context, kind string, on any, script string) (str
 	return said, nil
 }
 
-// apartFrom returns the earlier questions on which cells do not build, as far as their code tells.
-func (r *run) apartFrom(ctx context.Context, cells []string) (apart []int, err error) {
+// apartFrom returns the earlier questions on which the cells do not build, as far as their code tells.
+func (r *run) apartFrom(ctx context.Context) (apart []int, err error) {
 	var earlier [][]string
 	for k := range r.t.Earlier() {
 		earlier = append(earlier, r.t.Part(k).OwnCells())
@@ -55,6 +55,7 @@ func (r *run) apartFrom(ctx context.Context, cells []string) (apart []int, err e
 	if len(earlier) == 0 {
 		return nil, nil
 	}
+	cells := r.t.OwnCells()
 	said, err := r.read(ctx, "apart", []any{earlier, cells}, lineage.Apart(earlier, cells))
 	var lists [][]int
 	if json.Unmarshal([]byte(said), &lists) == nil && len(lists) == 1 {

@@ -99,7 +99,6 @@ type Second struct {
 	Reason   string  `json:"reason,omitempty"`   // of the ruling, or why there is no answer
 	Unable   bool    `json:"unable,omitempty"`   // no session could be opened: to be derived yet
 	Together bool    `json:"together,omitempty"` // its cell ran in a branch of the first's session
-	Builds   bool    `json:"builds,omitempty"`   // its cell may use what earlier questions have left
 	Rejected []Ruled `json:"rejected,omitempty"` // earlier rulings that changed a derivation
 }
 

@@ -223,8 +223,8 @@ func (t *Trajectory) twice() string {
 		how = "both in one session"
 	case !s.Agrees && s.Ruling != RuledSame:
 		how = "the second time under another reading"
-	case s.Builds:
-		how = "the second time with variables of earlier questions"
+	case t.Earlier() > 0:
+		how = "the second time on the cells of earlier questions, too"
 	}
 	if s.Ruling == RuledSame {
 		how += "; that both answers mean the same is a model's word"
