@@ -185,8 +185,9 @@ func numbersIn(text string) []int {
 var (
 	objectHead = lazy.Regexp("^\\s*(?:`{3,} *(?:json)?\\s*\n\\s*)?\\{")
 	jsonToken  = lazy.Regexp(`(?s)"(?:[^"\\]|\\.|"\s*[^,:}\]\s"\\])*"|,\s*[}\]]`)
-	jsonEscape = lazy.Regexp(`(?s)\\.|"`)
 	lastText   = lazy.Regexp(`(?s)^(?:.*:\s*"((?:[^"\\]|\\.)*))?`)
+	inString   = strings.NewReplacer(`\\`, `\\`, `\"`, `\"`, `\/`, `/`, `\b`, `\b`, `\f`, `\f`, `\n`, `\n`,
+		`\r`, `\r`, `\t`, `\t`, `\u`, `\u`, `\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`)
 )
 
 // objectIn returns the JSON object that a text begins with, if it does.
@@ -215,13 +216,7 @@ func repaired(text string) string {
 		if token[0] == ',' {
 			return token[len(token)-1:]
 		}
-		text := jsonEscape().ReplaceAllStringFunc(token[1:len(token)-1], func(pair string) string {
-			if pair != `"` && strings.Contains(`"\/bfnrtu`, pair[1:]) {
-				return pair
-			}
-			return `\` + pair
-		})
-		return `"` + strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(text) + `"`
+		return `"` + inString.Replace(token[1:len(token)-1]) + `"`
 	})
 }
 
