@@ -8,18 +8,17 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// A Block is a code block of a text. Its language is in small letters, "python" for all names of
-// Python.
-type Block struct{ Language, Code string }
+// A Block is a code block of a text, of which the last one may not be closed, or what stands between.
+// Its language is in small letters, "python" for all names of Python.
+type Block struct {
+	Language, Code string
+	text           string // with the lines of its fences
+	isCode         bool
+}
 
 // Blocks returns the code blocks of a text, in order.
-func Blocks(text string) (all []Block) {
-	for _, p := range pieces(text) {
-		if p.isCode {
-			all = append(all, p.Block)
-		}
-	}
-	return all
+func Blocks(text string) []Block {
+	return slices.DeleteFunc(pieces(text), func(p Block) bool { return !p.isCode })
 }
 
 // Prose returns the lines of a text that are in no code block.
@@ -38,38 +37,32 @@ var (
 	pythonTag = lazy.Regexp(`(?i)^(?:\{code-cell\}\s*)?[{.\s]*(?:i?python|py)(?:[23](?:\.\d+)?)?(?:$|[\s{}:,;])`)
 )
 
-// A piece of a text is a code block, of which the last one may not be closed, or what stands between.
-type piece struct {
-	Block
-	text   string // with the lines of its fences
-	isCode bool
-}
-
-func pieces(text string) (all []piece) {
+// pieces returns the code blocks of a text and what stands between, in order.
+func pieces(text string) (all []Block) {
 	begin, open := 0, []string(nil) // line, what stands before the marks, these, language of a fence
 	for _, at := range fenceLine().FindAllStringSubmatchIndex(text, -1) {
 		line := []string{text[at[0]:at[1]], text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]}
 		switch {
 		case open == nil:
-			all = append(all, piece{text: text[begin:at[0]]})
+			all = append(all, Block{text: text[begin:at[0]]})
 			begin, open = at[0], line
 		case line[3] == "" && strings.HasPrefix(line[2], open[2]) && strings.TrimSpace(line[1]) == "" &&
 			len(line[1]) <= len(open[1])+3:
-			block := blockOf(open, text[begin+len(open[0]):at[0]])
-			all = append(all, piece{block, text[begin:at[1]], true})
+			all = append(all, blockOf(open, text[begin:at[0]], text[at[0]:at[1]]))
 			begin, open = at[1], nil
 		}
 	}
 	if open == nil {
-		return append(all, piece{text: text[begin:]})
+		return append(all, Block{text: text[begin:]})
 	}
-	return append(all, piece{blockOf(open, text[begin+len(open[0]):]), text[begin:], true})
+	return append(all, blockOf(open, text[begin:], ""))
 }
 
-// blockOf returns the block behind the line of a fence, without the indent of a list item.
-func blockOf(fence []string, text string) Block {
+// blockOf returns the block of a text, which begins with the line of a fence, without the indent of a
+// list item.
+func blockOf(fence []string, text, end string) Block {
 	var code strings.Builder
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(text[len(fence[0]):]) {
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
 		code.WriteString(line[min(indent, len(fence[1])):])
 	}
@@ -77,7 +70,7 @@ func blockOf(fence []string, text string) Block {
 	if pythonTag().MatchString(fence[3]) {
 		language = "python"
 	}
-	return Block{language, trimmed(code.String())}
+	return Block{language, trimmed(code.String()), text + end, true}
 }
 
 // trimmed returns code without empty lines around it.
