@@ -137,10 +137,10 @@ func shorten(a *prompts.Answered, cells bool) {
 	for i := range a.Steps {
 		s := &a.Steps[i]
 		if !cells {
-			s.Output = brief.Cut(s.Output)
+			s.Output = brief.Clip(s.Output, 1)
 			continue
 		}
-		bound := brief.Cut(s.Code) + "\n# It binds " + strings.Join(binds(s.Code), ", ") + "."
+		bound := brief.Clip(s.Code, 1) + "\n# It binds " + strings.Join(binds(s.Code), ", ") + "."
 		if len(bound) < len(s.Code) {
 			s.Code = bound
 		}

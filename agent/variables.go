@@ -146,5 +146,5 @@ func (r *run) shownVariables(show ask.Sizes) (told []prompts.Variable, others st
 			others += v.Name + ": " + v.Type + "\n"
 		}
 	}
-	return told, brief.Lines(others, show.Description/4)
+	return told, brief.Clip(others, show.Description/4)
 }

@@ -16,41 +16,22 @@ import (
 const markOfCut = "[… %d characters cut here …]"
 
 // Clip returns at most about n bytes of text: its beginning and its end, with a line between them
-// that says how much was cut.
+// that says how much was cut. It cuts at line ends if there are any near, so that no number is cut,
+// and never less than that line takes. 0 is no limit.
 func Clip(text string, n int) string {
-	if n <= 0 || len(text) <= n {
-		return text
-	}
-	head := n * 2 / 3
-	return without(text, text[:head], text[len(text)-n+head:])
-}
-
-// Cut returns what stands for a text that is left out, unless that is as long.
-func Cut(text string) string {
-	if len(text) <= len(markOfCut) {
-		return text
-	}
-	return fmt.Sprintf(markOfCut, len(text))
-}
-
-// without returns a text of which a head and a tail are left, and no character in half.
-func without(text, head, tail string) string {
-	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
-	return fmt.Sprintf("%s\n"+markOfCut+"\n%s", head, len(text)-len(head)-len(tail), tail)
-}
-
-// Lines is Clip for text whose beginning matters most. It cuts at line ends if there are any, so
-// that no number is cut, and never less than its mark takes.
-func Lines(text string, n int) string {
 	if n <= 0 || len(text) <= n+len(markOfCut) {
 		return text
 	}
-	head := text[:n*9/10]
+	head, tail := text[:n*2/3], text[len(text)-n/3:]
 	if end := strings.LastIndexByte(head, '\n'); end > len(head)/2 {
 		head = head[:end]
 	}
-	_, tail, _ := strings.Cut(text[len(text)-n/10:], "\n")
-	return strings.TrimRight(without(text, head, tail), "\n")
+	if end := strings.IndexByte(tail, '\n'); end < len(tail)/2 {
+		tail = tail[end+1:]
+	}
+	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
+	cut := fmt.Sprintf(markOfCut, len(text)-len(head)-len(tail))
+	return strings.Trim(head+"\n"+cut+"\n"+tail, "\n")
 }
 
 // Shares divides a budget among texts of the given lengths: short ones are whole and long ones get

@@ -13,37 +13,40 @@ import (
 	"dsstar/notebook"
 )
 
-var cutMark = regexp.MustCompile(`\n\[… (\d+) characters cut here …\]\n`)
+var cutMark = regexp.MustCompile(`\n?\[… (\d+) characters cut here …\]\n?`)
 
+// TestClip: what is cut is told, is more than what tells it takes, and leaves numbers whole.
 func TestClip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text, n := rapid.StringN(0, 60, -1).Draw(t, "text"), rapid.IntRange(-1, 80).Draw(t, "n")
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("1é… ")), 0, 120, -1).Draw(t, "text")
+		text += rapid.SampledFrom([]string{"", "\n12\n12\n" + text}).Draw(t, "lines")
+		n := rapid.IntRange(-1, 160).Draw(t, "n")
 		got := brief.Clip(text, n)
-		if n <= 0 || len(text) <= n {
-			if got != text {
-				t.Fatalf("a short text became %q", got)
+		at := cutMark.FindStringSubmatchIndex(got)
+		if n <= 0 || len(text) <= n || at == nil {
+			if got != text || n > 0 && len(text) > n+35 {
+				t.Fatalf("%q at %d is %q", text, n, got)
 			}
 			return
 		}
-		at := cutMark.FindStringSubmatchIndex(got)
-		if at == nil {
-			t.Fatalf("%q does not say that it was cut", got)
-		}
 		head, tail := got[:at[0]], got[at[1]:]
 		cut, _ := strconv.Atoi(got[at[2]:at[3]])
-		if len(head)+len(tail) > n || !strings.HasPrefix(text, head) ||
+		if len(head)+len(tail) > n || len(got) > len(text)+6 || !strings.HasPrefix(text, head) ||
 			!strings.HasSuffix(text, tail) || len(head)+cut+len(tail) != len(text) ||
 			!utf8.ValidString(got) {
 			t.Fatalf("%q at %d is %q", text, n, got)
 		}
 	})
-	// No line is cut to save less than what says that something was cut.
-	text := strings.Repeat("one, two\n", 20)
-	for _, less := range []int{1, 12, 25, 60, 100} {
-		got := brief.Lines(text, len(text)-less)
-		if got != text && (len(got) >= len(text) || !strings.Contains(got, "cut here")) {
-			t.Errorf("%d less: %q", less, got)
+	text := strings.Repeat("123\n", 40)
+	for n := range 120 {
+		for line := range strings.Lines(brief.Clip(text, n) + "\n") {
+			if line != "123\n" && n > 24 && !strings.Contains(line, "cut here") && line != "\n" {
+				t.Errorf("%d: %q", n, line)
+			}
 		}
+	}
+	if got := brief.Clip(text, 1); got != "[… 160 characters cut here …]" {
+		t.Errorf("nothing left is %q", got)
 	}
 }
 

@@ -155,7 +155,7 @@ func (r *Describer) rank() error {
 		if p := r.profiles[d.File]; p != nil && p.Known() {
 			text = p.About
 		}
-		texts[i] = brief.Lines(d.File+"\n"+d.File+"\n"+text, most)
+		texts[i] = brief.Clip(d.File+"\n"+d.File+"\n"+text, most)
 	}
 	order, _ := profile.Near(r.t.Task.Question, texts, 0)
 	for n, i := range order {

@@ -60,7 +60,7 @@ func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (d reco
 			return d, err
 		}
 		text, report, problem := description(e, r.Sizes().Result)
-		if d.Text = brief.Lines(text, r.DescriptionChars); problem == "" {
+		if d.Text = brief.Clip(text, r.DescriptionChars); problem == "" {
 			return d, nil
 		}
 		d.Failed = append(d.Failed, record.Attempt{Code: code, Execution: e})

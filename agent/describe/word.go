@@ -115,7 +115,7 @@ func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, leftOut string)
 		lengths[n] = len(texts[n])
 	}
 	for n, share := range brief.Shares(lengths, show.Context, show.Description) {
-		texts[n] = brief.Lines(texts[n], share)
+		texts[n] = brief.Clip(texts[n], share)
 	}
 	var names []string
 	place := map[string]int{} // in shown, of what others are like
@@ -138,7 +138,7 @@ func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, leftOut string)
 			}
 		}
 	}
-	return shown, listed(names, show.Description/8) + brief.Lines(r.t.Task.LeftOut, show.Description/4)
+	return shown, listed(names, show.Description/8) + brief.Clip(r.t.Task.LeftOut, show.Description/4)
 }
 
 // listed names files in at most about most bytes.

@@ -48,7 +48,7 @@ func (d *desk) withText(most int) prompts.Context {
 		room = max(room, 100)
 		text, whole, err := root.Text(d.listed[i].Name, 2*int64(room)) // UTF-16 takes twice the bytes
 		f := &c.Files[i]
-		f.Kind, f.Description = "text", brief.Lines(text, room)
+		f.Kind, f.Description = "text", brief.Clip(text, room)
 		f.Whole = whole && f.Description == text
 		if err != nil {
 			f.Kind = "it cannot be read"

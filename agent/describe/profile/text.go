@@ -109,7 +109,7 @@ func (p Profile) Text(chars int, question string) string {
 	if p.Document != "" {
 		p.document(&d, chars, question)
 	}
-	return brief.Lines(d.String(), chars)
+	return brief.Clip(d.String(), chars)
 }
 
 // table adds a table, whose place is its nearness to the question among all tables.
@@ -218,7 +218,7 @@ func (p Profile) document(d *draft, chars int, question string) {
 // the others the first lines.
 func excerpt(text string, starts []int, n int, question string) string {
 	if len(text) <= n || len(starts) < 4 {
-		return brief.Lines(text, n)
+		return brief.Clip(text, n)
 	}
 	const headings, title = 3, 100 // a third of the room at most; letters of one
 	var d draft
