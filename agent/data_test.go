@@ -1,7 +1,6 @@
 package agent_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,7 +11,6 @@ import (
 	"testing"
 
 	"dsstar/agent"
-	"dsstar/agent/describe"
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/mask"
 	"dsstar/agent/mask/masktest"
@@ -83,38 +81,18 @@ func TestMaxFiles(t *testing.T) {
 }
 
 // A program describes the files. What is shown stands in the record, so that nothing is profiled
-// again on resuming; a profile is kept by content, so that another place, model or question needs no
-// new one.
+// again on resuming.
 func TestProfiles(t *testing.T) {
 	content := map[string]string{"odd.bin": "?", "shops.csv": "s", "sales/1.csv": "1", "sales/2.csv": "22",
 		"rules.md": "# Rules"}
 	known := profiled(map[string]profile.Profile{"shops.csv": table(9, "shop", "town"), "sales/1.csv": table(5, "shop", "amount"),
 		"sales/2.csv": table(7, "shop", "amount"), "rules.md": {Format: "text", Document: "# Rules", Whole: true}})
-	cache := &describe.Cache{Dir: t.TempDir()}
-	stored := func(s *stage) { s.config.Cache = cache }
-	p := play(t, simple, withData(t, content), known, stored).noError(t)
+	p := play(t, simple, withData(t, content), known).noError(t)
 	planner := p.model.prompt(t, "solver round 1")
 	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "\na table\n", "- town: ", "9 rows, 2 columns", "7 rows\n")
 	equal(t, "descriptions of a family", strings.Count(planner, "- amount: "), 1)
 	again := goOn(t, simple, readAgain(t, p.Trajectory), func(s *stage) { s.task = p.Task })
 	equal(t, "sessions that describe files on resuming", len(again.world.of(agent.Describe)), 0)
-	moved := withData(t, map[string]string{"b/shops.csv": "s"})
-	for _, python := range []string{"", "another"} {
-		cache.Python = python
-		d := play(t, simple, moved, stored).noError(t).Descriptions
-		equal(t, "kept for Python "+python, d[0].Cached, python == "")
-	}
-	changes := func(s *stage) {
-		s.config.Open = func(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
-			if p == agent.Describe {
-				must(0, os.WriteFile(filepath.Join(s.task.Data, "a.csv"), []byte("after"), 0o600))
-			}
-			return s.world.Open(ctx, p, dir)
-		}
-	}
-	play(t, simple, withData(t, map[string]string{"a.csv": "before"}), profiled(map[string]profile.Profile{"a.csv": table(9, "n")}), stored, changes)
-	d := play(t, simple, withData(t, map[string]string{"a.csv": "after"}), stored).noError(t).Descriptions
-	equal(t, "what a file was is kept for what it has become", d[0].Cached, false)
 }
 
 // near has two of five files looked into: of shops, and of Bremen.

@@ -34,14 +34,13 @@ type Settings struct {
 	MaxTime  time.Duration    `mapstructure:"max_time" project:"budget"`
 	Method   Method           `mapstructure:"method"`
 
-	MaxRounds        int  `mapstructure:"max_rounds" range:"1 1000" project:"spending"`
-	DebugTries       int  `mapstructure:"debug_tries" range:"0 100" project:"spending"`
-	TopK             int  `mapstructure:"top_k" range:"1 100000" project:"spending"`
-	ResultChars      int  `mapstructure:"result_chars" range:"500 10000000" project:"spending"`
-	DescriptionChars int  `mapstructure:"description_chars" range:"500 10000000" project:"spending"`
-	ContextChars     int  `mapstructure:"context_chars" range:"2000 100000000" project:"spending"`
-	MaxFiles         int  `mapstructure:"max_files" range:"1 1000000" project:"spending"`
-	Cache            bool `mapstructure:"cache" project:"cache"`
+	MaxRounds        int `mapstructure:"max_rounds" range:"1 1000" project:"spending"`
+	DebugTries       int `mapstructure:"debug_tries" range:"0 100" project:"spending"`
+	TopK             int `mapstructure:"top_k" range:"1 100000" project:"spending"`
+	ResultChars      int `mapstructure:"result_chars" range:"500 10000000" project:"spending"`
+	DescriptionChars int `mapstructure:"description_chars" range:"500 10000000" project:"spending"`
+	ContextChars     int `mapstructure:"context_chars" range:"2000 100000000" project:"spending"`
+	MaxFiles         int `mapstructure:"max_files" range:"1 1000000" project:"spending"`
 
 	Memory string `mapstructure:"memory" project:"redirects"` // "auto", "off" or a folder
 	Learn  bool   `mapstructure:"learn" project:"learn"`

@@ -40,7 +40,6 @@ var cannot = map[string]string{
 	"proof":    "make \"verified\" mean less",
 	"include":  "take in files that are skipped",
 	"mask":     "show a model what you mask",
-	"cache":    "have descriptions of your data kept",
 	"learn":    "have answers kept with the data",
 }
 

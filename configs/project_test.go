@@ -75,7 +75,6 @@ func TestProjectCannotRelax(t *testing.T) {
 		{"", "method: {verifier_input: query-plan}", "method.verifier_input"},
 		{"", "method: {router: false}", ""},
 		{"", "method: {analyzer: none}", ""},
-		{"cache: false", "cache: true", "cache"},
 		{"", "out: answers/here", ""},
 		{"", "out: /srv/answers", "out"},
 		{"out: /srv/answers", "out: /srv/answers", ""},

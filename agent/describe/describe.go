@@ -121,14 +121,8 @@ func (r *Describer) survey(ctx context.Context) (left []int, err error) {
 		case r.t.Method.NoAnalyzer:
 			d.Error = "not described" // DS-STAR section 4.2, Variant 1
 		default:
-			r.kept[f.Name] = r.keptAt(root, f)
-			p, known := keptProfile(r.kept[f.Name])
-			if !known {
-				left = append(left, i)
-				continue
-			}
-			r.profiles[f.Name], d.Cached = &p, p.Known()
-			*d = r.fromProfile(i, r.Sizes().Description)
+			left = append(left, i)
+			continue
 		}
 		if err := r.journal.Described(i, *d); err != nil {
 			return nil, err

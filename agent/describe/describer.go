@@ -2,7 +2,7 @@
 // It is the file's profile, which a program makes; the content of a document is its description.
 // Of files of one structure, a family, the nearest to the question is described, and of the others
 // what differs. As published, the model writes a script for each file that prints its description.
-// Profiles are cached by content. The files nearest to the question are shown to the model.
+// The files nearest to the question are shown to the model.
 //
 // A [Describer] does this for one run. It changes the Task and the Descriptions of the run's
 // trajectory; concurrent results go through a [Journal].
@@ -20,7 +20,6 @@ import (
 
 // Options configure a [Describer].
 type Options struct {
-	Cache       *Cache            // of profiles; nil: none
 	Corrections map[string]string // what a person says of files, by name
 	// files and folders outside of the data that links in it may lead to
 	Readable []string
@@ -65,7 +64,6 @@ type Describer struct {
 	kernel  *ask.Stopwatch // of the sessions
 
 	profiles map[string]*profile.Profile // by file
-	kept     map[string]string           // where they are kept, by file, as it was before it was profiled
 	others   []string                    // files that are not looked at, or not shown
 	alone    bool                        // nothing but the descriptions is wanted
 }
@@ -76,5 +74,5 @@ func New(a *ask.Asker, o Options, t *record.Trajectory, data string, kernel *ask
 	journal Journal,
 	open func(ctx context.Context, dir string) (Session, error)) *Describer {
 	return &Describer{Asker: a, Options: o, journal: journal, t: t, open: open,
-		data: data, kernel: kernel, profiles: map[string]*profile.Profile{}, kept: map[string]string{}}
+		data: data, kernel: kernel, profiles: map[string]*profile.Profile{}}
 }

@@ -4,21 +4,14 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/files"
-	"dsstar/agent/record"
-	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
@@ -111,7 +104,6 @@ func (r *Describer) profiled(i int, text string) error {
 		p = profile.Profile{Format: "unknown", Problem: problem, Notes: "Note: " + problem,
 			Cause: profile.NoTime, Line: "unknown; " + problem}
 	}
-	keep(r.kept[name], p) // as it was when the program began
 	for _, s := range r.t.Task.Sources {
 		failed := s.Name == name && p.Problem != "" && len(p.Tables) == 0
 		if failed && (s.Database != "" || p.Cause == profile.Locked) {
@@ -121,53 +113,4 @@ func (r *Describer) profiled(i int, text string) error {
 	}
 	r.profiles[name] = &p
 	return r.journal.Described(i, r.fromProfile(i, r.Sizes().Description))
-}
-
-// A Cache keeps profiles for later runs, a file each, by name and content of the data file and of
-// what belongs to it.
-type Cache struct {
-	Dir    string // made when it is needed
-	Python string // tells the Python that profiles files from others, which may lack packages
-}
-
-// keptAt returns where the profile of a file is kept: "" without a cache, and for data that change
-// without their file, are a part of a table that folders make, or cannot be read.
-func (r *Describer) keptAt(root files.Folder, f record.File) string {
-	if r.Cache == nil || files.EndingOf(f.Name) != "" || strings.Contains(f.Name, "=") ||
-		!r.t.Method.Profiles() {
-		return ""
-	}
-	sum, err := root.Sum(f.Name)
-	if err != nil {
-		return ""
-	}
-	name := hash(program(), r.Cache.Python, r.bounds(0).File, sum, path.Base(f.Name))
-	return filepath.Join(r.Cache.Dir, name[:2], name[2:]+".json")
-}
-
-// program tells the program that profiles from others.
-var program = sync.OnceValue(func() string { return hash(profile.Program()) })
-
-func hash(parts ...any) string {
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%#v", parts)))
-}
-
-// keptProfile takes a profile from where it is kept.
-func keptProfile(at string) (p profile.Profile, ok bool) {
-	data, err := disk.ReadFile(at, disk.MaxDocument)
-	ok = err == nil && json.Unmarshal(data, &p) == nil && p.Format != ""
-	return p, ok
-}
-
-// keep puts a profile where it is kept, unless it was not read to its end or calls were not tried:
-// the next run may have more time or packages. That it could not be kept costs the next run its
-// making, no more.
-func keep(at string, p profile.Profile) {
-	data, err := json.Marshal(p)
-	if at == "" || p.Problem != "" || p.Untried || err != nil {
-		return
-	}
-	if os.MkdirAll(filepath.Dir(at), 0o700) == nil {
-		_ = os.WriteFile(at, data, 0o600) // one that a power cut has torn is not read
-	}
 }

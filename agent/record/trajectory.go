@@ -127,7 +127,6 @@ type Description struct {
 	Profile   bool   `json:"profile,omitempty"`   // by a program
 	Document  bool   `json:"document,omitempty"`  // it has text rather than tables
 	Whole     bool   `json:"whole,omitempty"`     // Text has the file's whole content
-	Cached    bool   `json:"cached,omitempty"`    // made by an earlier run
 	Corrected bool   `json:"corrected,omitempty"` // by a person
 }
 

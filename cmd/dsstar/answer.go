@@ -104,7 +104,6 @@ func (a *app) config(j job) agent.Config {
 	config := agentConfig(j.settings)
 	config.Model, config.Stream = j.model, j.progress.Stream
 	config.Mask = mask.New(a.key())
-	config.Cache = j.cache
 	config.ChooseReading = a.chooseReading(j)
 	config.Learn = j.settings.Learn
 	config.Corrections = j.memory.Corrections(fileNames(j.task))

@@ -37,7 +37,7 @@ sys.stdin.read()`, file)
 		"http://127.0.0.1:1/v1")
 	s.expect(exitError, "open in another program", "hint: fuser -v "+file, "hint: cp "+file+"* ")
 	a, stdout, stderr := testApp(t)
-	code := a.run(t.Context(), []string{"describe", "--no-cache", dir})
+	code := a.run(t.Context(), []string{"describe", dir})
 	if code != exitVerified || !strings.Contains(stdout.String(), "open in another program") ||
 		strings.Contains(stdout.String()+s.stderr, "PID") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)

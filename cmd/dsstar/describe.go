@@ -25,7 +25,7 @@ missing values and keys; documents whole. DATA is what --data of dsstar nb takes
 folder, file, pattern, database or bucket. If all descriptions together exceed
 context_chars, the model sees less of the files that are less near to the question.
 
-Profiles are cached. No run folder is created.
+No run folder is created.
 
 Where a description is wrong or lacks what you know, say so in Markdown: the text
 below a heading that is the file's name, in any file of .dsstar/definitions/ beside
@@ -113,7 +113,6 @@ func (a *app) describe(cmd *cobra.Command, d runFlags, question string, args []s
 // descriptions describes the files. The trajectory is nil if nothing was started; otherwise it holds
 // the descriptions so far, even with an error.
 func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, error) {
-	j.cache = a.descriptionCache(j.settings)
 	if err := a.remember(ctx, j); err != nil {
 		return nil, err
 	}

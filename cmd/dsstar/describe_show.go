@@ -24,8 +24,7 @@ type fileDescription struct {
 	Size        int64  `json:"size"` // bytes, with the files that belong to it
 	Kind        string `json:"kind"`
 	Description string `json:"description"`
-	Like        string `json:"like"` // the description is what differs from that file's
-	Cached      bool   `json:"cached"`
+	Like        string `json:"like"`      // the description is what differs from that file's
 	Corrected   bool   `json:"corrected"` // it begins with what a person says
 	Whole       bool   `json:"whole"`     // it is the content
 	Error       string `json:"error"`     // why there is none
@@ -44,7 +43,7 @@ func newDescriptions(t *record.Trajectory) descriptions {
 		}
 		d.Files = append(d.Files, fileDescription{
 			Name: f.Name, Size: f.Size, Kind: own.Kind, Description: own.Text,
-			Like: own.Like, Cached: own.Cached, Corrected: own.Corrected, Whole: own.Whole,
+			Like: own.Like, Corrected: own.Corrected, Whole: own.Whole,
 			Error: own.Error, unreached: unreached,
 		})
 	}
@@ -81,19 +80,15 @@ func (d descriptions) print(w io.Writer) error {
 
 // from returns the origin of a description.
 func (f fileDescription) from() string {
-	var from []string
 	switch {
 	case f.Error != "":
 		return "not described: " + f.Error
 	case f.Corrected:
-		from = append(from, "with what a person says")
+		return "with what a person says"
 	case f.Whole:
-		from = append(from, "the content itself")
+		return "the content itself"
 	case f.Like != "":
-		from = append(from, "as "+term.Printable(f.Like)+", but")
+		return "as " + term.Printable(f.Like) + ", but"
 	}
-	if f.Cached {
-		from = append(from, "from an earlier run")
-	}
-	return strings.Join(from, ", ")
+	return ""
 }

@@ -12,7 +12,7 @@ import (
 type flagGroup struct{ title, names string }
 
 var flagGroups = []flagGroup{
-	{"Data", "data last engine include mask question memory learn jobs top-k max-download no-cache"},
+	{"Data", "data last engine include mask question memory learn jobs top-k max-download"},
 	{"Model", "model role-model second base-url api-key-env context"},
 	{"Method", "guidelines fresh ask choose drop note review max-rounds debug-tries no-second no-readings " +
 		"rollback analyzer paper verifier-input no-router"},
@@ -101,7 +101,6 @@ func limitFlags(f *pflag.FlagSet) {
 // descriptionFlags adds the flags of how files are described.
 func descriptionFlags(f *pflag.FlagSet) {
 	f.Int("top-k", 0, "maximum number of files to show to the model (default 100)")
-	f.Bool("no-cache", false, "do not cache descriptions of files")
 	f.String("memory", "",
 		"the folder of what earlier questions taught, or off (default .dsstar beside the data)")
 	f.Int("debug-tries", 0, "maximum number of repairs of a cell (default 3)")

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"dsstar/agent/describe"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/memory"
@@ -34,7 +33,6 @@ type job struct {
 	task     record.Task
 	sources  []files.Source // of the task's data, by where they are
 	model    llm.Model
-	cache    *describe.Cache
 	memory   *memory.Memory // of the data; nil: none
 	site     kernels.Site
 	here     bool // local kernels only

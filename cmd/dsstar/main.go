@@ -42,7 +42,6 @@ type app struct {
 	stderrTTY      bool
 	width          func() int   // of the terminal behind stderr
 	configDir      string       // of dsstar, in the user's configuration folder
-	descriptionDir string       // the folder of cached descriptions
 	stampDir       string       // the folder of stamps: see stamp
 	line           usage.Line   // what the user typed
 	editors        atomic.Int64 // Ctrl-C is the editor's until then, in Unix nanoseconds
@@ -78,7 +77,7 @@ func newApp() *app {
 		},
 	}
 	a.CacheDir, a.configDir, a.noCache = userDirs(a.Getenv)
-	a.descriptionDir, a.stampDir = filepath.Join(a.CacheDir, "descriptions"), a.CacheDir
+	a.stampDir = a.CacheDir
 	return a
 }
 

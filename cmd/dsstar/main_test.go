@@ -18,16 +18,16 @@ import (
 
 // asProgram makes the test binary run as the program.
 const (
-	asProgram      = "DSSTAR_TEST_AS_PROGRAM"
-	descriptionsIn = "DSSTAR_TEST_DESCRIPTIONS" // its folder of descriptions, and of marks
+	asProgram = "DSSTAR_TEST_AS_PROGRAM"
+	stampsIn  = "DSSTAR_TEST_STAMPS" // its folder of stamps
 )
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
 	if os.Getenv(asProgram) != "" {
 		a := newApp()
-		if dir := os.Getenv(descriptionsIn); dir != "" {
-			a.descriptionDir, a.stampDir = dir, dir
+		if dir := os.Getenv(stampsIn); dir != "" {
+			a.stampDir = dir
 		}
 		if at := os.Getenv(warmAt); at != "" {
 			a.Cells = warmed(at)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/agent/describe"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -101,12 +100,4 @@ func roleNames(s *configs.Settings) []string {
 		}
 	}
 	return names
-}
-
-// descriptionCache returns the cache of profiles, or nil.
-func (a *app) descriptionCache(s *configs.Settings) *describe.Cache {
-	if !s.Cache {
-		return nil
-	}
-	return &describe.Cache{Dir: a.descriptionDir}
 }

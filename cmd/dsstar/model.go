@@ -15,8 +15,8 @@ import (
 
 const replayPrefix = configs.ReplayPrefix
 
-// models opens the models of a job: the main one and those of single roles. A replayed trace serves all
-// roles, and its descriptions are not cached.
+// models opens the models of a job: the main one and those of single roles. A replayed trace
+// serves all roles.
 func (a *app) models(j *job) (err error) {
 	s := j.settings
 	if s.Model == demoModel {
@@ -30,7 +30,6 @@ func (a *app) models(j *job) (err error) {
 	if j.model, err = a.model(s, j.progress.Retrying); err != nil {
 		return err
 	}
-	j.cache = a.descriptionCache(s)
 	return nil
 }
 

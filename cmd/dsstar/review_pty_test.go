@@ -35,7 +35,7 @@ func atReview(t *testing.T, m roles, env []string, args ...string) *reviewed {
 			"What is the total?"}, args...)...)
 	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm", "NO_COLOR=1", "VISUAL=", "EDITOR=false",
 		warmAt+"="+string(warmSessions(t)),
-		descriptionsIn+"="+t.TempDir()), env...)
+		stampsIn+"="+t.TempDir()), env...)
 	s.cmd.Stdout = &s.stdout
 	s.start(t, &pty.Winsize{Rows: 50, Cols: 100})
 	return s

@@ -34,9 +34,7 @@ func resultOf(t *record.Trajectory, ended bool) runner.Record {
 		Derivations: t.Derivations(),
 	}
 	for _, d := range t.Descriptions {
-		if d.Like == "" && !d.Cached {
-			r.DebugTries += max(0, d.Tries-1)
-		}
+		r.DebugTries += max(0, d.Tries-1)
 	}
 	for _, round := range t.Rounds {
 		r.DebugTries += max(0, len(round.Attempts)-1)

@@ -93,10 +93,9 @@ type Profile struct {
 	Tables   []Table `json:"tables"`
 	// Structure is the same of files with the same tables and columns; "": there are none.
 	Structure string            `json:"structure"`
-	Count     string            `json:"count"`   // of the rows of its tables
-	Reads     map[string]string `json:"reads"`   // what it has to be read with; see [differ]
-	Holds     map[string]string `json:"holds"`   // what else files of its structure have otherwise
-	Untried   bool              `json:"untried"` // calls of some table may be tried in another run
+	Count     string            `json:"count"` // of the rows of its tables
+	Reads     map[string]string `json:"reads"` // what it has to be read with; see [differ]
+	Holds     map[string]string `json:"holds"` // what else files of its structure have otherwise
 }
 
 // Causes of problems.

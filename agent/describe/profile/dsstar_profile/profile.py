@@ -11,7 +11,6 @@ import re
 import signal
 import sys
 import threading
-import time
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
@@ -215,7 +214,6 @@ def profile(
                     out[part] = value
             out["more"] = found.more + len(found.tables[found.most :])
             if untried := _described(found, out, path, reader in ADDRESSED):
-                out["untried"] = True
                 ahead(out)
                 _try(untried, out, path)
     except ImportError as error:
@@ -230,15 +228,11 @@ def profile(
 
 
 def _try(untried: list[Untried], out: dict[str, Any], path: str) -> None:
-    """Puts the calls of tables into out. Those that have had their time are not tried again."""
-    began = time.process_time()
+    """Puts the calls of tables into out."""
     limit = timed(hints.SECONDS, "SIGPROF", "ITIMER_PROF")
     with contextlib.suppress(OutOfTime, MemoryError), limit:
         for n, said in hints.put(untried, path):
             out["tables"][n] = said
-    left_out = any(hints.UNTRIED in t.get("warnings", ()) for t in out["tables"])
-    if not left_out or time.process_time() - began > hints.SECONDS / 2:
-        del out["untried"]
 
 
 def _described(found: Found, out: dict[str, Any], path: str, addressed: bool) -> list[Untried]:

@@ -25,9 +25,7 @@ task, --total-cost, --total-calls and --total-time all tasks together.
 
 OUT gets a line for each task in results.jsonl, and its run folder in tasks/.
 Whatever stopped a run, --resume --out OUT continues it: tasks with a result do not
-run again. Other settings are refused. The description cache is not used, so that
-the cost of a task does not depend on other tasks, and tasks learn nothing from each
-other.`
+run again. Other settings are refused. Tasks learn nothing from each other.`
 
 // runFlags are the flags of bench run that are not settings.
 type runFlags struct {

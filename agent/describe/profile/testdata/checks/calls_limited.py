@@ -1,5 +1,5 @@
 """Reading calls that do not come to an end cost the calls alone, also those that no signal ends and
-those that end the process. What has had its time is not tried again."""
+those that end the process."""
 
 import os, signal
 hints, workers = (sys.modules["dsstar_profile." + m] for m in ("hints", "workers"))
@@ -18,7 +18,6 @@ told = printed(workers.main, paths, 20, 3, 60, "mark")
 for n in range(len(ends)):
     is_ = json.loads(told[f"mark {n}"])
     (only,) = is_["tables"]
-    same(paths[n], "tried again", is_.get("untried", False), n != 0)
     same(paths[n], "rows and columns", (only["rows"], len(only["columns"])), (2, 2))
     same(paths[n], "call", only.get("call", ""), "")  # and a warning says so
     same(paths[n], "trouble", (is_.get("problem", ""), len(only["warnings"]), len(only["raw"])), ("", 1, 3))
