@@ -208,7 +208,7 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, answers 
 		all.Tasks = append(all.Tasks, score)
 	}
 	all.Score = Share(values)
-	all.Totals = s.Benchmark.sums.totals(all.Tasks)
+	all.Totals = s.Benchmark.totals(all.Tasks)
 	return all, nil
 }
 

@@ -92,8 +92,9 @@ type Benchmark struct {
 	gold, data string
 	task       func(row taskRow, t *Task, root string) error // what else a row says
 
-	scorer script // none: each task names other rules
-	sums   sums
+	scorer   script  // none: each task names other rules
+	groups   []group // its totals
+	onlyFull bool    // scores count
 }
 
 // Benchmarks returns the table of benchmarks. A new benchmark is a row.
@@ -104,7 +105,7 @@ func Benchmarks() []*Benchmark {
 		Layout: "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
 		roots:  []string{"data", ""},
 		tasks:  []string{"tasks/SPLIT.jsonl"}, data: "context",
-		scorer: script{"dabstep", text}, sums: sums{total: "accuracy", groups: []group{byLevel}},
+		scorer: script{"dabstep", text}, groups: []group{whole("accuracy"), byLevel},
 	}, {
 		Name: "kramabench", Title: "KramaBench",
 		Layout: "a checkout of mitdbg/KramaBench (workload, data), or one workload .json",
@@ -113,7 +114,7 @@ func Benchmarks() []*Benchmark {
 			"workload/environment.json", "workload/legal.json", "workload/wildfire.json"},
 		roots: []string{""}, data: "data/NAME/input", task: kramaTask,
 		scorer: script{"kramabench", text},
-		sums:   sums{total: "total", groups: []group{byDomain, byLevel, byMetric}},
+		groups: []group{whole("total"), byDomain, byLevel, byMetric},
 	}, {
 		Name: "dacode", Title: "DA-Code",
 		Layout: "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
@@ -121,18 +122,18 @@ func Benchmarks() []*Benchmark {
 		gold: "configs/eval/eval_all.jsonl", data: "source/ID", task: daCodeTask,
 		scorer: script{"dacode", []string{"dacode_score", "dacode_tables", "dacode_text", "dacode_images",
 			"dacode_ml"}},
-		sums: sums{total: "score", groups: []group{byDomain, byLevel}},
+		groups: []group{whole("score"), byDomain, byLevel},
 	}, {
 		Name: "dabench", Title: "InfiAgent-DABench",
 		Layout: "the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
 		roots:  []string{"data", "examples/DA-Agent/data", ""}, tasks: []string{"da-dev-questions.jsonl"},
 		gold: "da-dev-labels.jsonl", data: "da-dev-tables", task: daBenchTask,
-		scorer: script{"dabench", text}, sums: sums{total: "ABQ", whole: true, more: daBenchTotals,
-			groups: []group{byLevel, byConcept}},
+		scorer: script{"dabench", text}, onlyFull: true,
+		groups: []group{whole("ABQ"), byLevel, byConcept},
 	}, {
 		Name: "dir", Title: "tasks of your own", Layout: "a folder with an index.json, or that file",
 		roots: []string{""}, tasks: []string{"index.json"}, task: ownTask,
-		sums: sums{total: "score", groups: []group{byLevel, byBenchmark}},
+		groups: []group{whole("score"), byLevel, byBenchmark},
 	}}
 }
 

@@ -12,15 +12,7 @@ type Total struct {
 	Group string  `json:"group"` // "" for the benchmark as a whole
 	Name  string  `json:"name"`
 	Value float64 `json:"value"` // per cent
-	N     int     `json:"n"`     // number of tasks; for UASQ, of fields
-}
-
-// sums say how a benchmark sums up the scores of its tasks.
-type sums struct {
-	total  string // name of the mean over all tasks
-	whole  bool   // only full scores count
-	more   func(scores []Score) []Total
-	groups []group
+	N     int     `json:"n"`     // number of tasks
 }
 
 // A group sums up scores by a property; several of one score are separated by commas.
@@ -37,69 +29,34 @@ var (
 	byConcept   = group{"concept", func(s Score) string { return s.task.Kind }}
 )
 
-// daBenchTotals returns the accuracy by question in proportion to its fields (PSAQ) and by field
-// (UASQ); the main figure is that by question (ABQ). Unlike in the public code, unanswered
-// questions count.
-func daBenchTotals(scores []Score) []Total {
-	var fields []Score
-	for _, score := range scores {
-		for _, right := range score.Parts {
-			fields = append(fields, Score{Value: &right})
-		}
-	}
-	return []Total{meanOf("", "PSAQ", scores), meanOf("", "UASQ", fields)}
-}
+// whole returns the group of all scores; name is that of their mean.
+func whole(name string) group { return group{"", func(Score) string { return name }} }
 
-// totals sums up scores as the benchmark does. Those without a value are
-// left out; uncounted ones are counted by their metric alone.
-func (s sums) totals(each []Score) []Total {
+// totals sums up scores as the benchmark does, but for unanswered questions: they count. Scores without
+// a value are left out; uncounted ones are counted by their metric alone.
+func (b *Benchmark) totals(scores []Score) []Total {
 	all := []Total{}
-	var scores, counted []Score
-	for _, score := range each {
-		if score.Value == nil {
-			continue
-		}
-		scores = append(scores, score)
-		if s.whole {
-			score.Value = new(math.Floor(*score.Value))
-		}
-		counted = append(counted, score)
-	}
-	if len(scores) == 0 {
-		return all
-	}
-	all = append(all, meanOf("", s.total, counted))
-	if s.more != nil {
-		all = append(all, s.more(scores)...)
-	}
-	for _, g := range s.groups {
-		of := map[string][]Score{}
-		for _, score := range counted {
+	for _, g := range b.groups {
+		of := map[string][]float64{}
+		for _, score := range scores {
+			if score.Value == nil || score.Uncounted && g.name != byMetric.name {
+				continue
+			}
+			value := *score.Value
+			if b.onlyFull {
+				value = math.Floor(value)
+			}
 			for _, name := range strings.Split(g.of(score), ", ") {
-				of[name] = append(of[name], score)
+				of[name] = append(of[name], value)
 			}
 		}
 		delete(of, "")
 		for _, name := range slices.Sorted(maps.Keys(of)) {
-			all = append(all, meanOf(g.name, name, of[name]))
+			mean := Mean(of[name])
+			all = append(all, Total{g.name, name, 100 * mean.Value, mean.N})
 		}
 	}
 	return all
-}
-
-// meanOf returns the mean of the scores, in per cent.
-func meanOf(group, name string, scores []Score) Total {
-	var values []float64
-	for _, s := range scores {
-		if !s.Uncounted || group == byMetric.name {
-			values = append(values, *s.Value)
-		}
-	}
-	total := Total{Group: group, Name: name, N: len(values)}
-	if mean := Mean(values); mean != nil {
-		total.Value = 100 * mean.Value
-	}
-	return total
 }
 
 // A Value is one figure of a run.
