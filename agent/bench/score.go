@@ -72,11 +72,6 @@ type StopError struct{ Err error }
 func (e *StopError) Error() string { return e.Err.Error() }
 func (e *StopError) Unwrap() error { return e.Err }
 
-// An AnswersError reports that answers do not fit the tasks.
-type AnswersError struct{ Problem string }
-
-func (e *AnswersError) Error() string { return e.Problem }
-
 // Some joins the first names, up to most of them, and says how many more there are.
 func Some(names []string, most int) string {
 	if len(names) <= most {
@@ -172,21 +167,19 @@ func (s Scorer) rate(ctx context.Context, p *python, t Task, a Answer) (Score, e
 	}
 }
 
-// Score scores answers to tasks of the suite, in the order of the tasks. The error is an
-// *AnswersError if all answers belong to unknown tasks, or two to one task; a *StopError, or ctx's
-// error. Any other failure leaves only its task without a score.
+// Score scores answers to tasks of the suite, in the order of the tasks; of two to one task, the last.
+// The error is a *StopError, or ctx's error. Any other failure leaves only its task without a score.
 func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, answers []Answer) (Scores, error) {
 	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat),
-		Tasks: []Score{}, Missing: append([]string{}, s.Missing...)}
+		Tasks: []Score{}, Missing: append([]string{}, s.Missing...), Unknown: []string{}}
 	for _, t := range tasks {
 		all.Missing = append(all.Missing, t.NoGold...)
 	}
-	byID, unknown, err := s.match(answers)
-	if err == nil && len(byID) == 0 && len(unknown) > 0 {
-		err = &AnswersError{"answers to tasks that are not there: " + Some(unknown, 5)}
-	}
-	if all.Unknown = append([]string{}, unknown...); err != nil {
-		return all, err
+	known, byID := s.ByID(), map[string]Answer{}
+	for _, a := range answers {
+		if byID[a.ID] = a; known[a.ID].ID == "" {
+			all.Unknown = append(all.Unknown, cmp.Or(a.ID, "(no id)"))
+		}
 	}
 	p := scorer.reading(tasks, answers)
 	defer p.close()
@@ -210,20 +203,4 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, answers 
 	all.Score = Share(values)
 	all.Totals = s.Benchmark.totals(all.Tasks)
 	return all, nil
-}
-
-// match returns the answers by task id, and the ids that belong to no task.
-func (s *Suite) match(answers []Answer) (byID map[string]Answer, unknown []string, err error) {
-	tasks, byID := s.ByID(), map[string]Answer{}
-	for _, a := range answers {
-		if _, known := tasks[a.ID]; !known {
-			unknown = append(unknown, cmp.Or(a.ID, "(no id)"))
-		} else if _, twice := byID[a.ID]; twice {
-			err = &AnswersError{"more than one answer to: " + a.ID}
-		} else {
-			byID[a.ID] = a
-		}
-	}
-	slices.Sort(unknown)
-	return byID, slices.Compact(unknown), err
 }

@@ -3,7 +3,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -214,10 +213,9 @@ func submission(r runner.Result, flags *suiteFlags) ([]byte, error) {
 			usage.Shell("dsstar bench run --bench "+r.Bench+" --tasks TASKS --agent "+r.Agent+
 				" --out %s   # without --limit, --ids, --split", r.Path+"-all"))
 	}
-	page, err := suite.Submission(runner.Answers(r, suite.ByID()))
-	if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
-		return nil, usage.New(bad.Error(),
+	if n := r.Missing(); n > 0 {
+		return nil, usage.New(fmt.Sprintf("%s: %d tasks have no answer", r.Path, n),
 			usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", r.Path))
 	}
-	return page, err
+	return bench.Submission(runner.Answers(r, suite.ByID())), nil
 }

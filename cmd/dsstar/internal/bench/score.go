@@ -196,10 +196,6 @@ func (a *App) scoreCommand() *cobra.Command {
 		if errors.Is(err, bench.ErrNoJudge) {
 			return usage.New(err.Error(), usage.Again("--model", "PROVIDER/MODEL"))
 		}
-		if bad, ok := errors.AsType[*bench.AnswersError](err); ok {
-			return usage.New(bad.Error(), usage.Shell("dsstar bench score --bench NAME --tasks TASKS "+
-				"--answers FILE   # TASKS are those that FILE answers"))
-		}
 		if err != nil {
 			return err
 		}
