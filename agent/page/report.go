@@ -50,18 +50,11 @@ func (p part) Branched() []record.Reading {
 const maxAttached = 200 << 10
 
 // Chart returns the last chart of the last cell or, without one, of the last step, as the report
-// repeats it; nil if there is none, or a large one.
+// repeats it; nil if there is none of such a size.
 func (p part) Chart() map[string]notebook.MIMEBundle {
 	for _, o := range slices.Backward(p.LastOutputs()) {
-		for _, kind := range []string{"png", "jpeg", "svg+xml"} {
-			mime := "image/" + kind
-			switch data, _ := o.Data[mime].(string); {
-			case data == "":
-			case len(data) > maxAttached:
-				return nil
-			default:
-				return map[string]notebook.MIMEBundle{"chart": {mime: data}}
-			}
+		if data, _ := o.Data["image/png"].(string); data != "" && len(data) <= maxAttached {
+			return map[string]notebook.MIMEBundle{"chart": {"image/png": data}}
 		}
 	}
 	return nil

