@@ -102,7 +102,7 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 }
 
 // lookedAt are the kinds of results that cost a moment to get again.
-var lookedAt = []string{"sight", "files", "trace", "apart"}
+var lookedAt = []string{"sight", "files", "origin", "apart"}
 
 // whole does the work of a run within its time and ends its record.
 func (r *run) whole(ctx context.Context,

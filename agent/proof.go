@@ -28,8 +28,7 @@ type RunScript func(ctx context.Context, dir string,
 
 // A found is what a proof has found.
 type found struct {
-	Proof  record.Proof `json:"proof"`
-	Doubts []string     `json:"doubts,omitempty"` // that are left of those of the last cell
+	Proof record.Proof `json:"proof"`
 }
 
 // prove proves the answer, once: see proveAnew. The proof rests on the question, the data, the cells and what
@@ -56,7 +55,7 @@ func (r *run) prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.t.Final.Doubts, r.t.Proof = made.Doubts, &made.Proof
+	r.t.Proof = &made.Proof
 	if r.t.Proof.Apart, err = r.apartFrom(ctx); err != nil {
 		return err
 	}
@@ -94,16 +93,12 @@ func (r *run) proveAnew(ctx context.Context) (f found, err error) {
 	fresh.prepare(ctx) // it starts meanwhile
 	defer fresh.close()
 	defer cancel() // first, so that a session still opening gives up
-	f.Doubts = r.t.Final.Doubts
 	p, what := &f.Proof, "the script could not be run: "
 	fault, err := r.scriptFault(ctx)
 	if err == nil {
 		what, err = "a fresh session could not be opened: ", fresh.open(ctx)
 	}
 	if err == nil {
-		if fault == "" {
-			f.Doubts = lineage.WithoutMachine(f.Doubts)
-		}
 		p.Reason, err = r.cellsFault(ctx, fresh, p)
 		p.Reason = cmp.Or(p.Reason, fault)
 	} else if p.Unable = ctx.Err() == nil; p.Unable { // there is an answer all the same

@@ -144,7 +144,6 @@ var (
 	another   = simple.with(script{"second": "z = 2\nz", "step round 2": "Anew.", "cell round 2": "x = 2\nprint(x)"})
 	saved     = simple.with(script{"cell": "x = 1\nsave(out.csv, x)\nprint(x)",
 		"second": "s = 1\nsave(out.csv, s)\ns"})
-	ofFolder = saved.with(script{"last": "# of a folder\nprint(x)"})
 	// an answer that is not in the form of aNumber, repaired or not
 	unfit = simple.with(script{"cell": "y = \"1.23\"\nx = y\nx += \"4\"\nprint(x)", "debugger": "print(x)"})
 
@@ -190,11 +189,10 @@ var recordings = map[string]turns{
 		on(nil, script{}),
 	"a script that fails in plain Python": of(simple, prints(ran(notebook.Raised, "1\n", "Traceback\n  ...\nSyntaxError: magic\n"), nil)),
 
-	// an answer that is the same elsewhere does not depend on the computer, whatever its code looks like
-	"the same on another computer":       of(ofFolder, elsewhere("loading\n1.0000000000000002")),
-	"another answer on another computer": of(ofFolder, elsewhere("2")),
-	"no file on another computer":        of(ofFolder, asksFile, elsewhere("1")),
-	"a failure on another computer":      of(ofFolder, elsewhere("")),
+	"the same on another computer":       of(saved, elsewhere("loading\n1.0000000000000002")),
+	"another answer on another computer": of(saved, elsewhere("2")),
+	"no file on another computer":        of(saved, asksFile, elsewhere("1")),
+	"a failure on another computer":      of(saved, elsewhere("")),
 
 	"no column to mask": of(simple, func(s *stage) { s.config.Columns = []string{"name"} }),
 	"a variable beside columns to mask": of(simple, func(s *stage) {

@@ -26,7 +26,7 @@ func (r *run) trace(ctx context.Context, q lineage.Query) (lineage.Found, error)
 		return lineage.Found{}, nil
 	}
 	q.Question, q.Cells = r.t.Task.Question, withoutSetUp(q.Cells)
-	said, err := r.read(ctx, "trace", q, lineage.Script(q))
+	said, err := r.read(ctx, "origin", q, lineage.Script(q))
 	return lineage.Parse(said), err
 }
 

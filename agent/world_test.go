@@ -122,7 +122,7 @@ func marked(dir string, e notebook.Execution) notebook.Execution {
 }
 
 var (
-	constant = regexp.MustCompile(`^print\((\d+|"[^"]*")\)$|# typed in|# a copy|# of a folder`)
+	constant = regexp.MustCompile(`^print\((\d+|"[^"]*")\)$|# typed in|# a copy`)
 	// What cells mention, but for strings, and what they bind.
 	mentions, binds = regexp.MustCompile(`"[^"]*"|([a-z]\w*)`), regexp.MustCompile(`(?m)^([a-z]\w*) =`)
 )
@@ -145,8 +145,6 @@ func traced(script string) string {
 	switch constant.FindString(q.Code) {
 	case "":
 		return "{}"
-	case "# of a folder":
-		return `{"doubts": ["the answer depends on the order in which a folder lists its files"]}`
 	case "# a copy":
 		return `{"doubts": ["it is a copy"]}`
 	}

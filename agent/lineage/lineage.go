@@ -6,8 +6,6 @@ package lineage
 import (
 	"embed"
 	"encoding/json"
-	"slices"
-	"strings"
 
 	"dsstar/agent/brief"
 )
@@ -53,9 +51,6 @@ type Found struct {
 
 // Script returns Python that needs no files. The first line of what it prints is for [Parse].
 func Script(q Query) string {
-	if q.First == nil {
-		q.First = []string{}
-	}
 	request, _ := json.Marshal(q) // strings cannot fail
 	return python("values.py", "lineage.py") + "main(json.loads(" + brief.Python(string(request)) + "))\n"
 }
@@ -77,11 +72,3 @@ func Apart(earlier [][]string, lists ...[]string) string {
 // Elsewhere returns a script that runs as if on another computer, on which folders list their files
 // the other way round and which has one more processor.
 func Elsewhere(script string) string { return python("elsewhere.py") + script }
-
-// WithoutMachine returns doubts without those about what [Elsewhere] changes.
-func WithoutMachine(doubts []string) []string {
-	return slices.DeleteFunc(slices.Clone(doubts), func(doubt string) bool {
-		return strings.HasSuffix(doubt, "the order in which a folder lists its files") ||
-			strings.HasSuffix(doubt, "the number of processors")
-	})
-}

@@ -103,9 +103,7 @@ class Reader:
 
     def parts(self, node):
         parts = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
-        v = join(self.value(n) for n in parts)
-        v.listing = False
-        return v
+        return join(self.value(n) for n in parts)
 
     def value_Constant(self, node):
         c = node.value
@@ -137,10 +135,7 @@ class Reader:
         return v
 
     def value_Subscript(self, node):
-        v = join([self.value(node.value), self.value(node.slice)])
-        if v.listing and not isinstance(node.slice, ast.Slice):
-            v.chance |= {ORDER}
-        return v
+        return join([self.value(node.value), self.value(node.slice)])
 
     def value_Lambda(self, node):
         return self.scoped(node, [a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)])
@@ -158,9 +153,7 @@ class Reader:
     def comprehension(self, node):
         names = [n.id for g in node.generators for n in ast.walk(g.target)
                  if isinstance(n, ast.Name)]
-        v = join([self.scoped(g, names) for g in node.generators] + [self.scoped(node, names)])
-        v.listing = isinstance(node, ast.ListComp) and self.value(node.generators[0].iter).listing
-        return v
+        return join([self.scoped(g, names) for g in node.generators] + [self.scoped(node, names)])
 
     value_ListComp = value_SetComp = value_DictComp = value_GeneratorExp = comprehension
 
@@ -173,10 +166,7 @@ class Reader:
             return join(self.value(s.value) for s in body[-1:] if isinstance(s, ast.Expr))
         given = join(self.value(a) for a in [*node.args, *(k.value for k in node.keywords)])
         v = join([function, given])
-        v.listing = name in LISTS or v.listing and name in KEEPS
         v.chance |= self.chance(name, root, node, v.texts)
-        if name in ("next", "pop") and (function.listing or given.listing):
-            v.chance |= {ORDER}
         self.reads(name, v, given)
         if WRITES.match(name) or name == "print" and v.files:
             self.writes(name, v, node)
@@ -247,8 +237,6 @@ class Reader:
         for a in [root_of(call.func)] + [root_of(a) for a in args]:
             if a and a not in self.modules:  # the call may change what it is given
                 self.absorb(a, join(self.value(x) for x in [call.func, *args]), self.key(call))
-        if name_of(call.func) == "sort" and root_of(call.func) in self.names:
-            self.names[root_of(call.func)].listing = False
 
     def do_Assign(self, s):
         v, key = self.value(s.value), self.whole(s.value)
@@ -293,7 +281,6 @@ class Reader:
         head = join(self.value(e) for e in ast.iter_child_nodes(s) if isinstance(e, ast.expr)
                     and isinstance(getattr(e, "ctx", ast.Load()), ast.Load))
         if isinstance(s, (ast.For, ast.AsyncFor)):
-            head.listing = False
             self.bind(s.target, head, key)
         for i in getattr(s, "items", []):
             v = self.value(i.context_expr)
@@ -391,7 +378,7 @@ def typed(r, code):
 def second(request):
     r = read(request["cells"], request["code"])
     problem = typed(r, request["code"])
-    mine, first = statements([request["code"]]), statements(request["first"])
+    mine, first = statements([request["code"]]), statements(request["first"] or [])
     if len(mine) > 1 and numbered(mine) == numbered(first[-len(mine):]):
         return {"problem": problem,
                 "doubts": ["it was derived once: the second derivation has the code of the first"]}

@@ -22,8 +22,6 @@ READS = re.compile(r"^(open|connect|create_engine|input|urlopen|urlretrieve|load
                    r"read(_\w+|text|lines?)?|load_\w+|fetch_\w+|scan_\w+|from_(csv|parquet|json))$")
 WRITES = re.compile(r"^(write(_\w+|lines|rows?)?|to_\w+|dump|save\w*|imwrite|copy2?|copyfile)$")
 SQL = re.compile(r"^(sql|query|execute\w*|eval|read_sql\w*|sqldf|register)$")
-KEEPS = {"list", "tuple", "iter", "reversed", "filter", "map"}  # the order of a list
-LISTS = {"listdir", "glob", "iglob", "rglob", "scandir", "iterdir", "walk"}
 # Modules whose functions know nothing of the data but what they are given.
 PURE = {"numpy", "pandas", "polars", "pyarrow", "duckdb", "scipy", "sklearn", "statsmodels",
         "sympy", "matplotlib", "seaborn", "plotly", "networkx", "geopandas", "shapely", "dateutil",
@@ -38,14 +36,12 @@ NOW = re.compile(r"\b(current_(date|timestamp|time)|now\(\)|today\(\)|(date|date
                  r"julianday\('now'|strftime\([^)]*'now')", re.I)
 FILE_DATE = "the date of a file"
 MACHINE = {"getmtime": FILE_DATE, "getctime": FILE_DATE, "st_mtime": FILE_DATE,
-           "st_ctime": FILE_DATE, "cpu_count": "the number of processors",
-           "sched_getaffinity": "the number of processors",
-           "process_cpu_count": "the number of processors", "environ": "the environment",
-           "getenv": "the environment", "uuid1": "a new UUID", "uuid4": "a new UUID",
+           "st_ctime": FILE_DATE, "environ": "the environment", "getenv": "the environment",
+           "uuid1": "a new UUID", "uuid4": "a new UUID",
            "gethostname": "the name of the computer", "getuser": "the name of the user",
            "getpid": "the number of the process", "urandom": "chance",
            "token_hex": "chance", "token_bytes": "chance", "SystemRandom": "chance"}
-TIME, ORDER = "the current time", "the order in which a folder lists its files"
+TIME = "the current time"
 
 
 def bound(nodes):
@@ -60,15 +56,14 @@ def bound(nodes):
 class Value:
     """What is known of a value."""
 
-    __slots__ = ("data", "path", "number", "chance", "listing", "texts", "files", "free", "key")
+    __slots__ = ("data", "path", "number", "chance", "texts", "files", "free", "key")
 
-    def __init__(self, data=False, path=False, number=False, chance=frozenset(), listing=False,
+    def __init__(self, data=False, path=False, number=False, chance=frozenset(),
                  texts=frozenset(), files=frozenset(), free=frozenset(), key=""):
         self.data = data        # it rests on data
         self.path = path        # it is, or has, a path in the data folder
         self.number = number    # it rests on a number that is typed in, other than 0 and 1
         self.chance = chance    # what else it depends on, in words
-        self.listing = listing  # it is an unordered list of files
         self.texts = texts      # the strings in it
         self.files = files      # the files that it writes
         self.free = free        # the names that it looks up when it is called
@@ -85,7 +80,7 @@ def join(values):
     def all_of(name):
         return frozenset().union(*(getattr(v, name) for v in values))
 
-    return Value(one("data"), one("path"), one("number"), all_of("chance"), one("listing"),
+    return Value(one("data"), one("path"), one("number"), all_of("chance"),
                  all_of("texts"), all_of("files"), all_of("free"))
 
 
