@@ -238,7 +238,12 @@ func Choose(t *record.Trajectory, k, i, n int) error {
 	if err := journal.Put(t.Journal, record.Decided, record.MeantOf(q, i), record.ChoiceOf(q.Readings[i], n)); err != nil {
 		return err
 	}
-	t.Changed(k)
+	t.Ended, t.Failure, q.Proof = false, "", nil
+	if k < t.Earlier() {
+		t.Proof = nil
+		what := fmt.Sprintf("what question %d means was chosen", k+1)
+		t.Restart(map[int]*record.Start{k + 1: t.Questions[k+1].Again(what)})
+	}
 	return nil
 }
 

@@ -213,12 +213,10 @@ func connect(sources []files.Source) (code string) {
 	return code + clusters
 }
 
-// SetUpNames returns the names that the notebook's own cells bind. No cell sees a user's variables
-// of these names.
-func SetUpNames() []string {
-	return []string{
-		"data_dir", "question", "base_dir", "data_path", "os", "random", "np", "pickle", "__file__",
-	}
+// SetUpNames are the names that the notebook's own cells bind. No cell sees a user's variables of
+// these names.
+var SetUpNames = []string{
+	"data_dir", "question", "base_dir", "data_path", "os", "random", "np", "pickle", "__file__",
 }
 
 // Opening returns the cells before the first step: parameters, set-up, if cells use variables of a

@@ -83,14 +83,9 @@ func (f Folder) Lend(dir string) error {
 		return nil // there are none, or no session
 	}
 	if !info.IsDir() {
-		err = fmt.Errorf("%s is not a folder, as a run leaves it", f.Variables())
-	} else {
-		err = os.Symlink(f.Variables(), filepath.Join(dir, variablesFolder))
+		return fmt.Errorf("%s is not a folder, as a run leaves it", f.Variables())
 	}
-	if err != nil {
-		err = fmt.Errorf("lend the variables: %w", err)
-	}
-	return err
+	return os.Symlink(f.Variables(), filepath.Join(dir, variablesFolder))
 }
 
 // slug returns a folder name made from the first words of a question.
@@ -106,9 +101,6 @@ func slug(question string) string {
 
 // unfinishedFolder is the folder in a run folder in which a run that has an answer goes on.
 const unfinishedFolder = "unfinished"
-
-// besideNotebook are the folders in a run folder that belong to its notebook.
-var besideNotebook = []string{FilesFolder, variablesFolder}
 
 // Unfinished returns the folder in which a run that has an answer goes on until it has another one.
 // It is a run folder, but for the trace and the data, which stay in f.
@@ -144,7 +136,7 @@ func (f Folder) TakeOver() error {
 		return err
 	}
 	defer root.Close()
-	for _, name := range besideNotebook {
+	for _, name := range []string{FilesFolder, variablesFolder} {
 		next := path.Join(unfinishedFolder, name)
 		if _, err := root.Lstat(next); errors.Is(err, fs.ErrNotExist) {
 			continue // it is there already, or the cells had no such folder

@@ -164,14 +164,6 @@ func restated(readings []Reading) (all []Reading) {
 	return all
 }
 
-// Told is the answer of another option, in one line, and how it differs if it has files.
-func (o Option) Told() string {
-	if o.Same {
-		return "the same"
-	}
-	return o.InWords()
-}
-
 // Decided is the kind of the journal's entries about what a person has decided while a run went on.
 const Decided = "decision"
 
@@ -204,15 +196,4 @@ func ChoiceOf(r Reading, n int) Decision {
 		d.Note = r.Chose()
 	}
 	return d
-}
-
-// Changed has the questions after question k, from 0, begin again, as what they build on changes,
-// and question k as it was.
-func (t *Trajectory) Changed(k int) {
-	t.Ended, t.Failure, t.Questions[k].Proof = false, "", nil
-	if k < t.Earlier() {
-		t.Proof = nil
-		what := fmt.Sprintf("what question %d means was chosen", k+1)
-		t.Restart(map[int]*Start{k + 1: t.Questions[k+1].Again(what)})
-	}
 }

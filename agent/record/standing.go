@@ -289,8 +289,10 @@ func (r Reading) Gives(i int, answer string) string {
 	switch o := r.Options[i]; {
 	case i == r.Chosen:
 		return answer + After(", but that the steps take it is not confirmed: ", o.Problem)
+	case o.Same:
+		return "the same"
 	case o.Answer != "":
-		return o.Told()
+		return o.InWords()
 	default:
 		return After("not known: ", o.Problem)
 	}

@@ -97,7 +97,7 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 	if v.Visit() == "" {
 		return errors.New("the kernel is not IPython")
 	}
-	r.Mark, r.Folder, r.Reserved = rand.Text(), v.folder.Variables(), record.SetUpNames()
+	r.Mark, r.Folder, r.Reserved = rand.Text(), v.folder.Variables(), record.SetUpNames
 	asked, err := json.Marshal(r)
 	if err != nil {
 		return err
