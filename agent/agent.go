@@ -34,7 +34,6 @@ type run struct {
 	work     *workspace     // of the accepted cells and the branches
 	apart    *workspace     // of the second derivation
 	ending   sync.WaitGroup // of sessions of which nothing else depends on their end
-	left     []ask.Request  // for the last cell that was tried, which are made again if it leads nowhere
 	approved bool           // the last cell is one that a person has seen and accepted
 
 	all         []record.File     // that the data folder had and the run may look at
@@ -180,12 +179,9 @@ func (r *run) pass(ctx context.Context) error {
 		}
 		r.asker.Begin(r.t.Earlier() + 1)
 		r.t.UsedOnly = false
-		r.shown, r.approved, r.left = shown{}, false, nil
+		r.shown, r.approved = shown{}, false
 		r.limit()
 		err := answer(ctx)
-		if _, stuck := errors.AsType[*record.EditError](err); stuck {
-			r.asker.Forget(r.left)
-		}
 		if unread, ok := errors.AsType[*ask.Error](err); ok {
 			r.asker.ForgetUnread(unread) // it would end the run again
 		}
@@ -193,7 +189,7 @@ func (r *run) pass(ctx context.Context) error {
 			return err
 		}
 		if r.t.Answer() == "" {
-			r.asker.Forget(r.left) // whoever resumes the run wants other tries
+			r.t.Limits.Again += 1 + r.cfg.DebugTries // whoever resumes the run wants other tries
 			return nil
 		}
 		if err := r.prove(ctx); err != nil {

@@ -45,14 +45,15 @@ func (t task) cell(code string) cell { return cell{code: code, branch: t.branch 
 // question's limits say. It adds each attempt to those of the task. It returns why none was good, or "".
 // A last cell that a person rejects is written anew.
 func (r *run) carryOut(ctx context.Context, t task) (problem string, err error) {
-	if t.branch == "" {
-		r.left = nil
+	tries := r.t.Limits.Tries
+	if t.isLast() {
+		tries += r.t.Limits.Again
 	}
 	for code := t.code; ; code = "" {
 		n := len(*t.attempts)
 		if n > 0 {
 			last := (*t.attempts)[n-1]
-			if problem = problemOf(last); problem == "" || n > r.t.Limits.Tries || last.NotRun() && !t.isLast() {
+			if problem = problemOf(last); problem == "" || n > tries || last.NotRun() && !t.isLast() {
 				return problem, nil
 			}
 		}
@@ -96,9 +97,6 @@ func (r *run) write(ctx context.Context, t task) (string, error) {
 			return "", err
 		}
 		q.Words = func() []prompts.Part { return append(t.show(), r.repairs(t, last.Code, report)) }
-	}
-	if t.branch == "" {
-		r.left = append(r.left, q)
 	}
 	return ask.Role(ctx, r.asker, q, ask.Code)
 }

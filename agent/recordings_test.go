@@ -206,6 +206,8 @@ var recordings = map[string]turns{
 
 	"a reply that cannot be used, and on": of(simple.with(script{"solver": "I'm sorry, I cannot."})).
 		on(nil, simple).unkilled(),
+	"other tries at the last cell": of(simple.with(script{"last": "die()", "debugger": "die()"})).
+		on(nil, simple.with(script{"debugger": "print(x)"})),
 	"finished":   of(simple).on(nil, script{}),
 	"other data": of(simple).on(nil, simple, resized),
 	"other data for a last cell of a person's own": of(three).on(marks, more).on(nil, more, resized),

@@ -135,16 +135,6 @@ func (a *Asker) request(r Request, parts []prompts.Part) llm.Request {
 // ForgetUnread has the request made again whose reply could not be read.
 func (a *Asker) ForgetUnread(e *Error) { a.Journal.Forget("reply", e.on) }
 
-// Forget has requests made again whose replies are recorded.
-func (a *Asker) Forget(all []Request) {
-	for _, r := range all {
-		ground := r.ground(r.Words())
-		for n, there := 1, true; there || n <= a.times[ground]; n++ {
-			there = a.Journal.Forget("reply", []any{ground, n})
-		}
-	}
-}
-
 // ReportChars is the length up to which an error report, already without the insides of libraries,
 // is short enough for a debugger.
 const ReportChars = 4000

@@ -108,15 +108,13 @@ func Put(j *Journal, kind string, restsOn, v any) error {
 	return j.Saved(kind)
 }
 
-// Forget removes a result, so that it is asked for again, and reports whether it was there.
-func (j *Journal) Forget(kind string, restsOn any) bool {
+// Forget removes a result, so that it is asked for again.
+func (j *Journal) Forget(kind string, restsOn any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	i := j.index(key(kind, restsOn))
-	if i >= 0 {
+	if i := j.index(key(kind, restsOn)); i >= 0 {
 		j.entries = slices.Delete(j.entries, i, i+1)
 	}
-	return i >= 0
 }
 
 // Drop removes the results of a kind that are to go.

@@ -40,8 +40,9 @@ type Start struct {
 
 // Limits bound how a question is answered. It is retraced within those that it had.
 type Limits struct {
-	Rounds int `json:"rounds"` // steps that are tried at most
-	Tries  int `json:"tries"`  // repairs of a cell
+	Rounds int `json:"rounds"`          // steps that are tried at most
+	Tries  int `json:"tries"`           // repairs of a cell
+	Again  int `json:"again,omitempty"` // more of the last one, which gave no answer before
 }
 
 // A Round is one turn of the loop: a step is planned, its cell is tried until it runs, the plan is
