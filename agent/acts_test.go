@@ -217,9 +217,6 @@ func (c *critic) review(_ context.Context, p agent.Proposal) (agent.Decision, er
 	}
 	of := map[bool]string{true: "the answer", false: fmt.Sprint("round ", p.Round)}[p.Step == 0]
 	name := fmt.Sprintf("%s, try %d", cmp.Or(p.Branch, of), p.Try)
-	if strings.HasPrefix(p.Error, "SyntaxError") {
-		name += ", again"
-	}
 	d, ok := c.answers[name]
 	if !ok {
 		d.Choice, d.Unseen = agent.Accept, c.unseen

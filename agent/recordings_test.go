@@ -289,9 +289,6 @@ var recordings = map[string]turns{
 		"the answer, try 1": {Choice: agent.Accept, Unseen: true},
 		"the answer, try 2": accepted(`raise KeyError("mine")`),
 		"the answer, try 3": accepted(`raise KeyError("mine too")`)})).unkilled(),
-	"a slip in a person's cell": of(simple, decided(map[string]agent.Decision{
-		"round 1, try 1":        {Choice: agent.Accept, Text: "Mine.", Code: `raise SyntaxError("slip")`},
-		"round 1, try 1, again": accepted("x = 7\nprint(x)")})),
 	"reviewed": of(simple.with(script{"verdict round 1": no, "cell round 2": `raise KeyError("k")`,
 		"debugger": "x += 8", "cell round 3": "y = x\nprint(y)"}), decided(map[string]agent.Decision{
 		"round 1, try 1": {Choice: agent.Accept, Text: "Mine.", Code: "x = 5\nprint(x)"}, "round 2, try 2": rejected("no")})),

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,8 +40,7 @@ const (
 // After Accept, Code runs byte for byte. If it differs from the proposal, the person wrote
 // the cell; a last cell written by a person must only print something. Text becomes the step
 // unless it is empty; that of the last cell is not recorded. An accepted last cell is not
-// checked against the guidelines. A cell by the person that is not valid Python does not
-// count as a try: they are asked again.
+// checked against the guidelines. A cell by the person that fails is repaired as any other.
 //
 // Reject drops the step, whichever try it was, and the solver reads the reason. For the
 // last cell the debugger reads the reason and writes another, while it has tries left.
@@ -54,56 +52,43 @@ var ErrStopped = errors.New("stopped at a review")
 // byHand begins the reason of a cell that a person rejected.
 const byHand = "rejected by hand"
 
-// reviewed runs the next try if the reviewer accepts it, who is asked again after a slip, and not about
-// a cell that has run before. A rejected cell is an attempt that was not run. The person's changes of
-// step and cell are recorded after the cell has run.
+// reviewed runs the next try if the reviewer accepts it, who is not asked about a cell that has run
+// before. A rejected cell is an attempt that was not run. The person's changes of step and cell are
+// recorded after the cell has run.
 func (r *run) reviewed(ctx context.Context, t task, code string) (a record.Attempt, err error) {
 	p, faults, chain := r.proposal(t, code), t.faults, r.chain()
-	for slips := 0; ; slips++ {
-		var person func(context.Context) (Decision, error)
-		if r.cfg.Review != nil && (slips > 0 || !t.work.Known(t.chain, t.cell(p.Code))) {
-			person = func(ctx context.Context) (Decision, error) { return r.ask(ctx, p) }
-		}
-		on := p
-		on.Round = 0 // it may run on other rounds than before
-		d, decided, err := r.decision(ctx, []any{"review", r.t.Task.Question, chain.Earlier, chain.Steps, on, slips}, person)
-		switch {
-		case err != nil:
-			return a, err
-		case !decided:
-			d = Decision{Choice: Accept, Code: p.Code}
-		case d.Choice == Reject:
-			return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun,
-				Reason: d.Reason}}, nil
-		}
-		edited := d.Code != code
-		if t.isLast() {
-			if r.approved = decided && !d.Unseen; edited {
-				faults = mustPrint
-			}
-		}
-		if a, err = r.attempt(ctx, t, d.Code, faults); err != nil {
-			return record.Attempt{}, err
-		}
-		text := cmp.Or(d.Text, p.Text)
-		if !edited || d.Unseen || !isSyntaxError(a) {
-			switch {
-			case t.isLast():
-				r.t.Final.ByHand = edited
-			case t.branch == "":
-				r.t.Last().Step, r.t.Last().ByHand = text, edited
-			}
-			return a, nil
-		}
-		// A slip of the person's is no reason to have a model write the cell.
-		p.Text, p.Code, p.Error = text, d.Code, problemOf(a)
+	var person func(context.Context) (Decision, error)
+	if r.cfg.Review != nil && !t.work.Known(t.chain, t.cell(code)) {
+		person = func(ctx context.Context) (Decision, error) { return r.ask(ctx, p) }
 	}
-}
-
-// isSyntaxError reports whether a cell was not valid Python.
-func isSyntaxError(a record.Attempt) bool {
-	o, ok := a.Execution.Error()
-	return ok && slices.Contains([]string{"SyntaxError", "IndentationError", "TabError"}, o.EName)
+	on := p
+	on.Round = 0 // it may run on other rounds than before
+	d, decided, err := r.decision(ctx, []any{"review", r.t.Task.Question, chain.Earlier, chain.Steps, on}, person)
+	switch {
+	case err != nil:
+		return a, err
+	case !decided:
+		d = Decision{Choice: Accept, Code: code}
+	case d.Choice == Reject:
+		return record.Attempt{Code: code, Execution: notebook.Execution{Status: notebook.NotRun,
+			Reason: d.Reason}}, nil
+	}
+	edited := d.Code != code
+	if t.isLast() {
+		if r.approved = decided && !d.Unseen; edited {
+			faults = mustPrint
+		}
+	}
+	if a, err = r.attempt(ctx, t, d.Code, faults); err != nil {
+		return record.Attempt{}, err
+	}
+	switch {
+	case t.isLast():
+		r.t.Final.ByHand = edited
+	case t.branch == "":
+		r.t.Last().Step, r.t.Last().ByHand = cmp.Or(d.Text, t.text), edited
+	}
+	return a, nil
 }
 
 // decision returns what a person has decided, or decides now if somebody is there.
