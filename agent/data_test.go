@@ -135,7 +135,7 @@ func TestRecallFor(t *testing.T) {
 			names = append(names, tool.Name)
 		}
 		equal(t, "functions", strings.Join(names, " "), want)
-		if n := len(r.Facts); n != 3 || want[0] == 't' && !strings.HasPrefix(r.Facts[2].Text, "share") {
+		if n := len(r.Facts); n != 3 || want[0] == 't' && !strings.HasPrefix(r.Facts[0].Text, "total") {
 			t.Errorf("%d facts: %.20v", n, r.Facts)
 		}
 	}

@@ -22,8 +22,8 @@ const (
 	nearEnough = 0.5
 )
 
-// RecallFor returns what a memory has for a question: the nearest verified question, the nearest
-// facts and functions, in the memory's order, and the functions that the cells of the nearest
+// RecallFor returns what a memory has for a question: the nearest verified question, the facts, nearest
+// first, the nearest functions, in the memory's order, and those that the cells of the nearest
 // question use. It returns nil if the memory is empty. Functions without cases are left out.
 func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	if m == nil || len(m.Facts)+len(m.Tools)+len(m.Questions) == 0 {
@@ -34,15 +34,12 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	for i, f := range m.Facts {
 		texts[i] = f.String()
 	}
-	room, near := maxFacts, []int{}
+	room := maxFacts
 	order, _ := profile.Near(question, texts, 0)
 	for _, i := range order {
 		if size := len(texts[i]) + 1; size <= room {
-			near, room = append(near, i), room-size
+			r.Facts, room = append(r.Facts, m.Facts[i]), room-size
 		}
-	}
-	for _, i := range slices.Sorted(slices.Values(near)) {
-		r.Facts = append(r.Facts, m.Facts[i])
 	}
 	tested := slices.DeleteFunc(slices.Clone(m.Tools), func(t lesson.Tool) bool { return t.Test == "" })
 	texts = nil
