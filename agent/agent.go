@@ -82,7 +82,8 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	if cfg.Observe == nil {
 		cfg.Observe = func(Event, *record.Trajectory) error { return nil }
 	}
-	r := &run{t: t, cfg: cfg, began: time.Now(), retraced: t.Journal.Asked()}
+	r := &run{t: t, cfg: cfg, warned: map[string]bool{}, began: time.Now(),
+		retraced: t.Journal.Asked()}
 	r.work = &workspace{run: r, purpose: Work, folder: cfg.Dir, renewed: map[int]bool{}}
 	r.apart = &workspace{run: r, purpose: Second}
 	r.asker = ask.NewAsker(cfg.Settings, r.system, r.Warn)
@@ -277,8 +278,6 @@ func (r *run) rounds(ctx context.Context, round func(context.Context) error) err
 	}
 	return nil
 }
-
-var errNoStep = errors.New("no step of the plan could be carried out")
 
 func (r *run) roundsLeft() int { return r.t.RoundsLeft(r.t.Limits.Rounds) }
 

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,9 +174,4 @@ func answerOf(a record.Attempt) string {
 		}
 	}
 	return strings.TrimSpace(text)
-}
-
-// unableBecause words why a branch has no answer.
-func unableBecause(problem string) string {
-	return cmp.Or(problem, "its cell gave no answer")
 }

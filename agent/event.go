@@ -59,9 +59,6 @@ func (r *run) observe(e Event) error {
 		if r.warned[e.Text] {
 			return nil // once is enough
 		}
-		if r.warned == nil {
-			r.warned = map[string]bool{}
-		}
 		r.warned[e.Text] = true
 		if !slices.Contains(r.t.Warnings, e.Text) {
 			r.t.Warnings = append(r.t.Warnings, e.Text)

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ func (r *run) finalize(ctx context.Context) error {
 // carryOutLast carries out the last cell, or the one with which a person has left the question.
 func (r *run) carryOutLast(ctx context.Context, t task) (problem string, err error) {
 	if r.t.Steps() == 0 {
-		return "", errNoStep
+		return "", errors.New("no step of the plan could be carried out")
 	}
 	t.work, t.chain, t.ask.Subject = r.work, r.chain(), r.answerSubject()
 	if err := r.finalGiven(ctx, t); err != nil {

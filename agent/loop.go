@@ -14,7 +14,7 @@ import (
 // rounds, and so does a person who means another reading.
 func (r *run) answer(ctx context.Context) error {
 	defer r.leaveApart()
-	if err := r.begin(ctx); err != nil {
+	if err := r.begin(ctx, r.judge); err != nil {
 		return err
 	}
 	for {

@@ -13,13 +13,8 @@ import (
 // the finalizer of section 4. Every round writes the whole script again, and every script starts from
 // scratch.
 func (r *run) published(ctx context.Context) error {
-	if err := r.runAgain(ctx); err != nil {
+	if err := r.begin(ctx, r.examine); err != nil {
 		return err
-	}
-	if r.unjudged() {
-		if err := r.examine(ctx); err != nil {
-			return err
-		}
 	}
 	if err := r.rounds(ctx, r.publishedRound); err != nil {
 		return err

@@ -153,8 +153,7 @@ func (r *run) computeOption(ctx context.Context, p ask.Branch, o *record.Option)
 	if err != nil {
 		return err
 	}
-	if o.Answer == "" {
-		o.Problem = unableBecause(problem)
+	if o.Problem = problem; problem != "" {
 		return nil
 	}
 	found := compare.Answers(r.t.Final.Compared(), o.Compared(), asked(r.t))

@@ -47,30 +47,19 @@ func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	return r.whole(ctx, r.answerAll)
 }
 
-// begin runs the cells again with which a person has left the question, and has the plan judged.
-func (r *run) begin(ctx context.Context) error {
-	if err := r.runAgain(ctx); err != nil || !r.unjudged() {
-		return err
-	}
-	return r.judge(ctx)
-}
-
-// runAgain runs the cells again with which a person has left the question.
-func (r *run) runAgain(ctx context.Context) error {
+// begin runs the cells again with which a person has left the question, and has the plan judged if
+// nobody has.
+func (r *run) begin(ctx context.Context, judge func(context.Context) error) error {
 	for len(r.t.Rest) > 0 {
-		goes, err := r.repeat(ctx, r.t.Rest[0])
-		if err != nil {
+		if err := r.repeat(ctx, r.t.Rest[0]); err != nil {
 			return err
 		}
-		if !goes {
-			r.t.Rest = nil
-		}
+	}
+	if r.asLeft() && r.t.Last().Verdict == nil {
+		return judge(ctx)
 	}
 	return nil
 }
-
-// unjudged reports whether the plan is as a person has left it, and nobody has judged it.
-func (r *run) unjudged() bool { return r.asLeft() && r.t.Last().Verdict == nil }
 
 // asLeft reports whether the plan is as a person has left it: nothing was added.
 func (r *run) asLeft() bool { return r.t.Last() != nil && r.t.Last().Given }
@@ -84,32 +73,33 @@ func (r *run) handsOff(rest []record.Round) bool {
 
 // repeat runs the cell of a round again as the next step of the plan. A cell that a person
 // wrote must run; any other that fails is dropped with all after it.
-func (r *run) repeat(ctx context.Context, next record.Round) (goes bool, err error) {
+func (r *run) repeat(ctx context.Context, next record.Round) error {
 	next.Place = len(r.t.Plan()) + 1
 	if err := r.observe(Event{Kind: Repeated, Step: next.Place, Text: next.Step}); err != nil {
-		return false, err
+		return err
 	}
 	code := next.Attempts[0].Code
 	chain := r.chain()
 	x, err := r.work.Run(ctx, chain, cell{code: code})
 	if err != nil {
-		return false, err
+		return err
 	}
 	if x.Status != notebook.OK {
 		if r.handsOff(r.t.Rest) {
 			r.work.Forget(chain, cell{code: code})
-			return false, stays(fmt.Sprintf("the cell of step %d", next.Place), x)
+			return stays(fmt.Sprintf("the cell of step %d", next.Place), x)
 		}
 		reason := fmt.Sprintf("step %d ran before, but failed when it was run again: %s", next.Place,
 			brief.Problem(x))
 		if last := r.t.Last(); last != nil {
 			last.Verdict, last.Route = &record.Verdict{Reason: reason}, &record.Route{}
 		}
-		return false, r.Warn(reason)
+		r.t.Rest = nil
+		return r.Warn(reason)
 	}
 	next.Attempts = []record.Attempt{{Code: code, Execution: x}}
 	r.t.Rounds, r.t.Rest = append(r.t.Rounds, next), r.t.Rest[1:]
-	return true, r.observe(Event{Kind: Ran, Try: 1, Execution: &x})
+	return r.observe(Event{Kind: Ran, Try: 1, Execution: &x})
 }
 
 // finalGiven runs the last cell with which a person has left the question, if the person wrote it or

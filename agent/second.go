@@ -102,8 +102,8 @@ func (r *run) derive(ctx context.Context) error {
 	}
 	gave, problem, err := r.runBranch(ctx, b, lineage.Second)
 	s.Derived = gave
-	if err == nil && s.Answer == "" {
-		s.Reason = unableBecause(problem)
+	if problem != "" {
+		s.Reason = problem
 	}
 	return err
 }
@@ -182,7 +182,8 @@ func (r *run) arbitrate(ctx context.Context, s *record.Second,
 	case record.RuledSame:
 		s.Agrees = true
 	case record.RuledReading:
-		r.t.Readings = append(r.t.Readings, readingOf(ruling, s))
+		r.t.Readings = append(r.t.Readings, record.Reading{Point: ruling.Point, Options: []record.Option{
+			{Text: ruling.Options[0]}, {Text: ruling.Options[1], Derived: s.Derived}}})
 	case record.RuledFirst:
 		if step := r.t.Mine(ruling.Wrong); step > 0 {
 			s.Ruling, s.Reason = record.RuledUndecided, fmt.Sprintf("your cell of step %d stays: %s", step, ruling.Reason)
@@ -227,14 +228,6 @@ func (r *run) withoutAnswer(reason string) string {
 		}
 		return word
 	})
-}
-
-// readingOf returns the reading by which two derivations differ.
-func readingOf(ruling ask.Ruling, s *record.Second) record.Reading {
-	return record.Reading{Point: ruling.Point, Options: []record.Option{
-		{Text: ruling.Options[0]},
-		{Text: ruling.Options[1], Derived: s.Derived},
-	}}
 }
 
 // takeBack takes the answer back, for a reason, so that the rounds go on. The steps from wrong on
