@@ -4,25 +4,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"dsstar/notebook/disk"
 )
 
-// formats are those whose files are read together with others that lie beside them: endings of a
-// file in lower case, none for any, and how the others are called. What begins with a + is added to
-// the file's name, the rest stands in place of its ending.
-var formats = []struct{ endings, others string }{
-	{"", "+-wal +-shm +-journal"},                 // of SQLite
-	{"", "+.wal +.wal.checkpoint +.wal.recovery"}, // of DuckDB
-	{".shp", "+.xml .shx .dbf .prj .cpg .qpj .qix .sbn .sbx"},
-	{".dbf", ".cpg"},
-}
+// logs are the endings that databases add to the name of a file, for what it does not hold yet: three
+// of SQLite, one of DuckDB.
+var logs = []string{"-wal", "-shm", "-journal", ".wal"}
 
-// A Companion is a file that belongs to another one, such as the log of a database.
+// A Companion is a log that belongs to the file of a database.
 type Companion struct {
 	Name string // in the data folder
 	Path string
@@ -35,34 +27,13 @@ func Companions(at, name string) (all []Companion) {
 	if info, err := os.Lstat(at); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		at = disk.RealPath(at) // beside which programs look for them
 	}
-	for _, c := range possible(at, name) {
+	for _, ending := range logs {
+		c := Companion{Name: name + ending, Path: at + ending}
 		if info, err := os.Lstat(c.Path); err == nil {
-			if !strings.HasSuffix(c.Name, "-shm") { // the index of a log has no data
+			if ending != "-shm" { // the index of a log has no data
 				c.Size = info.Size()
 			}
 			all = append(all, c)
-		}
-	}
-	return all
-}
-
-// possible returns the companions that a file may have by its name.
-func possible(at, name string) (all []Companion) {
-	ending := path.Ext(at)
-	for _, f := range formats {
-		if f.endings != "" && !slices.Contains(strings.Fields(f.endings), strings.ToLower(ending)) {
-			continue
-		}
-		for _, other := range strings.Fields(f.others) {
-			if more, added := strings.CutPrefix(other, "+"); added {
-				all = append(all, Companion{Name: name + more, Path: at + more})
-				continue
-			}
-			if ending == strings.ToUpper(ending) {
-				other = strings.ToUpper(other)
-			}
-			all = append(all, Companion{Name: strings.TrimSuffix(name, path.Ext(name)) + other,
-				Path: strings.TrimSuffix(at, ending) + other})
 		}
 	}
 	return all
@@ -96,9 +67,9 @@ func linkCompanions(root *os.Root, data string, sources, linked []Source) ([]Sou
 		relative[s.Name] = !filepath.IsAbs(s.Path)
 	}
 	for _, s := range linked {
-		for _, c := range possible(s.Path, s.Name) {
-			at := filepath.Join(data, c.Name)
-			named := func(s Source) bool { return s.Name == c.Name }
+		for _, ending := range logs {
+			at := filepath.Join(data, s.Name+ending)
+			named := func(other Source) bool { return other.Name == s.Name+ending }
 			info, err := root.Lstat(at)
 			if err != nil || info.Mode()&fs.ModeSymlink == 0 || slices.ContainsFunc(linked, named) {
 				continue

@@ -14,13 +14,10 @@ import (
 // with parts, which have data that the file itself lacks, and with others, which are only carried.
 func TestCompanions(t *testing.T) {
 	for name, c := range map[string]struct{ file, parts, carried, apart string }{
-		"SQLite":     {"a.db", "a.db-wal a.db-journal", "a.db-shm", "a.wal"},
-		"no ending":  {"Cookies", "Cookies-wal", "Cookies-shm", ""},
-		"DuckDB":     {"a.duckdb", "a.duckdb.wal", "", "a.wal"},
-		"shapefile":  {"a.shp", "a.shx a.dbf a.prj a.cpg", "", "a.csv b.dbf"},
-		"upper case": {"A.SHP", "A.SHX A.DBF", "", "A.TXT"},
-		"dBASE":      {"a.dbf", "a.cpg", "", "a.csv"},
-		"a table":    {"a.csv", "", "", "a.prj a.hdr"},
+		"SQLite":    {"a.db", "a.db-wal a.db-journal", "a.db-shm", "a.wal"},
+		"no ending": {"Cookies", "Cookies-wal", "Cookies-shm", ""},
+		"DuckDB":    {"a.duckdb", "a.duckdb.wal", "", "a.wal"},
+		"shapefile": {"a.shp", "", "", "a.shx a.dbf"}, // whose parts are files of their own
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, run := t.TempDir(), t.TempDir()
@@ -96,16 +93,12 @@ func TestTogether(t *testing.T) {
 	dir := t.TempDir()
 	db := Source{Name: "a.db", Path: write(t, dir, "a.db", "…")}
 	wal := Source{Name: "a.db-wal", Path: write(t, dir, "a.db-wal", "rows")}
-	first := Source{Name: "b.shp", Path: write(t, dir, "b.shp", "…")}
-	second := Source{Name: "b.dbf", Path: write(t, dir, "b.dbf", "…")}
-	write(t, dir, "b.cpg", "1\n")
 	other := Source{Name: "other", Path: wal.Path}
 	for _, c := range []struct {
 		sources []Source
 		want    string // those that come, of what
 	}{
 		{[]Source{wal, db}, "a.db: a.db-wal:a.db"}, {[]Source{other, db}, "other: a.db: a.db-wal:a.db"},
-		{[]Source{first, second}, "b.shp: b.dbf:b.shp b.cpg:b.dbf"},
 	} {
 		all, err := Together(c.sources)
 		got := ""
