@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"dsstar/notebook/disk"
 )
 
 // A Listing is the result of [List].
@@ -41,9 +39,9 @@ func InWords(skipped []Skipped) string {
 
 // List lists the data files of all sources by their names in the data folder; of a folder, sorted
 // by folder and name, regular files at any depth, and links to regular files, without companions.
-// It skips hidden files, run folders of dsstar, installed packages and caches. It never skips what
-// is a source itself, nor what include names ("." names all but what is hidden). It returns ctx's
-// error once ctx is done.
+// It skips hidden files, run folders of dsstar and installed packages. It never skips what is
+// a source itself, nor what include names ("." names all but what is hidden). It returns ctx's error
+// once ctx is done.
 func List(ctx context.Context, sources []Source, include []string) (l Listing, _ error) {
 	taken := map[string]bool{} // names of companions
 	for _, s := range sources {
@@ -129,14 +127,11 @@ func skipped(at string, d fs.DirEntry) string {
 	} else if !d.IsDir() {
 		return ""
 	}
-	tag, _ := disk.ReadPlain(filepath.Join(at, "CACHEDIR.TAG"), 4096) // https://bford.info/cachedir/
 	switch {
 	case d.Name() == "node_modules", d.Name() == "site-packages", d.Name() == "dist-packages":
 		return "installed packages"
 	case has("pyvenv.cfg"), has("conda-meta"):
 		return "a Python environment"
-	case strings.HasPrefix(string(tag), "Signature: 8a477f597d28d172789f06886806bc55"):
-		return "a cache" // of Cargo, and many more
 	}
 	return ""
 }
