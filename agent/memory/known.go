@@ -143,13 +143,6 @@ func (m *Memory) Learn(facts []lesson.Fact, functions []lesson.Tool) (taken []st
 	return taken
 }
 
-// SetAside moves a function that no longer holds out of use, with the reason.
-func (m *Memory) SetAside(name, reason string) {
-	if text := m.texts[fileOf(name)]; m.Forget(name) {
-		m.texts[aside+name+".py"] = "# Set aside: " + brief.OneLine(reason) + "\n\n" + text
-	}
-}
-
 // Forget removes a function, a fact, given by its whole text, or a question, and reports whether it
 // was there.
 func (m *Memory) Forget(what string) bool {

@@ -3,7 +3,6 @@
 //
 //	facts.md         definitions and rules, each with its source
 //	tools/NAME.py    a function with its imports and cases, with values that verified runs printed
-//	aside/NAME.py    functions that no longer hold, with the reason
 //	questions.jsonl  questions that were answered and verified
 //	definitions/*.md what people say of data files, each below a heading that is its name
 //
@@ -39,7 +38,6 @@ const (
 	factsFile     = "facts.md"
 	questionsFile = "questions.jsonl"
 	tools         = "tools/"
-	aside         = "aside/"
 	definitions   = "definitions/"
 )
 

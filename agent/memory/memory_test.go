@@ -95,14 +95,12 @@ func TestForget(t *testing.T) {
 	if !m.Forget("One") || !m.Forget("Three of them") || !m.Forget("fee") || m.Forget("other") {
 		t.Error("not forgotten")
 	}
-	m.SetAside("rate", "it gives another\nvalue")
 	m = saved(t, m)
-	if diff := cmp.Diff([]lesson.Fact{{Text: "Two goes on"}}, m.Facts); diff != "" || len(m.Tools) != 0 {
+	if diff := cmp.Diff([]lesson.Fact{{Text: "Two goes on"}}, m.Facts); diff != "" || len(m.Tools) != 1 {
 		t.Error(diff, m.Tools)
 	}
 	for name, want := range map[string]string{
-		factsFile: "# Ours\n\nA note.\n\n* Two\n  goes on\n", "tools/fee.py": "", "tools/rate.py": "",
-		"aside/rate.py": "# Set aside: it gives another value\n\n" + ours,
+		factsFile: "# Ours\n\nA note.\n\n* Two\n  goes on\n", "tools/fee.py": "", "tools/rate.py": ours,
 	} {
 		if b, err := os.ReadFile(filepath.Join(dir, name)); string(b) != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %v, %q", name, err, b)

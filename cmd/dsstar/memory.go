@@ -85,8 +85,7 @@ func (a *app) remember(ctx context.Context, j *job) error {
 }
 
 // recalled returns what the memory has for the question. Functions that no longer hold, because the
-// data or the function have changed, are left out, and set aside if the run may learn. Somebody
-// else's session gets no functions.
+// data or the function have changed, are left out. Somebody else's session gets no functions.
 func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.Recalled {
 	if j.memory == nil {
 		return nil

@@ -25,7 +25,6 @@ edit, review and commit:
   facts.md         one item for each fact; "— source: …" ends it
   tools/NAME.py    a function with its imports and its cases, lines that begin
                    with assert; anything else is left out
-  aside/NAME.py    functions that no longer held, with the reason
   questions.jsonl  verified questions with their notebooks
 
 The last twenty of each kind are listed or, with words, all that have them all.
@@ -154,9 +153,9 @@ func (a *app) checkMemoryCommand(data *string) *cobra.Command {
 		Use:   "check",
 		Short: "Test all functions and run the notebooks of all questions again",
 		Long: "Test all functions on the data as they are, by their cases. Then run the notebooks\n" +
-			"of all questions again. Functions that fell are set aside, and questions whose\n" +
-			"answers no longer hold are forgotten, after showing it. Exit code 3 if there are\n" +
-			"any.",
+			"of all questions again. Functions that fell stay, and no run uses them; questions\n" +
+			"whose answers no longer hold are forgotten, after showing it. Exit code 3 if there\n" +
+			"are any.",
 		Args: noArgs,
 	}
 	kernelFlags(cmd.Flags())
@@ -182,14 +181,15 @@ func (a *app) checkMemoryCommand(data *string) *cobra.Command {
 	return cmd
 }
 
-// checkMemory tests functions and questions, takes those that fell out, and returns how many did.
+// checkMemory tests functions and questions, takes the questions that fell out, and returns how many
+// fell.
 func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell int, err error) {
 	c, remove, err := a.thoroughChecker(ctx, j)
 	if err != nil {
 		return 0, err
 	}
 	defer remove()
-	for _, tool := range slices.Clone(m.Tools) {
+	for _, tool := range m.Tools {
 		j.progress.Wait("testing " + tool.Name)
 		reason, err := "it has no cases", error(nil)
 		if tool.Test != "" {
@@ -204,7 +204,6 @@ func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell in
 		}
 		fell++
 		j.progress.Warn("function %s: %s", tool.Name, reason)
-		m.SetAside(tool.Name, reason)
 	}
 	for _, q := range slices.Clone(m.Questions) {
 		j.progress.Wait("running " + q.Notebook)

@@ -119,8 +119,7 @@ func (c *checker) testTogether(ctx context.Context, m *memory.Memory) error {
 	return c.hold(m, m.Tools)
 }
 
-// offered returns those of some functions that hold. It tells of the others, and sets those aside that
-// fell if the run may learn.
+// offered returns those of some functions that hold. It tells of the others.
 func (c *checker) offered(ctx context.Context, j job, tools []lesson.Tool) []lesson.Tool {
 	m := *j.memory
 	m.Tools = tools // what the session has
@@ -136,9 +135,6 @@ func (c *checker) offered(ctx context.Context, j job, tools []lesson.Tool) []les
 			j.progress.Warn("memory: the function %s is not tested and left out: %v", tool.Name, err)
 		case reason != "":
 			j.progress.Warn("memory: the function %s is left out: %s", tool.Name, reason)
-			if j.settings.Learn {
-				j.memory.SetAside(tool.Name, reason)
-			}
 		}
 		fell[tool.Name] = err != nil || reason != ""
 	}
