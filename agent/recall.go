@@ -44,8 +44,7 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 	tested := slices.DeleteFunc(slices.Clone(m.Tools), func(t lesson.Tool) bool { return t.Test == "" })
 	texts = nil
 	for _, t := range tested {
-		signature, doc := t.Signature()
-		texts = append(texts, signature+"\n"+doc+"\n"+t.Test) // which names the question
+		texts = append(texts, t.Head()+"\n"+t.Test) // which names the question
 	}
 	names := ""
 	order, some := profile.Near(question, texts, nearEnough)
@@ -90,7 +89,7 @@ func RunOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem s
 	return t, ""
 }
 
-// shownMemory returns the facts, a line each, and the signatures of the functions.
+// shownMemory returns the facts, a line each, and the heads of the functions.
 func shownMemory(r *record.Recalled) (facts, functions string) {
 	if r == nil {
 		return "", ""
@@ -99,11 +98,7 @@ func shownMemory(r *record.Recalled) (facts, functions string) {
 		facts += f.String() + "\n"
 	}
 	for _, t := range r.Tools {
-		signature, doc := t.Signature()
-		if functions += signature + "\n"; doc != "" {
-			functions += "    \"\"\"" + doc + "\"\"\"\n"
-		}
-		functions += "\n"
+		functions += t.Head() + "\n\n"
 	}
 	return strings.TrimSpace(facts), strings.TrimSpace(functions)
 }

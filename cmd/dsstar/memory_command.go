@@ -93,11 +93,8 @@ func listMemory(out io.Writer, m *memory.Memory, words []string) error {
 		facts = append(facts, term.Printable(f.String()))
 	}
 	for _, t := range m.Tools {
-		signature, doc := t.Signature()
-		first, _, _ := strings.Cut(doc, "\n")
 		cases := strings.Count("\n"+t.Test, "\nassert ")
-		functions = append(functions, fmt.Sprintf("%s %s (%s)", term.Printed(signature), term.Printable(first),
-			human.Plural(cases, "case")))
+		functions = append(functions, fmt.Sprintf("%s (%s)", term.Printed(t.Head()), human.Plural(cases, "case")))
 	}
 	for _, q := range m.Questions {
 		questions = append(questions, fmt.Sprintf("%s: %s (%s, %s)", term.Printed(q.Question),

@@ -4,6 +4,7 @@
 package lesson
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -155,16 +156,12 @@ func ToolIn(text, name string) (t Tool, out []string) {
 	return t, out
 }
 
-// Signature returns the lines from def to the colon, and the docstring, as the model is shown them:
-// of a function in one line, that line.
-func (t Tool) Signature() (signature, doc string) {
-	def := `(?ms)^(def ` + regexp.QuoteMeta(t.Name) + `\b`
-	found := regexp.MustCompile(def + `.*?:)[ \t]*(?:#[^\n]*)?$` +
-		`(?:\s*[rR]?(?:"""(.*?)"""|'''(.*?)'''))?`).FindStringSubmatch(t.Code)
-	if found == nil {
-		return regexp.MustCompile(def + `[^\n]*)`).FindString(t.Code), ""
-	}
-	return found[1], strings.TrimSpace(found[2] + found[3])
+// Head returns the lines from def to the end of the docstring, as the model is shown them: of a function
+// in one line, that line.
+func (t Tool) Head() string {
+	def := `(?ms)^def ` + regexp.QuoteMeta(t.Name) + `\b`
+	lines := regexp.MustCompile(def + `.*?:[ \t]*(?:#[^\n]*)?$(?:\s*[rR]?(?:""".*?"""|'''.*?'''))?`)
+	return cmp.Or(lines.FindString(t.Code), regexp.MustCompile(def+`[^\n]*`).FindString(t.Code))
 }
 
 // Needed returns the functions that some code names, and those that they call, in their order.
