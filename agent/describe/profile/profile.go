@@ -113,7 +113,6 @@ type Table struct {
 	Name     string   `json:"name"`
 	Headline string   `json:"headline"` // name, rows, columns, where it is, keys
 	Count    string   `json:"count"`    // of its rows, as it is known: about so many, not counted
-	Sample   int      `json:"sample"`   // rows that figures are from; 0: all
 	LeftOut  int      `json:"columns_left_out"`
 	Names    []string `json:"names"` // of columns with types, in order
 	Columns  []Column `json:"columns"`
