@@ -6,10 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"golang.org/x/net/html"
-
 	"dsstar/notebook"
-	"dsstar/notebook/notebooktest"
 )
 
 // foldKinds are the message types that FuzzFold tells by the first byte of a line.
@@ -109,32 +106,4 @@ func checkBounds(t *testing.T, outputs []notebook.Output, limits notebook.Limits
 	if total > limits.Cell+4*max(limits.Stream, 8) {
 		t.Errorf("all outputs have %d bytes", total)
 	}
-}
-
-// FuzzInert: what is disabled stays disabled, whatever surrounds it.
-func FuzzInert(f *testing.F) {
-	for _, text := range notebooktest.Fetching("http://evil.test/") {
-		f.Add(text, "")
-		f.Add("<svg><style>", text)
-	}
-	f.Fuzz(func(t *testing.T, before, after string) {
-		text := before + `<img src="http://evil.test/">` + after
-		if once := notebook.InertHTML(text); notebook.InertHTML(once) != once {
-			t.Errorf("a second time, %q is another", once)
-		}
-		for _, inert := range []string{notebook.InertHTML(text), rendered(t, notebook.InertMarkdown(text))} {
-			root, err := html.Parse(strings.NewReader(inert))
-			if err != nil {
-				return
-			}
-			for n := range root.Descendants() {
-				for _, a := range n.Attr {
-					if n.Type == html.ElementNode && n.Data == "img" && a.Key == "src" &&
-						strings.Contains(a.Val, "//evil.test") {
-						t.Errorf("%q leaves %s", text, inert)
-					}
-				}
-			}
-		}
-	})
 }

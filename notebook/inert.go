@@ -1,95 +1,73 @@
 package notebook
 
 import (
+	"fmt"
+	"html"
 	"maps"
 	"slices"
 	"strings"
-
-	"golang.org/x/net/html"
 
 	"dsstar/notebook/lazy"
 )
 
 // Inert returns the data of an output, changed so that showing it fetches nothing from
 // elsewhere: a cell can write the data that it reads into the address of a picture, and
-// JupyterLab fetches pictures even when it opens an untrusted notebook. HTML and Markdown that may
-// fetch something are replaced as by [InertHTML] and [InertMarkdown], and drawings get a MIME type
-// that no viewer draws. A line says so. Data that fetches nothing, or is inert already, stays as it
-// is. So do scripts, which run only if the reader trusts the notebook, and links, which only people
+// JupyterLab fetches pictures even when it opens an untrusted notebook. HTML and drawings that may
+// fetch something get a MIME type that no viewer shows, and Markdown is changed as by
+// [InertMarkdown]. A line says so. Data that fetches nothing, or is inert already, stays as it is.
+// So do scripts, which run only if the reader trusts the notebook, and links, which only people
 // follow. The given bundle is not changed.
 func Inert(data MIMEBundle) MIMEBundle {
-	changed := false
 	all := maps.Clone(data)
-	var drawings switched // cannot contain a note: text/plain gets it
+	var s switched
 	for _, mime := range slices.Sorted(maps.Keys(data)) {
 		text, isText := data[mime].(string)
-		before := drawings.n
+		before := s.n
 		switch {
 		case IsSwitchedOff(mime):
-		case isText && mime == "text/html":
-			all[mime] = InertHTML(text)
-			changed = changed || all[mime] != text
 		case isText && mime == "text/markdown":
 			all[mime] = InertMarkdown(text)
-			changed = changed || all[mime] != text
-		case isText && mime == "image/svg+xml":
-			if drawings.html(text, false) < len(text) {
-				drawings.off(text)
-			}
+		case isText && (mime == "text/html" || mime == "image/svg+xml"):
+			s.html(text, false)
 		case draws().MatchString(mime):
-			drawings.spec(data[mime])
+			s.spec("", data[mime])
 		}
-		if drawings.n > before {
+		if s.n > before {
 			delete(all, mime)
 			all[SwitchedOff(mime)] = data[mime]
-			changed = true
 		}
 	}
-	if !changed {
-		return data
-	}
-	if drawings.n > 0 {
+	if s.n > 0 {
 		text, _ := all["text/plain"].(string)
-		all["text/plain"] = strings.TrimPrefix(text+"\n"+drawings.note(), "\n")
+		all["text/plain"] = strings.TrimPrefix(text+"\n"+s.note(), "\n")
 	}
 	return all
 }
 
 const off = "/x-dsstar-off-"
 
-// SwitchedOff returns the MIME type that [Inert] gives a drawing of a MIME type.
+// SwitchedOff returns the MIME type that [Inert] gives data that may fetch something.
 func SwitchedOff(mime string) string { return strings.Replace(mime, "/", off, 1) }
 
-// IsSwitchedOff reports whether [Inert] has given a drawing this MIME type.
+// IsSwitchedOff reports whether [Inert] has given data this MIME type.
 func IsSwitchedOff(mime string) bool { return strings.Contains(mime, off) }
-
-// InertHTML returns HTML as it is if showing it fetches nothing. Otherwise it returns what a
-// [Cleaner] leaves of it, without pictures from elsewhere, and a note.
-func InertHTML(text string) string {
-	var s switched
-	end := s.html(text, false)
-	text = text[:end] + noTags(text[end:])
-	if s.n == 0 {
-		return text
-	}
-	c := Cleaner{inert: true}
-	cleaned, ok := c.HTML(text)
-	if !ok {
-		cleaned = html.EscapeString(text)
-	}
-	return cleaned + "\n<p>" + html.EscapeString(s.note()) + "</p>"
-}
 
 // InertMarkdown returns Markdown without pictures from elsewhere. If HTML in it, also in code
 // blocks, may fetch something, all tags become text. A note says so.
 func InertMarkdown(text string) string {
 	var s switched
-	text = s.pictures(text)
-	before := s.n
-	end := s.html(text, true)
-	text = text[:end] + noTags(text[end:])
-	if s.n > before {
-		text = markupIn().ReplaceAllStringFunc(text, noTags)
+	if mermaid().MatchString(text) && (remote(text) || picturesIn().MatchString(text)) {
+		s.off(text)
+		text = mermaid().ReplaceAllString(text, "${1}text $2")
+	}
+	if remote(text) {
+		text = s.pictures(text)
+		before := s.n
+		s.html(text, true)
+		if s.n > before {
+			text = markup().ReplaceAllStringFunc(text,
+				func(tag string) string { return "&lt;" + tag[1:] })
+		}
 	}
 	if s.n == 0 {
 		return text
@@ -124,112 +102,79 @@ func (s *switched) off(text string) {
 	}
 }
 
-// raw lists the elements whose content is not HTML, at least to some parsers.
-var raw = strings.Fields(
-	"iframe noembed noframes noscript plaintext script style textarea title xmp")
-
+// The tokens of HTML and SVG that every parser reads in the same way: no "<" stands within a tag,
+// comment or style sheet, so that wherever a parser begins a tag, it is one of these.
 var (
-	elementName   = lazy.Regexp(`^[a-z][\w.:-]*$`)
-	attributeName = lazy.Regexp("^[^\\s\"'<>=`/\\\\]+$")
-	// not a style element, even if a parser reads it as a tag
-	autolink = lazy.Regexp("^<(?i:https?|mailto):[^\\s<>\"'`&()\\\\$]*>$")
-	markupIn = lazy.Regexp(`<[A-Za-z/!?]`)
+	markup   = lazy.Regexp(`<[A-Za-z/!?]`)
+	startTag = lazy.Regexp(`^<([A-Za-z][\w.:-]*)((?:` + attribute + `)*)\s*/?>`)
+	values   = lazy.Regexp(attribute)
+	other    = lazy.Regexp("(?i)^(?:</[a-z][\\w.:-]*\\s*>|<!--[^<]*?-->|<!doctype[^<>\\[]*>|" +
+		`<\?xml\s[^<>?]*\?>)`)
+	link   = lazy.Regexp("(?i)^<(?:https?|mailto):[^\\s<>\"'`\\\\$]*>")
+	sheet  = lazy.Regexp(`(?i)^<style\b[^<>]*>(?:\s*<!\[CDATA\[)?([^<]*)</style\s*>`)
+	script = lazy.Regexp(`(?is)^<script\b[^<>]*>(.*?)</script\s*>`)
+	splits = lazy.Regexp(`[\n\r\f$\\]|!\[`) // a tag of Markdown, to some parsers
+	// after these, scripts contain markup
+	foreign = lazy.Regexp(`(?i)<(?:svg|math)\b`)
 )
 
-// html counts what may fetch something in HTML or SVG, and what parsers disagree on. It returns where
-// a tag begins that does not end; the length of text if there is none. In Markdown, no construct
-// hides tags, because what hides them in HTML (such as a comment) may be words in a code block.
-func (s *switched) html(text string, markdown bool) (end int) {
-	foreign := false // after SVG or MathML, in which scripts and styles contain markup
-	inside := ""     // the raw element whose content may come next
-	z := html.NewTokenizer(strings.NewReader(text))
+const attribute = `\s+([^\s"'<>=\x60/\\]+)(?:\s*=\s*(?:"([^"<]*)"|'([^'<]*)'|([^\s"'<>=\x60]+)))?`
+
+// html counts what may fetch something in HTML or SVG, and what parsers may disagree on. In
+// Markdown, no construct hides tags, because what hides them in HTML (such as a script) may be
+// words in a code block.
+func (s *switched) html(text string, markdown bool) {
+	if !remote(text) {
+		return
+	}
+	inForeign := foreign().MatchString(text)
 	for at := 0; ; {
-		kind := z.Next()
-		token := string(z.Raw()) // a copy: reading names changes it
-		if kind == html.ErrorToken && strings.Contains(text[at:], "<") {
-			return at
-		} else if kind == html.ErrorToken {
-			return len(text)
+		next := markup().FindStringIndex(text[at:])
+		if next == nil {
+			return
 		}
-		at += len(token)
-		element := inside
-		inside = ""
-		switch kind {
-		case html.TextToken:
-			if element != "" && !harmlessContent(element, token, foreign) {
-				s.off(token)
-			}
-		case html.EndTagToken:
-			if strings.Contains(token[1:], "<") { // some parsers end the tag at the "<"
-				s.off(token)
-			}
-		case html.CommentToken, html.DoctypeToken:
-			if markdown && strings.Contains(token[1:], "<") || !harmlessDeclaration(token) {
-				s.off(token)
-			}
-		case html.StartTagToken, html.SelfClosingTagToken:
-			t := z.Token()
-			foreign = foreign || t.Data == "svg" || t.Data == "math"
-			s.tag(t, token, markdown)
-			switch {
-			case !slices.Contains(raw, t.Data):
-			case markdown || kind == html.SelfClosingTagToken: // parsers disagree on its content
-				z.NextIsNotRawText()
-				if !markdown || t.Data == "style" {
-					s.off(token)
-				}
-			default:
-				inside = t.Data
-			}
+		begin := at + next[0]
+		rest := text[begin:]
+		if begin > 0 && text[begin-1] == '<' { // without the tag, it may begin one
+			s.off(rest)
+			return
 		}
+		token := other().FindString(rest)
+		if link := link().FindString(rest); link != "" && inertCSS(link) {
+			token = link
+		} else if css := sheet().FindStringSubmatch(rest); css != nil && !markdown {
+			if token = css[0]; !inertCSS(css[1]) {
+				s.off(css[1])
+			}
+		} else if code := script().FindStringSubmatch(rest); code != nil && !markdown &&
+			!(inForeign && markup().MatchString(code[1])) {
+			token = code[0]
+		} else if tag := startTag().FindStringSubmatch(rest); tag != nil {
+			token = tag[0]
+			s.tag(strings.ToLower(tag[1]), tag[2], markdown)
+		}
+		if token == "" {
+			s.off(rest)
+			return
+		}
+		at = begin + len(token)
 	}
-}
-
-// harmlessDeclaration reports whether every parser reads the token as a comment or declaration
-// (what begins with <! or <?), and whether it names no style sheet or entity.
-func harmlessDeclaration(token string) bool {
-	lower := strings.ToLower(token)
-	if strings.HasPrefix(lower, "<!--") {
-		return !markupIn().MatchString(token[1:])
-	}
-	return !strings.ContainsAny(token[1:], "<[") && !strings.Contains(lower, "stylesheet") &&
-		!strings.Contains(lower, "entity")
-}
-
-// noTags returns HTML in which no tag begins.
-func noTags(text string) string {
-	return strings.ReplaceAll(text, "<", "&lt;")
-}
-
-// harmlessContent reports whether the content of a raw element fetches nothing.
-func harmlessContent(element, content string, foreign bool) bool {
-	switch element {
-	case "script":
-		return !strings.Contains(strings.ToLower(content), "</script") &&
-			!(foreign && markupIn().MatchString(content))
-	case "style":
-		css := strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(content), "<![CDATA["), "]]>")
-		return !markupIn().MatchString(css) && inertCSS(css)
-	}
-	return !strings.Contains(content, "<")
 }
 
 // tag counts what a start tag may fetch. In Markdown, a tag on several lines may be something else:
 // prefixes of quotes and lists may follow line breaks, and formulas and images may begin in
 // attributes.
-func (s *switched) tag(t html.Token, token string, markdown bool) {
-	if markdown && autolink().MatchString(token) {
-		return
+func (s *switched) tag(element, attributes string, markdown bool) {
+	open := element == "style" || element == "script" && !markdown // its content is not read
+	if open || markdown && splits().MatchString(attributes) {
+		s.off(attributes)
 	}
-	if !elementName().MatchString(t.Data) ||
-		markdown && (strings.ContainsAny(token, "\n\r\f$\\") || strings.Contains(token, "![")) {
-		s.off(token)
-	}
-	for _, a := range t.Attr {
+	for _, a := range values().FindAllStringSubmatch(attributes, -1) {
+		value := html.UnescapeString(a[2] + a[3] + a[4])
 		// another parser may read the value as markup
-		markup := markupIn().MatchString(a.Val) && (markdown || t.Data != "script")
-		if markup || !attributeName().MatchString(a.Key) || !harmlessAttribute(t.Data, a.Key, a.Val) {
-			s.off(a.Val)
+		inside := markup().MatchString(value) && (markdown || element != "script")
+		if inside || !harmless(element, strings.ToLower(a[1]), value) {
+			s.off(value)
 		}
 	}
 }
@@ -237,12 +182,12 @@ func (s *switched) tag(t html.Token, token string, markdown bool) {
 // words lists attributes whose values no viewer ever fetches.
 var words = strings.Fields(
 	`alt title class id name lang dir role rel target width height align valign color bgcolor border
-	label placeholder type value headers abbr datetime cite media sizes summary download content-type version xml:space
-	xml:lang`)
+	label placeholder type value headers abbr datetime cite media sizes summary download content-type
+	version xml:space xml:lang`)
 
-// harmlessAttribute reports whether an attribute fetches nothing. Attributes of scripts are
-// harmless, because scripts do not run in an untrusted notebook.
-func harmlessAttribute(element, key, value string) bool {
+// harmless reports whether an attribute fetches nothing. Attributes of scripts are harmless,
+// because scripts do not run in an untrusted notebook.
+func harmless(element, key, value string) bool {
 	switch {
 	case element == "script", slices.Contains(words, key):
 		return true
@@ -253,61 +198,113 @@ func harmlessAttribute(element, key, value string) bool {
 		return true
 	case key == "style":
 		return inertCSS(value)
-	case slices.Contains([]string{"img", "image", "input", "video"}, element) && pictureURI().MatchString(value):
-		return true
+	case slices.Contains([]string{"img", "image", "input", "video"}, element):
+		return pictureURI().MatchString(value) || !remote(value)
 	}
-	return inertAddress(value)
+	return !remote(value)
 }
 
 var (
-	attachment = lazy.Regexp(`^attachment:[\w./%-]+$`)
-	scheme     = lazy.Regexp(`(?:^|[\s,;'"(=])[a-zA-Z][a-zA-Z0-9+.-]*:`)
+	cssEscape = lazy.Regexp(`\\(?:([0-9a-fA-F]{1,6})\s?|\n|(.))`)
+	cssLines  = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\f", "\n")
+	// of a part of the page, a picture, or a file beside the notebook
+	cssURL = lazy.Regexp(`(?i:url)\(\s*["']?` +
+		`(?:data:image/(?:png|jpe?g|gif|webp|svg\+xml)(?:;[\w=-]+)*,[\w+/=%-]*|` +
+		`#?/?(?:[\w%.-]+/)*[\w%.-]*)["']?\s*\)`)
+	cssFetches = lazy.Regexp(`(?i)(?:url|image-set|image|src)\(|@import|-moz-binding`)
 )
 
-// inertAddress reports whether a value contains only addresses of files beside the notebook,
-// wherever in the value an address may begin.
-func inertAddress(value string) bool {
-	if attachment().MatchString(value) {
-		return true
-	}
-	dense := strings.Map(func(r rune) rune { // browsers ignore these in addresses
-		if r <= ' ' {
-			return -1
-		}
-		return r
-	}, value)
-	lines := strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(value)
-	lines = strings.TrimLeftFunc(lines, func(r rune) bool { return r <= ' ' })
-	return !strings.Contains(dense, "//") && !strings.ContainsAny(dense, `\<`) &&
-		!scheme().MatchString(lines)
+// inertCSS reports whether CSS fetches nothing. CSS in SVG may contain HTML's escapes.
+func inertCSS(css string) bool {
+	return !slices.ContainsFunc([]string{css, html.UnescapeString(css)}, func(css string) bool {
+		return cssFetches().MatchString(cssURL().ReplaceAllString(withoutEscapes(css), " "))
+	})
 }
 
-// pictureURI matches the data URI of a picture. An SVG that is shown as a picture fetches nothing and
-// runs nothing: https://www.w3.org/TR/svg-integration/#secure-static-mode.
-var pictureURI = lazy.Regexp(`^\s*data:image/(?:png|jpe?g|gif|webp|bmp|avif|x-icon|svg\+xml)` +
-	`(?:;[\w=-]+)*,[\w+/=%\s-]*$`)
+// withoutEscapes returns CSS without its escapes.
+func withoutEscapes(css string) string {
+	return cssEscape().ReplaceAllStringFunc(cssLines.Replace(css), func(escape string) string {
+		parts := cssEscape().FindStringSubmatch(escape)
+		var r rune
+		if _, err := fmt.Sscanf(parts[1], "%x", &r); err == nil {
+			return string(r)
+		}
+		return parts[2]
+	})
+}
 
-// localImage matches a Markdown image whose file is beside the notebook or attached to it.
-var localImage = lazy.Regexp(
-	"^!\\[[^\\[\\]\\\\`<>]*\\]\\((?:attachment:)?[\\w./%-]+(?: \"[^\"\\\\<>]*\")?\\)")
+var (
+	// a picture's data URI, which is no address elsewhere wherever in a text an address may begin
+	raster = lazy.Regexp(`data:image/(?:png;base64,iVBORw0KGgo|jpe?g;base64,/9j/|gif;base64,R0lGOD|` +
+		`webp;base64,UklGR)[\w+/=]*`)
+	// The data URI of any picture, as the whole value. An SVG that is shown as a picture fetches and
+	// runs nothing: https://www.w3.org/TR/svg-integration/#secure-static-mode.
+	pictureURI = lazy.Regexp(`^\s*data:image/(?:png|jpe?g|gif|webp|bmp|avif|x-icon|svg\+xml)` +
+		`(?:;[\w=-]+)*,[\w+/=%\s-]*$`)
+)
 
-// mermaid matches the beginning of a Mermaid drawing in Markdown.
-var mermaid = lazy.Regexp("(?i)((?:```|~~~)[ \t]*)(mermaid)")
+// remote reports whether a text may contain an address that is not of a file beside the notebook,
+// however it is escaped and whatever reads it. Without one, nothing is fetched from elsewhere.
+func remote(text string) bool {
+	text = raster().ReplaceAllString(text, " ")
+	for escaped := ""; escaped != text; {
+		escaped, text = text, html.UnescapeString(text) // HTML may be in an attribute of HTML
+	}
+	for _, text := range []string{text, withoutEscapes(text)} {
+		dense := strings.Map(func(r rune) rune { // browsers ignore these in addresses
+			if r <= ' ' {
+				return -1
+			}
+			return r
+		}, text)
+		if addressed(text) || addressed(dense) {
+			return true
+		}
+	}
+	return strings.Contains(text, "<!ENTITY") // may be a part of one
+}
+
+// schemes are those of addresses that browsers fetch; a data URI has a MIME type.
+var schemes = strings.Fields("http https ftp ws wss file blob filesystem javascript vbscript data")
+
+// addressed reports whether two slashes or a scheme stand in a text.
+func addressed(text string) bool {
+	slash := func(c byte) bool { return c == '/' || c == '\\' }
+	for i := 1; i < len(text); i++ {
+		if slash(text[i]) && slash(text[i-1]) {
+			return true
+		}
+		if text[i] == ':' {
+			before := text[max(i-20, 0):i]
+			word := strings.ToLower(before[strings.LastIndexFunc(before, notLetter)+1:])
+			if slices.Contains(schemes, word) &&
+				(word != "data" || strings.Contains(text[i:min(i+60, len(text))], "/")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func notLetter(r rune) bool { return (r|0x20) < 'a' || (r|0x20) > 'z' }
+
+var (
+	// a Markdown image whose file is beside the notebook or attached to it, or that is a data URI
+	localImage = lazy.Regexp(`^!\[(?:\]\(data:image/png;base64,|` +
+		`[^\[\]\\\x60<>]*\]\((?:attachment:)?[\w./%-]+(?: "[^"\\<>]*")?\))`)
+	// the beginning of a Mermaid drawing in Markdown
+	mermaid = lazy.Regexp("(?i)((?:```|~~~)[ \t]*)(mermaid)")
+	// a picture in a Mermaid drawing, whose address may have Mermaid's own escapes
+	picturesIn = lazy.Regexp(`\bimg\b`)
+)
 
 // pictures returns Markdown without pictures from elsewhere. All begin with "![".
 func (s *switched) pictures(text string) string {
-	if mermaid().MatchString(text) && remoteIn().MatchString(text) {
-		s.off(text)
-		text = mermaid().ReplaceAllString(text, "${1}text $2")
-	}
 	parts := strings.Split(text, "![")
 	for i, after := range parts[1:] {
 		image := "![" + after[:min(len(after), 1000)]
-		match := localImage().FindString(image)
-		local := match != "" && !strings.Contains(match, "//") ||
-			strings.HasPrefix(image, "![](data:image/png;base64,")
-		if local {
-			parts[i+1] = "![" + after
+		if match := localImage().FindString(image); match != "" && !strings.Contains(match, "//") {
+			parts[i+1] = image[:2] + after
 		} else {
 			s.off(image)
 			parts[i+1] = `!\[` + after
@@ -320,38 +317,23 @@ func (s *switched) pictures(text string) string {
 // draw even in an untrusted notebook, and that may contain addresses.
 var draws = lazy.Regexp(`vega|plotly|mermaid|geo\+json`)
 
-// remoteIn matches what may be a remote address in text that is mostly words. Mermaid names
-// pictures with "img".
-var remoteIn = lazy.Regexp(`//|\\\\|\bimg\b|\b(?i:https?|ftp|wss?|file|blob):`)
-
-// spec counts what a drawing (JSON or text) may fetch.
-func (s *switched) spec(value any) {
-	var walk func(key string, value any)
-	walk = func(key string, value any) {
-		switch v := value.(type) {
-		case string:
-			if key != "$schema" && key != "plotlyServerURL" && remoteIn().MatchString(v) {
-				s.off(v)
+// spec counts what a drawing (JSON or text) may fetch: value is all of it, or has a key in it.
+func (s *switched) spec(key string, value any) {
+	switch v := value.(type) {
+	case string:
+		if key != "$schema" && key != "plotlyServerURL" && (remote(v) || picturesIn().MatchString(v)) {
+			s.off(v)
+		}
+	case []any:
+		for _, item := range v {
+			s.spec(key, item)
+		}
+	case map[string]any:
+		for k, item := range v {
+			if _, isText := item.(string); k == "url" && !isText { // it may be computed
+				s.off(k)
 			}
-		case []any:
-			for _, item := range v {
-				walk(key, item)
-			}
-		case map[string]any:
-			for k, item := range v {
-				if k == "url" && !isInertURL(item) { // an expression may compute an address
-					s.off(k)
-				}
-				walk(k, item)
-			}
+			s.spec(k, item)
 		}
 	}
-	walk("", value)
-}
-
-// isInertURL reports whether a drawing's url is a picture's data URI or the plain address of a
-// file beside the notebook.
-func isInertURL(value any) bool {
-	text, ok := value.(string)
-	return ok && (inertAddress(text) || pictureURI().MatchString(text))
 }

@@ -183,13 +183,15 @@ func TestCompareReflexiveSymmetric(t *testing.T) {
 	})
 }
 
-// TestCompareDropped: what an inert notebook is without counts, unless one of two is inert.
-func TestCompareDropped(t *testing.T) {
-	one, other := shownAs("text/html", "<a( 1.5 >"), shownAs("text/html", "<a( 3.0 >")
-	bare := []notebook.Output{{Type: notebook.DisplayData, Data: notebook.Inert(other[0].Data)}}
-	if len(Outputs(one, other, tolerance)) == 0 || len(Outputs(one, bare, tolerance)) > 0 ||
-		len(Outputs(bare, one, tolerance)) > 0 {
-		t.Error(Outputs(one, other, tolerance), Outputs(one, bare, tolerance), Outputs(bare, one, tolerance))
+// TestCompareInert: an inert notebook shows the same as the other, and no less.
+func TestCompareInert(t *testing.T) {
+	for _, mime := range []string{"text/html", "text/markdown"} {
+		one, other := shownAs(mime, "<img src=//x.test/1.5>"), shownAs(mime, "<img src=//x.test/3.0>")
+		bare := []notebook.Output{{Type: notebook.DisplayData, Data: notebook.Inert(other[0].Data)}}
+		if len(Outputs(one, other, tolerance)) == 0 || len(Outputs(one, bare, tolerance)) == 0 ||
+			len(Outputs(other, bare, tolerance)) > 0 || len(Outputs(bare, other, tolerance)) > 0 {
+			t.Error(mime, Outputs(one, other, tolerance), Outputs(one, bare, tolerance), Outputs(bare, other, tolerance))
+		}
 	}
 }
 

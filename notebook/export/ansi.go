@@ -42,7 +42,7 @@ type pen struct {
 type color string
 
 func (p *pen) write(b *strings.Builder, text string) {
-	if text = notebook.Visible(text); text == "" {
+	if text = visible(text); text == "" {
 		return
 	}
 	var classes, styles []string

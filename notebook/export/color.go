@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"dsstar/notebook"
 	"github.com/alecthomas/chroma/v2"
 )
 
@@ -51,7 +50,7 @@ type piece struct{ class, text string }
 
 // pieces splits code into classified tokens.
 func pieces(code, language string) []piece {
-	code = notebook.Visible(code)
+	code = visible(code)
 	l := lexerOf(language)
 	if l == nil || len(code) > tooLong {
 		return []piece{{"", code}}

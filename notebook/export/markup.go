@@ -13,8 +13,6 @@ import (
 	renderer "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
-
-	"dsstar/notebook"
 )
 
 // markdown parses the Markdown of notebooks: GitHub's dialect, with mathematics and HTML.
@@ -28,15 +26,15 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 })
 
 // markup converts Markdown to sanitized HTML.
-func markup(c *notebook.Cleaner, source string) string {
+func markup(c *cleaner, source string) string {
 	var b bytes.Buffer
 	context := parser.NewContext(parser.WithIDs(headings{}))
-	if markdown().Convert([]byte(notebook.Visible(source)), &b, parser.WithContext(context)) == nil {
+	if markdown().Convert([]byte(visible(source)), &b, parser.WithContext(context)) == nil {
 		if cleaned, ok := c.HTML(b.String()); ok {
 			return cleaned
 		}
 	}
-	return "<pre>" + html.EscapeString(notebook.Visible(source)) + "</pre>\n"
+	return "<pre>" + html.EscapeString(visible(source)) + "</pre>\n"
 }
 
 // headings gives headings the same ids as Jupyter, for links.

@@ -94,7 +94,7 @@ func note(o notebook.Output, shown string) string {
 		return ""
 	}
 	return fmt.Sprintf("<p class=\"note\">Only a notebook can show this in full: %s</p>\n",
-		html.EscapeString(notebook.Visible(strings.Join(left, ", "))))
+		html.EscapeString(visible(strings.Join(left, ", "))))
 }
 
 // A form shows data of a MIME type. show returns "" if it cannot.
@@ -109,9 +109,13 @@ const svg = "image/svg+xml"
 // https://www.w3.org/TR/svg-integration/#secure-static-mode.
 var svgOff = notebook.SwitchedOff(svg)
 
+// htmlOff is the MIME type of HTML that may fetch something, which the page is without.
+var htmlOff = notebook.SwitchedOff("text/html")
+
 // forms is in order of preference: JupyterLab's, except for LaTeX.
 var forms = []form{
-	{"text/html", (*page).html},
+	{"text/html", asHTML("text/html")},
+	{htmlOff, asHTML(htmlOff)},
 	{"text/markdown", func(p *page, o notebook.Output) string {
 		return block("text", markup(&p.cleaner, str(o, "text/markdown")))
 	}},
@@ -167,16 +171,18 @@ func indented(value any) string {
 	return string(data)
 }
 
-// html shows HTML, or returns "" if so little is left without scripts that plain text is better.
-func (p *page) html(o notebook.Output) string {
-	text, ok := p.cleaner.HTML(str(o, "text/html"))
-	if c := &p.cleaner; !ok || readable(o) && (c.Controls || c.Active && !c.Solid) {
-		return ""
+// asHTML shows HTML, or returns "" if so little is left without scripts that plain text is better.
+func asHTML(mime string) func(*page, notebook.Output) string {
+	return func(p *page, o notebook.Output) string {
+		text, ok := p.cleaner.HTML(str(o, mime))
+		if c := &p.cleaner; !ok || readable(o) && (c.Controls || c.Active && !c.Solid) {
+			return ""
+		}
+		if !p.cleaner.Solid && strings.TrimSpace(wordsOf(text)) == "" {
+			return ""
+		}
+		return block("html", text)
 	}
-	if !p.cleaner.Solid && strings.TrimSpace(wordsOf(text)) == "" {
-		return ""
-	}
-	return block("html", text)
 }
 
 // latex shows the source of mathematics, unless there is readable text.
@@ -184,7 +190,7 @@ func latex(_ *page, o notebook.Output) string {
 	if readable(o) {
 		return ""
 	}
-	if text := strings.TrimSpace(notebook.Visible(str(o, "text/latex"))); text != "" {
+	if text := strings.TrimSpace(visible(str(o, "text/latex"))); text != "" {
 		return block("text", `<code class="tex display">`+html.EscapeString(text)+"</code>")
 	}
 	return ""
@@ -211,7 +217,7 @@ func image(mime string) func(*page, notebook.Output) string {
 
 // altOf returns the alternative text of a picture.
 func altOf(o notebook.Output) string {
-	if text := strings.Trim(notebook.Visible(str(o, "text/plain")), "<> \n"); text != "" && len(text) < 200 {
+	if text := strings.Trim(visible(str(o, "text/plain")), "<> \n"); text != "" && len(text) < 200 {
 		return text
 	}
 	return "Figure"
@@ -225,13 +231,13 @@ func pictureURI(data notebook.MIMEBundle, mime string) string {
 		if !strings.Contains(text, "<svg") {
 			return ""
 		}
-		return notebook.ImageURI(svg, []byte(strings.ToValidUTF8(text, "")))
+		return imageURI(svg, []byte(strings.ToValidUTF8(text, "")))
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil || http.DetectContentType(raw) != mime {
 		return ""
 	}
-	return notebook.ImageURI(mime, raw)
+	return imageURI(mime, raw)
 }
 
 // maxPicture is the maximum size of a picture read from a file, in bytes.
@@ -279,5 +285,5 @@ func picture(name string, attached map[string]notebook.MIMEBundle, files fs.FS) 
 		!slices.ContainsFunc(forms, func(f form) bool { return f.mime == mime }) {
 		return ""
 	}
-	return notebook.ImageURI(mime, raw)
+	return imageURI(mime, raw)
 }

@@ -33,7 +33,7 @@ const Mark = "made by dsstar export"
 
 // HTML returns the notebook as one self-contained page without scripts.
 func HTML(nb *notebook.Notebook, o Options) []byte {
-	p := &page{nb: nb, options: o, cleaner: notebook.Cleaner{Folder: o.Folder, Highlight: code}}
+	p := &page{nb: nb, options: o, cleaner: cleaner{Folder: o.Folder, Highlight: code}}
 	for i := range nb.Cells {
 		p.cell(&nb.Cells[i])
 	}
@@ -64,7 +64,7 @@ func HTML(nb *notebook.Notebook, o Options) []byte {
 type page struct {
 	nb      *notebook.Notebook
 	options Options
-	cleaner notebook.Cleaner
+	cleaner cleaner
 	b       strings.Builder
 	heading string // the first heading
 	code    bool   // the page has code
@@ -72,7 +72,7 @@ type page struct {
 
 func (p *page) title() string {
 	for _, title := range []string{p.heading, p.options.Title} {
-		if title = strings.Join(strings.Fields(notebook.Visible(title)), " "); title != "" {
+		if title = strings.Join(strings.Fields(visible(title)), " "); title != "" {
 			return title
 		}
 	}
@@ -115,7 +115,7 @@ func (p *page) cell(c *notebook.Cell) {
 		p.b.WriteString(markup(&p.cleaner, c.Source))
 		p.heading = cmp.Or(p.heading, p.cleaner.Heading)
 	case notebook.Raw:
-		fmt.Fprintf(&p.b, "<pre>%s</pre>\n", html.EscapeString(notebook.Visible(c.Source)))
+		fmt.Fprintf(&p.b, "<pre>%s</pre>\n", html.EscapeString(visible(c.Source)))
 	case notebook.Code:
 		p.source(c)
 		p.outputs(c)

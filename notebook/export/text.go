@@ -23,7 +23,7 @@ func Markdown(nb *notebook.Notebook) []byte {
 		c := &nb.Cells[i]
 		switch c.Type {
 		case notebook.Markdown:
-			paragraph(&b, closed(attached(notebook.InertMarkdown(notebook.Visible(c.Source)), c.Attachments)))
+			paragraph(&b, closed(attached(notebook.InertMarkdown(visible(c.Source)), c.Attachments)))
 		case notebook.Raw:
 			paragraph(&b, fence(c.Source, ""))
 		case notebook.Code:
@@ -53,7 +53,7 @@ func folded(closed bool, title, text string) string {
 
 // fence returns a code block that the text cannot close.
 func fence(text, language string) string {
-	if text = strings.TrimRight(notebook.Visible(text), "\n"); strings.TrimSpace(text) == "" {
+	if text = strings.TrimRight(visible(text), "\n"); strings.TrimSpace(text) == "" {
 		return ""
 	}
 	marks := "```"
@@ -94,7 +94,7 @@ func textDisplay(o notebook.Output) string {
 		}
 	}
 	if md := str(o, "text/markdown"); md != "" {
-		return closed(notebook.Visible(md))
+		return closed(visible(md))
 	}
 	if plain := lastState(o); strings.TrimSpace(plain) != "" && readable(o) {
 		return fence(plain, "")
@@ -102,7 +102,7 @@ func textDisplay(o notebook.Output) string {
 	if tex := str(o, "text/latex"); tex != "" {
 		return fence(tex, "tex")
 	}
-	if c := (notebook.Cleaner{}); o.Data["text/html"] != nil {
+	if c := (cleaner{}); o.Data["text/html"] != nil {
 		if text, ok := c.HTML(str(o, "text/html")); ok && strings.TrimSpace(wordsOf(text)) != "" {
 			return fence(wordsOf(text), "")
 		}

@@ -1,4 +1,4 @@
-package notebook
+package export
 
 import (
 	"encoding/base64"
@@ -43,8 +43,8 @@ var dropped = strings.Fields(
 	`applet audio base button canvas embed frame frameset head iframe link math meta noembed noframes
 	noscript object plaintext script select style template textarea title video xmp`)
 
-// A Cleaner sanitizes HTML for a page. It knows the ids of the page. The zero value is ready to use.
-type Cleaner struct {
+// A cleaner sanitizes HTML for a page, whose ids it knows. The zero value is ready to use.
+type cleaner struct {
 	Folder string // of the notebook, from the page's
 	// data URI of a picture by its name in src; "" if unknown; nil: none is known
 	Picture func(name string) string
@@ -58,18 +58,18 @@ type Cleaner struct {
 
 	ids    map[string]bool
 	styles map[string]string // style sheet declarations of the current HTML, by element id
-	inert  bool              // InertHTML leaves the result as it is
+
 }
 
 // HTML returns sanitized, balanced HTML, which cannot close an enclosing element. ok is false
 // if it cannot be parsed.
-func (c *Cleaner) HTML(text string) (cleaned string, ok bool) {
+func (c *cleaner) HTML(text string) (cleaned string, ok bool) {
 	c.styles, c.Active, c.Controls, c.Solid, c.Heading = nil, false, false, false, ""
 	if c.ids == nil {
 		c.ids = map[string]bool{}
 	}
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
-	nodes, err := html.ParseFragment(strings.NewReader(Visible(text)), body)
+	nodes, err := html.ParseFragment(strings.NewReader(visible(text)), body)
 	if err != nil {
 		return "", false // nested too deeply
 	}
@@ -87,8 +87,8 @@ func (c *Cleaner) HTML(text string) (cleaned string, ok bool) {
 	return b.String(), true
 }
 
-// Visible removes invalid UTF-8 and control characters.
-func Visible(text string) string {
+// visible removes invalid UTF-8 and control characters.
+func visible(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
 			return -1
@@ -98,7 +98,7 @@ func Visible(text string) string {
 }
 
 // node returns the sanitized node, or the nodes that replace it.
-func (c *Cleaner) node(n *html.Node) []*html.Node {
+func (c *cleaner) node(n *html.Node) []*html.Node {
 	switch {
 	case n.Type == html.TextNode:
 		return []*html.Node{{Type: html.TextNode, Data: n.Data}}
@@ -121,7 +121,7 @@ func (c *Cleaner) node(n *html.Node) []*html.Node {
 	for _, a := range n.Attr {
 		if a.Namespace != "" || !slices.Contains(strings.Fields(attributes+" "+common), a.Key) {
 			c.Active = c.Active || strings.HasPrefix(a.Key, "on")
-		} else if value, ok := c.attribute(a); ok && !(c.inert && markupIn().MatchString(value)) {
+		} else if value, ok := c.attribute(a); ok {
 			kept.Attr = append(kept.Attr, html.Attribute{Key: a.Key, Val: value})
 		}
 	}
@@ -149,7 +149,7 @@ func (c *Cleaner) node(n *html.Node) []*html.Node {
 	return []*html.Node{kept}
 }
 
-func (c *Cleaner) children(n *html.Node) []*html.Node {
+func (c *cleaner) children(n *html.Node) []*html.Node {
 	var all []*html.Node
 	for child := range n.ChildNodes() {
 		all = append(all, c.node(child)...)
@@ -163,7 +163,7 @@ var (
 )
 
 // attribute returns the sanitized value of an attribute.
-func (c *Cleaner) attribute(a html.Attribute) (string, bool) {
+func (c *cleaner) attribute(a html.Attribute) (string, bool) {
 	switch a.Key {
 	case "href":
 		return c.link(a.Val)
@@ -187,9 +187,9 @@ func (c *Cleaner) attribute(a html.Attribute) (string, bool) {
 	return a.Val, plain().MatchString(a.Val)
 }
 
-// link returns an allowed link target: a web or mail address, a place in the page or a file by its path
-// from the notebook.
-func (c *Cleaner) link(to string) (string, bool) {
+// link returns an allowed link target: a web or mail address, a place in the page or a file by its
+// path from the notebook.
+func (c *cleaner) link(to string) (string, bool) {
 	to = strings.TrimSpace(to)
 	if place, ok := strings.CutPrefix(to, "#"); ok {
 		return "#n-" + place, place != ""
@@ -207,7 +207,7 @@ func (c *Cleaner) link(to string) (string, bool) {
 }
 
 // image embeds a picture, or shows only the name of one outside the notebook.
-func (c *Cleaner) image(n, kept *html.Node) []*html.Node {
+func (c *cleaner) image(n, kept *html.Node) []*html.Node {
 	src, alt := attr(n, "src"), attr(n, "alt")
 	uri := dataURI(src)
 	if uri == "" && c.Picture != nil {
@@ -234,7 +234,7 @@ func shortened(text string) string {
 }
 
 // drawing converts an svg element to an image, in which scripts do not run.
-func (c *Cleaner) drawing(n *html.Node) []*html.Node {
+func (c *cleaner) drawing(n *html.Node) []*html.Node {
 	for name, space := range map[string]string{"xmlns": "http://www.w3.org/2000/svg",
 		"xmlns:xlink": "http://www.w3.org/1999/xlink"} {
 		// The parser represents "xmlns:xlink" as a namespaced attribute.
@@ -250,7 +250,7 @@ func (c *Cleaner) drawing(n *html.Node) []*html.Node {
 	}
 	c.Solid = true
 	img := element("img",
-		html.Attribute{Key: "src", Val: ImageURI("image/svg+xml", []byte(b.String()))},
+		html.Attribute{Key: "src", Val: imageURI("image/svg+xml", []byte(b.String()))},
 		html.Attribute{Key: "alt", Val: "drawing"})
 	return []*html.Node{img}
 }
@@ -280,11 +280,11 @@ func dataURI(src string) string {
 	if err != nil {
 		return ""
 	}
-	return ImageURI(parts[1], data)
+	return imageURI(parts[1], data)
 }
 
-// ImageURI returns the data URI of a picture.
-func ImageURI(mime string, data []byte) string {
+// imageURI returns the data URI of a picture.
+func imageURI(mime string, data []byte) string {
 	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
 }
 

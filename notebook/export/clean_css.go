@@ -1,4 +1,4 @@
-package notebook
+package export
 
 import (
 	"strings"
@@ -60,14 +60,14 @@ var (
 
 // collect reads the style sheets below n, as pandas' Styler writes them: declarations by element
 // id.
-func (c *Cleaner) collect(n *html.Node) {
+func (c *cleaner) collect(n *html.Node) {
 	for d := range n.Descendants() {
 		c.sheet(d)
 	}
 	c.sheet(n)
 }
 
-func (c *Cleaner) sheet(n *html.Node) {
+func (c *cleaner) sheet(n *html.Node) {
 	if n.Type != html.ElementNode || n.Data != "style" || n.Namespace != "" {
 		return
 	}
@@ -85,7 +85,7 @@ func (c *Cleaner) sheet(n *html.Node) {
 }
 
 // style sets the element's declarations: those of the style sheets, then its own.
-func (c *Cleaner) style(n, kept *html.Node) {
+func (c *cleaner) style(n, kept *html.Node) {
 	if css := declarations(c.styles[attr(n, "id")] + attr(n, "style")); css != "" {
 		kept.Attr = append(kept.Attr, html.Attribute{Key: "style", Val: css})
 	}
