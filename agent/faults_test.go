@@ -80,6 +80,15 @@ func TestRewrittenData(t *testing.T) {
 	}
 }
 
+// TestMoreTime: a cell that ran for too long runs again if it has more time, and only then.
+func TestMoreTime(t *testing.T) {
+	hangs := of(simple.with(script{"cell": "hang()", "debugger": "x = 1\nprint(x)"}))
+	for limit, again := range map[time.Duration]bool{0: false, time.Hour: true} {
+		p := hangs.on(nil, simple, func(s *stage) { s.config.CellTimeout = limit }).play(t)
+		equal(t, limit.String(), slices.Contains(p.ranCells(), "hang()"), again)
+	}
+}
+
 // TestSecondIsApart: it runs on what the set-up leaves, in a session of its own if there can be
 // one, and nothing of it stays; in somebody else's session no branch leaves anything either.
 func TestSecondIsApart(t *testing.T) {

@@ -49,6 +49,9 @@ type cell struct {
 // Run returns what a cell gives on a chain of cells.
 func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (notebook.Execution, error) {
 	own, on := w.own, w.restsOn(chain, c)
+	if was, known := journal.Known[notebook.Execution](w.run.t.Journal, "cell", on); known && w.mayRunLonger(was) {
+		w.run.t.Journal.Forget("cell", on)
+	}
 	x, err := journal.Once(ctx, w.run.t.Journal, "cell", on, func(ctx context.Context) (notebook.Execution, error) {
 		err := w.enter(ctx, chain, c.branch)
 		if err == nil && own != w.own {
@@ -64,6 +67,11 @@ func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (notebo
 	}
 	w.run.asker.Mask.Learn(x.PlainText())
 	return x, err
+}
+
+// mayRunLonger reports whether a cell ran for too long, and has more time now.
+func (w *workspace) mayRunLonger(x notebook.Execution) bool {
+	return x.Status == notebook.TimedOut && w.run.cfg.CellTimeout.Seconds() > 1.5*x.Seconds
 }
 
 // errOwn says that a session turned out to be in a state of its own.
