@@ -75,7 +75,7 @@ func TestTakes(t *testing.T) {
 		s, path := llmtest.New(t, c.reply), filepath.Join(t.TempDir(), "trace.jsonl")
 		e, sent := endpoint(s), ""
 		e.Schema = c.schema
-		m := llm.Traced(must(e.Open()), openTrace(t, path))
+		m := llm.Traced(must(e.Open()), openTrace(t, path), nil)
 		first, err1 := m.Ask(t.Context(), inSchema())
 		second, err2 := m.Ask(t.Context(), inSchema())
 		for _, r := range s.Requests() {

@@ -149,7 +149,7 @@ func TestCancel(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			start, path := time.Now(), filepath.Join(t.TempDir(), "trace.jsonl")
-			m := llm.Traced(must(endpoint(llmtest.NewPiped(t, llmtest.Each(response))).Open()), openTrace(t, path))
+			m := llm.Traced(must(endpoint(llmtest.NewPiped(t, llmtest.Each(response))).Open()), openTrace(t, path), nil)
 			_, err := m.Ask(ctx, question)
 			_, later := m.Ask(ctx, question)
 			all := readTrace(path)
@@ -218,7 +218,7 @@ func TestKeyIsHidden(t *testing.T) {
 					e.Key, e.BaseURL = other, e.BaseURL+"?api-version="+other+"&key="+secret
 				}
 				trace := openTrace(t, path)
-				told, reply, err := watch(t, llm.Traced(must(e.Open()), trace))
+				told, reply, err := watch(t, llm.Traced(must(e.Open()), trace, nil))
 				all, sent := fmt.Sprint(append(seen, told, reply, err)...), s.Requests()[0]
 				if strings.Contains(all, secret) || !strings.Contains(all, "[key]") || strings.Contains(response.Text, other) != strings.Contains(all, other) ||
 					!strings.Contains(sent.Query+fmt.Sprint(sent.Header), secret) {

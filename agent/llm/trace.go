@@ -29,39 +29,6 @@ type Exchange struct {
 	Stopped  bool      `json:"stopped,omitempty"` // it failed because the run was ended
 }
 
-// A Trace is an open trace.jsonl. Its methods may be called concurrently.
-type Trace struct {
-	Price func(role string) (Price, bool) // nil: no price is known; set before use
-	lines *disk.Lines
-}
-
-// OpenTrace opens a trace for appending and creates it if necessary. An incomplete last line,
-// from a crash, is removed. The caller must Close it.
-func OpenTrace(path string) (*Trace, error) {
-	lines, err := disk.OpenLines(path)
-	if err != nil {
-		return nil, fmt.Errorf("open trace: %w", err)
-	}
-	return &Trace{lines: lines}, nil
-}
-
-// Append writes e as one line and sets its time and cost. A partial write is undone.
-func (t *Trace) Append(e Exchange) error {
-	e.Time = time.Now().UTC()
-	if t.Price != nil && e.Error == "" {
-		if price, known := t.Price(e.Role); known {
-			e.Cost = new(price.Cost(e.Usage))
-		}
-	}
-	if err := t.lines.Append(e); err != nil {
-		return fmt.Errorf("trace: %w", err)
-	}
-	return nil
-}
-
-// Close closes the file. Append fails afterwards; a second Close does nothing.
-func (t *Trace) Close() error { return t.lines.Close() }
-
 // ReadTrace reads a whole trace. An incomplete last line, from a crash, is skipped; any other
 // invalid line is an error.
 func ReadTrace(r io.Reader) ([]Exchange, error) {
@@ -72,10 +39,10 @@ func ReadTrace(r io.Reader) ([]Exchange, error) {
 	return disk.ReadLines[Exchange](data)
 }
 
-// Traced appends every exchange of m to t before its reply is used, failed ones too. An Ask
+// Traced appends every exchange of m to a trace before its reply is used, failed ones too. An Ask
 // whose ctx is already done is neither sent nor recorded. Ask fails if the exchange cannot be
-// recorded. The caller closes t after the last Ask.
-func Traced(m Model, t *Trace) Model {
+// recorded. The caller closes the trace after the last Ask. If price is nil, no price is known.
+func Traced(m Model, trace *disk.Lines, price func(role string) (Price, bool)) Model {
 	return asking(func(ctx context.Context, r Request) (Reply, error) {
 		if err := ctx.Err(); err != nil {
 			return Reply{}, err
@@ -86,9 +53,9 @@ func Traced(m Model, t *Trace) Model {
 			r = r.InText()
 		}
 		e := Exchange{
-			Role: r.Role, Subject: r.Subject, Question: r.Question, Messages: r.Messages,
-			Ground: r.Ground, Model: reply.Model, Reply: reply.Text, Finish: reply.Finish,
-			Usage: reply.Usage, Seconds: reply.Seconds,
+			Time: time.Now().UTC(), Role: r.Role, Subject: r.Subject, Question: r.Question,
+			Messages: r.Messages, Ground: r.Ground, Model: reply.Model, Reply: reply.Text,
+			Finish: reply.Finish, Usage: reply.Usage, Seconds: reply.Seconds,
 		}
 		if r.Schema != nil {
 			e.Schema = r.Schema.Name
@@ -96,9 +63,13 @@ func Traced(m Model, t *Trace) Model {
 		if err != nil {
 			e.Error, e.Stopped = err.Error(), ctx.Err() != nil
 			e.Seconds = time.Since(start).Seconds()
+		} else if price != nil {
+			if p, known := price(r.Role); known {
+				e.Cost = new(p.Cost(e.Usage))
+			}
 		}
-		if failed := t.Append(e); failed != nil {
-			return Reply{}, errors.Join(err, failed)
+		if failed := trace.Append(e); failed != nil {
+			return Reply{}, errors.Join(err, fmt.Errorf("trace: %w", failed))
 		}
 		return reply, err
 	})

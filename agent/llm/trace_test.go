@@ -14,14 +14,15 @@ import (
 
 	"dsstar/agent/llm"
 	"dsstar/agent/llm/llmtest"
+	"dsstar/notebook/disk"
 )
 
 func readTrace(path string) []llm.Exchange {
 	return must(llm.ReadTrace(bytes.NewReader(must(os.ReadFile(path)))))
 }
 
-func openTrace(t *testing.T, path string) *llm.Trace {
-	trace := must(llm.OpenTrace(path))
+func openTrace(t *testing.T, path string) *disk.Lines {
+	trace := must(disk.OpenLines(path))
 	t.Cleanup(func() { trace.Close() })
 	return trace
 }
@@ -33,7 +34,7 @@ func TestTraceRoundTrip(t *testing.T) {
 	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: "<a> & b", Usage: counts}, llmtest.Refuse(401, "", "no: "+secret)))
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	trace := openTrace(t, path)
-	m, r := llm.Traced(must(endpoint(s).Open()), trace), question
+	m, r := llm.Traced(must(endpoint(s).Open()), trace, nil), question
 	r.Ground = llm.GroundOf(nil, "1. look")
 	_, err := m.Ask(t.Context(), r)
 	_, refused := m.Ask(t.Context(), r)

@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
+	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
@@ -60,12 +61,11 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	if j.stands != "" {
 		work, config.Home = folder.Unfinished(), string(folder)
 	}
-	trace, err := llm.OpenTrace(folder.Trace())
+	trace, err := disk.OpenLines(folder.Trace())
 	if err != nil {
 		return err
 	}
 	defer trace.Close()
-	trace.Price = config.Price
 	s := j.settings
 	for _, w := range s.Warnings {
 		j.progress.Warn("%s", w)
@@ -86,7 +86,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	config.Sandbox, config.Choice = j.site.Sandbox(), a.choice(s)
 	config.Memory = j.site.Memory()
 	j.progress.Say("sandbox  %s", config.Sandbox)
-	config.Dir, config.Model = string(work), llm.Traced(j.model, trace)
+	config.Dir, config.Model = string(work), llm.Traced(j.model, trace, config.Price)
 	config.Open = j.progress.Watch(a.Open(&j.site, s))
 	config.RunScript = a.RunScript(&j.site, s)
 	config.Guest = j.site.Guest != nil

@@ -14,6 +14,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/notebook/disk"
 	"dsstar/prompts"
 )
 
@@ -46,17 +47,16 @@ func (r *run) solve(ctx context.Context, item Item, dir string) (Record, error) 
 	if err != nil {
 		return Record{}, err
 	}
-	trace, err := llm.OpenTrace(folder.Trace())
+	trace, err := disk.OpenLines(folder.Trace())
 	if err != nil {
 		return Record{}, err
 	}
 	defer trace.Close()
-	trace.Price = config.Price
 	model, err := r.Models(item.ID)
 	if err != nil {
 		return Record{}, err
 	}
-	config.Of, config.Model = r.Budget, llm.Traced(model, trace)
+	config.Of, config.Model = r.Budget, llm.Traced(model, trace, config.Price)
 	config.Dir, config.Sandbox = string(folder), r.Site.Sandbox
 	config.Open, config.RunScript = r.Site.Sessions(folder, task.Data, read)
 	config.Readable = append(slices.Clip(config.Readable), read...)
