@@ -73,7 +73,10 @@ func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
 		defer res.Body.Close()
 		came := arrival(func() { silence.Reset(m.IdleTimeout) })
 		body := io.TeeReader(io.LimitReader(res.Body, maxBody), came)
-		if err = m.refused(res, body); err == nil {
+		if res.StatusCode >= 300 { // the library's own error is empty if the body is not in OpenAI's form
+			text, _ := io.ReadAll(body) // as far as it comes
+			err = m.refusal(res.StatusCode, res.Header, string(text))
+		} else {
 			err = read(body)
 		}
 	}
@@ -93,16 +96,6 @@ type arrival func()
 func (told arrival) Write(p []byte) (int, error) {
 	told()
 	return len(p), nil
-}
-
-// refused returns the error that a response is: of the library's own error nothing is left if the
-// body is not in OpenAI's form.
-func (m *endpoint) refused(res *http.Response, body io.Reader) error {
-	if res.StatusCode < 300 {
-		return nil
-	}
-	text, _ := io.ReadAll(body) // as far as it comes
-	return m.refusal(res.StatusCode, res.Header, string(text))
 }
 
 // values gives take the JSON values of a response: the data of the events of a stream, or its body.
