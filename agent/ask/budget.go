@@ -29,9 +29,9 @@ func (e *BudgetError) Error() string { return "the budget is spent: " + e.Most }
 // A Budget holds model calls, which may be concurrent, to limits. Calls under way count. What one
 // costs is known only afterwards, so that the last one can exceed the limit.
 type Budget struct {
-	Limits   Limits
-	AllTasks bool    // the limits are those of all tasks of a benchmark
-	Of       *Budget // counts the same calls, too; nil: none does
+	Limits Limits
+	Flags  string  // how those of the limits begin; "": with max-
+	Of     *Budget // counts the same calls, too; nil: none does
 
 	mu    sync.Mutex
 	calls int
@@ -41,10 +41,7 @@ type Budget struct {
 
 // refuse returns the error for a limit.
 func (b *Budget) refuse(what, most string) *BudgetError {
-	if b.AllTasks {
-		return &BudgetError{"total-" + what, most}
-	}
-	return &BudgetError{"max-" + what, most}
+	return &BudgetError{cmp.Or(b.Flags, "max-") + what, most}
 }
 
 // WithTime returns a context that ends with the time, for a *[BudgetError].

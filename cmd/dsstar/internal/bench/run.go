@@ -69,7 +69,7 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 		Jobs: r.flags.jobs, Tasks: r.suite.ByID(), Agent: agents,
 		Solve: agent.New(r.flags.agentOptions), Models: r.modelsOf,
 		Scorer: bench.Scorer{Compat: bench.Compat(r.flags.compat)},
-		Budget: &ask.Budget{AllTasks: true, Limits: ask.Limits{
+		Budget: &ask.Budget{Flags: "total-", Limits: ask.Limits{
 			Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime}},
 	}
 	if err := r.openSite(cmd.Context()); err != nil {
