@@ -112,7 +112,7 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 			continue
 		}
 		if value, err = format.Read(llm.Reply{Text: reply.Text, Finish: reply.Finish}); err != nil {
-			err = &Error{r.Role, r.Subject, err.Error(), reply.Text, on}
+			err = &Error{r.Role, r.Subject, err.Error(), visible(reply.Text), on}
 		}
 		return value, err
 	}
@@ -147,7 +147,7 @@ func (a *Asker) Summarize(ctx context.Context, subject, report, where string) (s
 	}
 	short, err := Role(ctx, a, Request{Role: "summarizer", Subject: subject, Words: func() []prompts.Part {
 		return []prompts.Part{prompts.Summarizer{Error: brief.Clip(report, a.Sizes().Result), Where: where}}
-	}}, anyText)
+	}}, AnyText)
 	if _, unread := errors.AsType[*Error](err); unread {
 		return brief.Clip(report, ReportChars), nil
 	}

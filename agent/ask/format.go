@@ -12,8 +12,9 @@ import (
 // An Error says that a model's reply could not be read even after the rule was quoted to it. The
 // role decides what follows.
 type Error struct {
-	Role, Subject, Problem, Reply string
-	on                            []any // what the reply rests on
+	Role, Subject, Problem string
+	Reply                  string // without thoughts
+	on                     []any  // what it rests on
 }
 
 func (e *Error) Error() string {
@@ -37,14 +38,14 @@ type Format[T any] struct {
 
 // Read reads a reply. One that was cut off is not read, however well its beginning reads.
 func (f Format[T]) Read(reply llm.Reply) (value T, err error) {
-	text, err := Visible(reply.Text)
+	text := visible(reply.Text)
 	switch {
 	case reply.Finish == "length":
 		return value, errCut
 	case reply.Finish == "content_filter":
 		return value, errRefusal
-	case err != nil:
-		return value, err
+	case text == "":
+		return value, errEmpty
 	}
 	if value, err = f.Parse(text); err != nil {
 		return *new(T), err
@@ -52,19 +53,19 @@ func (f Format[T]) Read(reply llm.Reply) (value T, err error) {
 	return value, nil
 }
 
-// anyText is any text.
-var anyText = Format[string]{Rule: "Reply with the shortened report alone.",
+// AnyText is any text that is whole.
+var AnyText = Format[string]{Rule: "Reply again, whole and shorter.",
 	Parse: func(text string) (string, error) { return text, nil }}
 
-// Visible returns a reply without the thoughts that some models send in tags before it. The result
-// is never empty; an empty fence counts as empty.
-func Visible(reply string) (string, error) {
+// visible returns a reply without the thoughts that some models send in tags before it; "" if nothing
+// is left but an empty fence.
+func visible(reply string) string {
 	text := strings.ReplaceAll(strings.TrimPrefix(reply, "\ufeff"), "\r\n", "\n")
 	text = withoutThoughts(text)
 	if strings.Trim(text, "`~ \t\r\n") == "" {
-		return "", errEmpty
+		return ""
 	}
-	return strings.Trim(strings.TrimRight(text, " \t\n"), "\n"), nil
+	return strings.Trim(strings.TrimRight(text, " \t\n"), "\n")
 }
 
 var (

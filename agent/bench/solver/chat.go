@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,12 +37,9 @@ func (c *chat) ask(ctx context.Context, subject string) (text, problem string, e
 		from = max(0, len(c.talk)/2-c.window)
 	}
 	text, err = ask.Role(ctx, c.at.Asker(), ask.Request{Role: c.role, Subject: subject,
-		Words: func() []prompts.Part { return c.words }, Talk: c.talk[2*from:]}, anything)
+		Words: func() []prompts.Part { return c.words }, Talk: c.talk[2*from:]}, ask.AnyText)
 	if unread, ok := errors.AsType[*ask.Error](err); ok {
-		if text, err = ask.Visible(unread.Reply); err != nil {
-			text = "(nothing)"
-		}
-		return text, unread.Problem, nil
+		return cmp.Or(unread.Reply, "(nothing)"), unread.Problem, nil
 	}
 	return text, "", err
 }
@@ -94,10 +92,6 @@ func (c *chat) talkOn(ctx context.Context, what string, most int,
 
 // rest returns a text without its code blocks.
 func rest(text string) string { return strings.TrimSpace(ask.Prose(text)) }
-
-// anything reads any reply that is whole.
-var anything = ask.Format[string]{Rule: "Reply again, whole and shorter.",
-	Parse: func(text string) (string, error) { return text, nil }}
 
 // answers reads a reply whose last line is the answer.
 var answers = ask.Format[string]{
