@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -82,8 +81,8 @@ func refusesSchema(err error) bool {
 		slices.Contains([]int{400, 404, 415, 422, 501}, refused.Status)
 }
 
-// A CredentialError is a missing key (Err is nil), or one that is malformed, refused or not
-// sent (Err is the reason, with a *StatusError after a call).
+// A CredentialError is a missing key (Err is nil), or one that is refused or not sent (Err is the
+// reason, with a *StatusError).
 type CredentialError struct {
 	Provider string
 	KeyEnv   string // the variable to set; may be ""
@@ -113,8 +112,7 @@ func passes(err error) bool {
 		return !bad && seconds <= maxWait && refused.code != "insufficient_quota" && !errors.Is(err, ErrContextLength) &&
 			(refused.Status >= 500 || slices.Contains([]int{408, 409, 429}, refused.Status))
 	}
-	unknown, is := errors.AsType[*net.DNSError](err)
-	return !errors.Is(err, ErrTimeout) && !(is && unknown.IsNotFound)
+	return !errors.Is(err, ErrTimeout)
 }
 
 // located says where a try failed, and that it is about the key.
