@@ -108,7 +108,7 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 			return value, err
 		}
 		if reply.Less != nil {
-			a.show(sizes, *reply.Less)
+			a.ShowAs(within(a.Sizes(), *reply.Less))
 			continue
 		}
 		if value, err = format.Read(llm.Reply{Text: reply.Text, Finish: reply.Finish}); err != nil {

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"fmt"
 
 	"dsstar/agent/record"
@@ -17,21 +18,12 @@ func (a *Asker) Sizes() Sizes {
 	return a.sizes
 }
 
-// show has as much shown as a reply says that was too long, unless another one has done so already.
-func (a *Asker) show(before, less Sizes) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.sizes == before {
-		a.sizes = less
-	}
-}
-
 // ShowAs has as much shown as at the beginning of a run that goes on, for the replies that it has.
 // What the model is still to be asked shows no more than the settings say.
 func (a *Asker) ShowAs(sizes Sizes) {
-	if sizes != (Sizes{}) {
-		a.show(a.Sizes(), sizes)
-	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sizes = cmp.Or(sizes, a.sizes)
 }
 
 // The smallest sizes that are worth a try.
