@@ -33,8 +33,8 @@ var volatile = []struct {
 }
 
 // GroundOf returns the ground of a request that rests on plain data. mask takes out of texts what the
-// request must not tell either, as whoever has a digest can try values; nil: nothing. Traces contain
-// grounds: a change here invalidates recorded traces.
+// request must not tell either, as whoever has a digest can try values. Traces contain grounds: a
+// change here invalidates recorded traces.
 func GroundOf(mask func([]string) []string, data ...any) Ground {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
@@ -43,10 +43,7 @@ func GroundOf(mask func([]string) []string, data ...any) Ground {
 		panic(err) // it is not plain
 	}
 	all := line.String()
-	both := []string{plain(all), plain(printed.ReplaceAllString(all, ""))}
-	if mask != nil {
-		both = mask(both)
-	}
+	both := mask([]string{plain(all), plain(printed.ReplaceAllString(all, ""))})
 	return Ground{digest(both[0]), digest(both[1])}
 }
 

@@ -17,6 +17,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
+func asIs(texts []string) []string { return texts }
+
 func readTrace(path string) []llm.Exchange {
 	return must(llm.ReadTrace(bytes.NewReader(must(os.ReadFile(path)))))
 }
@@ -35,7 +37,7 @@ func TestTraceRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.jsonl")
 	trace := openTrace(t, path)
 	m, r := llm.Traced(must(endpoint(s).Open()), trace, nil), question
-	r.Ground = llm.GroundOf(nil, "1. look")
+	r.Ground = llm.GroundOf(asIs, "1. look")
 	_, err := m.Ask(t.Context(), r)
 	_, refused := m.Ask(t.Context(), r)
 	raw, _ := os.ReadFile(path)
@@ -74,7 +76,7 @@ func TestPrice(t *testing.T) {
 // request returns one of a role in a round, which rests on code and its output: four words.
 func request(words string) llm.Request {
 	of := strings.Fields(words)
-	return llm.Request{Role: of[0], Subject: "round " + of[1], Ground: llm.GroundOf(nil, struct{ Code, Output string }{of[2], of[3]})}
+	return llm.Request{Role: of[0], Subject: "round " + of[1], Ground: llm.GroundOf(asIs, struct{ Code, Output string }{of[2], of[3]})}
 }
 
 // TestReplay: a request takes the first exchange that fits, each once.
@@ -115,7 +117,7 @@ func TestReplayIgnoresVolatileText(t *testing.T) {
 		"3\n/home/a/.venv/lib/python3.10/site-packages/pandas/core.py:5\n"
 	is := "<object at 0x10a2b3c40>\nFile \"/var/folders/x/T/ipykernel_9/8.py\", line " +
 		"3\r\n/usr/lib/python3/dist-packages/pandas/core.py:5"
-	ground := func(output string) llm.Ground { return llm.GroundOf(nil, struct{ Output string }{output}) }
+	ground := func(output string) llm.Ground { return llm.GroundOf(asIs, struct{ Output string }{output}) }
 	if ground(was) != ground(is) || ground(was) == ground(strings.Replace(is, "line 3", "line 4", 1)) {
 		t.Error("the same output does not fit, or another does")
 	}
