@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/memory/lesson"
@@ -17,7 +16,7 @@ import (
 
 // A shown is the context of all files, as it was made for some sizes; nil words: it is not made yet.
 type shown struct {
-	sizes ask.Sizes
+	sizes record.Sizes
 	words *prompts.Context
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/describe"
 	"dsstar/agent/record"
@@ -134,7 +133,7 @@ func (r *run) takeLeave(ctx context.Context) error {
 
 // shownVariables returns the variables that the model is shown, with descriptions while there is room,
 // and the names of the others.
-func (r *run) shownVariables(show ask.Sizes) (told []prompts.Variable, others string) {
+func (r *run) shownVariables(show record.Sizes) (told []prompts.Variable, others string) {
 	all, room := r.t.Variables, show.Context/2
 	if r.work.host == nil {
 		all = r.t.Loaded() // the session of a run that goes on elsewhere has no others

@@ -45,8 +45,8 @@ type Asker struct {
 	warn    func(text string) error
 
 	mu    sync.Mutex
-	sizes Sizes
-	most  Sizes          // for what the model is still to be asked
+	sizes record.Sizes
+	most  record.Sizes   // for what the model is still to be asked
 	times map[string]int // requests since the beginning, by their grounds
 	spent record.Spent
 	busy  float64 // seconds

@@ -119,9 +119,9 @@ func (a *Asker) pay(request llm.Request, reply llm.Reply) {
 
 // A kept reply is what is recorded of it.
 type kept struct {
-	Text   string `json:"text"`
-	Finish string `json:"finish,omitempty"`
-	Less   *Sizes `json:"less,omitempty"` // it was too long: what is shown instead
+	Text   string        `json:"text"`
+	Finish string        `json:"finish,omitempty"`
+	Less   *record.Sizes `json:"less,omitempty"` // it was too long: what is shown instead
 }
 
 // askTwice makes a request, and makes it again with the rule if the reply cannot be read.

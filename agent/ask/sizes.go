@@ -8,11 +8,8 @@ import (
 	"dsstar/prompts"
 )
 
-// Sizes are how much of what there is the model is shown, in bytes.
-type Sizes = record.Sizes
-
 // Sizes returns how much is shown now.
-func (a *Asker) Sizes() Sizes {
+func (a *Asker) Sizes() record.Sizes {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.sizes
@@ -20,7 +17,7 @@ func (a *Asker) Sizes() Sizes {
 
 // ShowAs has as much shown as at the beginning of a run that goes on, for the replies that it has.
 // What the model is still to be asked shows no more than the settings say.
-func (a *Asker) ShowAs(sizes Sizes) {
+func (a *Asker) ShowAs(sizes record.Sizes) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.sizes = cmp.Or(sizes, a.sizes)
@@ -33,8 +30,8 @@ const leastContext, leastResult, leastEarlier = 2000, 500, 2000
 // three bytes a token, which tables and code have at least. Half of it is for descriptions, a
 // quarter for outputs and one for earlier questions, which seldom take all; the rest is for the
 // words around them, the code and the reply.
-func firstSizes(cfg Settings) Sizes {
-	s := Sizes{Result: cfg.ResultChars, Results: 5 * cfg.ResultChars,
+func firstSizes(cfg Settings) record.Sizes {
+	s := record.Sizes{Result: cfg.ResultChars, Results: 5 * cfg.ResultChars,
 		Description: cfg.DescriptionChars, Context: cfg.ContextChars}
 	if room := 3 * cfg.Context; room > 0 {
 		s.Context = max(leastContext, min(s.Context, room/2))
@@ -47,7 +44,7 @@ func firstSizes(cfg Settings) Sizes {
 }
 
 // within returns the smaller of two sizes.
-func within(s, o Sizes) Sizes {
+func within(s, o record.Sizes) record.Sizes {
 	if s.Earlier == 0 || o.Earlier > 0 && o.Earlier < s.Earlier {
 		s.Earlier = o.Earlier
 	}
@@ -59,7 +56,8 @@ func within(s, o Sizes) Sizes {
 // tooLong returns what is kept in place of a reply to a request that was too long: how much is shown
 // instead, first less of earlier questions, then half of all else, as little may be left of the
 // context. If nothing is left to take away, the error is the reason.
-func (a *Asker) tooLong(before Sizes, r Request, parts []prompts.Part, reason error) (kept, error) {
+func (a *Asker) tooLong(before record.Sizes, r Request, parts []prompts.Part,
+	reason error) (kept, error) {
 	if now := within(a.Sizes(), a.most); now != before { // another request was too long, or a run goes on
 		return kept{Less: &now}, nil
 	}
@@ -71,7 +69,7 @@ func (a *Asker) tooLong(before Sizes, r Request, parts []prompts.Part, reason er
 		}
 	}
 	if less == before {
-		less = within(before, Sizes{Result: max(leastResult, before.Result/2),
+		less = within(before, record.Sizes{Result: max(leastResult, before.Result/2),
 			Results:     max(leastResult, before.Results/2),
 			Description: max(leastResult, before.Description/2),
 			Context:     max(leastContext, before.Context/2)})

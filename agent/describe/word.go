@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
@@ -106,7 +105,7 @@ func (r *Describer) share(all []int) {
 
 // Files returns the files that the model is shown, with as much of their descriptions as the sizes
 // allow, and the names of the others.
-func (r *Describer) Files(show ask.Sizes) (shown []prompts.File, leftOut string) {
+func (r *Describer) Files(show record.Sizes) (shown []prompts.File, leftOut string) {
 	texts, lengths := make([]string, len(r.t.Descriptions)), make([]int, len(r.t.Descriptions))
 	for n, d := range r.t.Descriptions {
 		if texts[n] = d.Text; d.Text == "" && d.Error != "" && !r.t.Method.NoAnalyzer {
