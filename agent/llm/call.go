@@ -43,7 +43,7 @@ func (m *endpoint) call(ctx context.Context, r Request, params any,
 			again.Set("Retry-After", refused.after)
 		}
 		if passes(err) && tries <= m.Retries && m.OnRetry != nil {
-			m.OnRetry(Retry{r.Role, r.Subject, m.line(err.Error())})
+			m.OnRetry(r, m.line(err.Error()))
 		}
 		return &http.Response{Header: again}, err
 	}

@@ -34,15 +34,11 @@ type Endpoint struct {
 	// idle time-out or a reply that is empty or truncated. The wait before one doubles from half a
 	// second on, unless the endpoint asks for another.
 	Retries int
-	OnRetry func(Retry) // if set, is called before each wait, also concurrently
+	// OnRetry, if set, is called before each wait, also concurrently. cause is one line, with the
+	// endpoint.
+	OnRetry func(r Request, cause string)
 
 	HTTP *http.Client // nil: http.DefaultClient
-}
-
-// A Retry describes a failed call that will be repeated.
-type Retry struct {
-	Role, Subject string // of the request
-	Cause         string // one line, with the endpoint
 }
 
 // endpoint is an opened Endpoint.

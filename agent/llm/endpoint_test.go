@@ -107,11 +107,12 @@ func TestRetried(t *testing.T) {
 		"truncated":                             {llmtest.Response{Text: "this one is cut off", CutAfter: 2}, 0.5},
 		"stopped responding (10s)":              {llmtest.Response{Text: "this one falls silent", CutAfter: 2, Stall: true}, 10.5},
 	} {
-		var told []llm.Retry
-		_, got, err := served(t, func(e *llm.Endpoint) { e.OnRetry = func(r llm.Retry) { told = append(told, r) } },
+		var told []string
+		tell := func(r llm.Request, why string) { told = append(told, r.Role, r.Subject, why) }
+		_, got, err := served(t, func(e *llm.Endpoint) { e.OnRetry = tell },
 			c.response, llmtest.Response{Text: "fine"})
-		if err != nil || got.Text != "fine" || got.Seconds > c.seconds || got.Seconds < c.seconds-0.13 || len(told) != 1 ||
-			told[0].Role != "planner" || told[0].Subject != "round 1" || !strings.Contains(told[0].Cause, cause) {
+		if err != nil || got.Text != "fine" || got.Seconds > c.seconds || got.Seconds < c.seconds-0.13 || len(told) != 3 ||
+			told[0] != "planner" || told[1] != "round 1" || !strings.Contains(told[2], cause) {
 			t.Errorf("%s: got %+v, %v, told %+v", cause, got, err, told)
 		}
 	}
@@ -213,7 +214,7 @@ func TestKeyIsHidden(t *testing.T) {
 				var seen []any
 				s := llmtest.NewPiped(t, llmtest.Each(response))
 				e := endpoint(s)
-				e.OnRetry = func(r llm.Retry) { seen = append(seen, r) }
+				e.OnRetry = func(_ llm.Request, why string) { seen = append(seen, why) }
 				if inQuery {
 					e.Key, e.BaseURL = other, e.BaseURL+"?api-version="+other+"&key="+secret
 				}

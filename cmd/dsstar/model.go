@@ -43,7 +43,7 @@ func replayed(trace string) (llm.Model, error) {
 }
 
 // model returns the main model, with the models of single roles.
-func (a *app) model(s *configs.Settings, retrying func(llm.Retry)) (llm.Model, error) {
+func (a *app) model(s *configs.Settings, retrying func(llm.Request, string)) (llm.Model, error) {
 	if s.Model == "" {
 		return nil, a.noModel(s)
 	}
@@ -64,7 +64,7 @@ func (a *app) model(s *configs.Settings, retrying func(llm.Retry)) (llm.Model, e
 }
 
 // open opens a model by its name, provider/name. With a base URL the provider is optional.
-func (a *app) open(s *configs.Settings, name string, retrying func(llm.Retry)) (llm.Model, error) {
+func (a *app) open(s *configs.Settings, name string, retrying func(llm.Request, string)) (llm.Model, error) {
 	e, err := a.callable(s, name, retrying)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (a *app) open(s *configs.Settings, name string, retrying func(llm.Retry)) (
 
 // callable returns the endpoint of a model with the settings for its calls.
 func (a *app) callable(s *configs.Settings, name string,
-	retrying func(llm.Retry)) (llm.Endpoint, error) {
+	retrying func(llm.Request, string)) (llm.Endpoint, error) {
 	e, err := a.endpoint(s, name)
 	e.Temperature = s.Temperature
 	e.CallTimeout, e.IdleTimeout, e.Retries, e.OnRetry = s.CallTimeout, s.IdleTimeout, s.Retries, retrying

@@ -37,7 +37,7 @@ type App struct {
 	CheckMethod    func(*configs.Settings) error
 	AgentConfig    func(*configs.Settings) agent.Config
 	Key            func() record.Key
-	Model          func(*configs.Settings, func(llm.Retry)) (llm.Model, error)
+	Model          func(*configs.Settings, func(llm.Request, string)) (llm.Model, error)
 	ModelLine      func(*configs.Settings) string
 	Prices         func(*configs.Settings) func(role string) (llm.Price, bool)
 	Replayed       func(trace string) (llm.Model, error) // the model of a trace

@@ -305,6 +305,6 @@ func (a *App) scoringJudge(s *configs.Settings) (bench.Judge, error) {
 	if s.Model == "" {
 		return nil, nil
 	}
-	m, err := a.Model(s, func(llm.Retry) {})
+	m, err := a.Model(s, func(llm.Request, string) {})
 	return runner.Judge(ask.Settings{Model: m}), err
 }

@@ -344,6 +344,6 @@ func (p *Progress) Skipped(t record.Task) {
 }
 
 // Retrying reports a model call that will be retried.
-func (p *Progress) Retrying(r llm.Retry) {
-	p.SayIn(term.Doubt, "retry    %s for %s: %s", r.Role, r.Subject, r.Cause)
+func (p *Progress) Retrying(r llm.Request, cause string) {
+	p.SayIn(term.Doubt, "retry    %s for %s: %s", r.Role, r.Subject, cause)
 }

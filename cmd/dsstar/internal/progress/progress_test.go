@@ -234,7 +234,7 @@ func TestProgressHostile(t *testing.T) {
 	s.judge(record.Verdict{Reason: hostile})
 	s.Wait(hostile)
 	s.screen.Flush()
-	s.Retrying(llm.Retry{Role: hostile, Subject: hostile, Cause: hostile})
+	s.Retrying(llm.Request{Role: hostile, Subject: hostile}, hostile)
 	s.Stop()
 	left := regexp.MustCompile(`\x1b\[(\d+A|K|J)|[\r\n]`).ReplaceAllString(b.String(), "")
 	if strings.ContainsFunc(left, func(r rune) bool { return !unicode.IsPrint(r) }) {
