@@ -37,19 +37,6 @@ func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return Reply{}, err
 	}
-	e, ok := m.take(r)
-	if !ok {
-		return Reply{}, &ReplayError{r.Role, r.Subject}
-	}
-	if r.OnText != nil {
-		r.OnText(func() string { return e.Reply })
-	}
-	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage,
-		Schema: e.Schema != ""}, nil
-}
-
-// take removes and returns the exchange that fits r.
-func (m *replay) take(r Request) (fits Exchange, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	first := func(same func(Ground) bool) int {
@@ -62,9 +49,13 @@ func (m *replay) take(r Request) (fits Exchange, ok bool) {
 		i = first(func(g Ground) bool { return g.Told == r.Ground.Told })
 	}
 	if i < 0 {
-		return fits, false
+		return Reply{}, &ReplayError{r.Role, r.Subject}
 	}
-	fits = m.left[i]
+	e := m.left[i]
 	m.left = slices.Delete(m.left, i, i+1)
-	return fits, true
+	if r.OnText != nil {
+		r.OnText(func() string { return e.Reply })
+	}
+	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage,
+		Schema: e.Schema != ""}, nil
 }
