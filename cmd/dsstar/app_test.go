@@ -18,7 +18,7 @@ import (
 	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
@@ -39,7 +39,7 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	watchForKey(t, stdout, stderr)
 	a = &testProgram{t: t}
 	a.app = &app{stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		Host: kernels.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
+		Host: site.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
 		configDir: t.TempDir(), stampDir: t.TempDir()}
 	if err := configFolder(a.configDir); err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"dsstar/agent/files"
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
@@ -48,7 +48,7 @@ func (a *app) database(arg string) (s files.Source, ok bool, err error) {
 	}
 	name = cmp.Or(name, u.Hostname())
 	s = files.Source{Name: name + files.DatabaseEnding, Database: shown}
-	if kernels.IsBucket(address) {
+	if site.IsBucket(address) {
 		s.Name = name + files.BucketEnding
 	}
 	d.Variable = s.Variable()

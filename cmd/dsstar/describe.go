@@ -12,8 +12,8 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
@@ -150,8 +150,8 @@ func (j *job) setUpAlone(ctx context.Context, a *app) error {
 	if g := j.site.Guest; g != nil {
 		return usage.New(fmt.Sprintf(
 			"--kernel: %s is a running kernel (%s), but files are described in new ones", g.Name,
-			kernels.Identity(g.Running)),
-			kernels.ManagedHint,
+			site.Identity(g.Running)),
+			site.ManagedHint,
 			usage.Shell("dsstar kernels   # kernelspecs"))
 	}
 	if err := a.consent(ctx, j); err != nil {

@@ -15,7 +15,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/llm"
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -135,7 +135,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	if p.Guest != nil {
 		return finding{Check: "kernel", Status: "ok",
-			Detail: fmt.Sprintf("%s is running: %s", p.Guest.Name, kernels.About(p.Guest.Running))}
+			Detail: fmt.Sprintf("%s is running: %s", p.Guest.Name, site.About(p.Guest.Running))}
 	}
 	if err := a.Look(ctx, &p, s, disk.Existing(s.Out)); err != nil {
 		return failedBy("kernel", err)
@@ -168,7 +168,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	if e.Status != notebook.OK {
 		return finding{Check: "kernel", Status: "failed", Detail: strings.TrimSpace(e.PlainText()),
 			hints: []usage.Hint{
-				usage.Shell("%s -m pip install "+strings.Join(kernels.Required, " "), python)}}
+				usage.Shell("%s -m pip install "+strings.Join(site.Required, " "), python)}}
 	}
 	where := cmp.Or(p.Server.URL, python)
 	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()),
@@ -204,7 +204,7 @@ func (a *app) checkSandbox(_ context.Context, s *configs.Settings) finding {
 			hints:  []usage.Hint{usage.Again("--sandbox", "auto")}}
 	}
 	f := finding{Check: "sandbox", Status: "ok",
-		Detail: kernels.InWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())}
+		Detail: site.InWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())}
 	if why != "" {
 		f.Detail += ": " + why
 		_, _, missing := sandbox.Choose(string(sandbox.Full))

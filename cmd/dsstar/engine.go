@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"dsstar/agent/files"
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
@@ -17,9 +17,9 @@ func (a *app) engine(arg string, j *job) error {
 	}
 	name, address, ok := strings.Cut(arg, "=")
 	if strings.Contains(name, "://") {
-		name, address, ok = kernels.EngineOf(arg), arg, true
+		name, address, ok = site.EngineOf(arg), arg, true
 	}
-	if known := kernels.EngineOf(address); !ok || known == "" || known != name {
+	if known := site.EngineOf(address); !ok || known == "" || known != name {
 		return usage.New("--engine: neither of Spark Connect, Dask nor Ray",
 			usage.Again("--engine", "spark=sc://HOST:15002"),
 			usage.Again("--engine", "dask=tcp://HOST:8786"),

@@ -16,7 +16,7 @@ import (
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/llm"
 	"dsstar/cmd/dsstar/internal/download"
-	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
+	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -162,7 +162,7 @@ func TestHub(t *testing.T) {
 			w.WriteHeader(status)
 		}))
 		defer hub.Close()
-		env := append(kernelstest.Env(t, t.TempDir()), "JUPYTERHUB_API_TOKEN=hubtoken")
+		env := append(sitetest.Env(t, t.TempDir()), "JUPYTERHUB_API_TOKEN=hubtoken")
 		s := runNB(t, env, t.TempDir()+"/run", "--data", dataFolder(t, numbers),
 			"--base-url", "http://127.0.0.1:1/v1", "--server", hub.URL+"/user/ada/gpu/lab")
 		s.expect(want.code, hub.URL+want.said)
@@ -180,8 +180,8 @@ func TestHub(t *testing.T) {
 func TestKernelsElsewhere(t *testing.T) {
 	t.Parallel()
 	runtime := t.TempDir()
-	file := kernelstest.Start(t, runtime, "0123abcd-user")
-	a, _, _ := testApp(t, kernelstest.Env(t, runtime)...)
+	file := sitetest.Start(t, runtime, "0123abcd-user")
+	a, _, _ := testApp(t, sitetest.Env(t, runtime)...)
 	s := load(t, configs.Sources{Flags: map[string]configs.Flag{
 		"kernel": {Name: "--kernel", Value: "newest"}}})
 	p, err := a.Site(t.Context(), s, func(string) {})

@@ -14,8 +14,8 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/download"
-	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/rerun"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
@@ -168,7 +168,7 @@ func kernelHints(err error) (code int, hints []usage.Hint) {
 		for _, name := range s.Available {
 			hints = append(hints, usage.Again("--kernel", name).Fresh())
 		}
-		return exitUsage, append(hints, kernels.ManagedHint)
+		return exitUsage, append(hints, site.ManagedHint)
 	}
 	if s, ok := errors.AsType[*kernel.ServerError](err); ok {
 		return serverHints(s)
@@ -178,7 +178,7 @@ func kernelHints(err error) (code int, hints []usage.Hint) {
 		if len(n.Matches) > 0 {
 			some = n.Matches
 		}
-		return exitUsage, kernels.Hints(some, n.Running)
+		return exitUsage, site.Hints(some, n.Running)
 	}
 	if b, ok := errors.AsType[*kernel.BufferedError](err); ok {
 		return exitUsage, []usage.Hint{usage.Again("--yes", "--kernel",
@@ -188,7 +188,7 @@ func kernelHints(err error) (code int, hints []usage.Hint) {
 		return exitError, []usage.Hint{usage.Shell(
 			"dsstar kernels --server %s   # whether it is there again", l.URL)}
 	}
-	if u, ok := errors.AsType[*kernels.UnreachableError](err); ok {
+	if u, ok := errors.AsType[*site.UnreachableError](err); ok {
 		return exitError, []usage.Hint{
 			usage.Shell("dsstar kernels   # the servers of this machine, and how they answer"),
 			usage.Shell("curl -sS %s", u.URL+"api"),
@@ -199,7 +199,7 @@ func kernelHints(err error) (code int, hints []usage.Hint) {
 
 func serverHints(s *kernel.ServerError) (code int, hints []usage.Hint) {
 	hub, _, _ := strings.Cut(s.URL, "/user/")
-	user := kernels.HubUser(s.URL)
+	user := site.HubUser(s.URL)
 	asleep := s.Status == http.StatusNotFound || s.Status == http.StatusFailedDependency ||
 		s.Status == http.StatusServiceUnavailable
 	list := usage.Shell("dsstar kernels --server %s", s.URL)
@@ -315,7 +315,7 @@ func databaseHints(d *describe.DatabaseError) []usage.Hint {
 	case d.Cause == profile.NoTime:
 		return []usage.Hint{usage.Again("--cell-timeout", "15m").Note("or longer: a fifth of it is for this")}
 	case d.Source.Is(files.BucketEnding):
-		return []usage.Hint{kernels.BucketHint(d.Source.Database)}
+		return []usage.Hint{site.BucketHint(d.Source.Database)}
 	case cluster:
 		host, port, _ := strings.Cut(d.Source.Database[strings.Index(d.Source.Database, "://")+3:], ":")
 		return []usage.Hint{usage.Shell("nc -vz %s %s   # does the cluster listen there?", host, port)}

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent/llm"
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
@@ -54,10 +54,10 @@ func TestHintsKeepFlags(t *testing.T) {
 		&llm.CredentialError{KeyEnv: "KEY"}, &llm.CredentialError{Unsent: true},
 		fmt.Errorf("x: %w", llm.ErrContextLength), llm.ErrEmpty, &kernel.SpecNotFoundError{Available: []string{"python3"}},
 		&kernel.ServerError{URL: "http://h/", Status: 500}, &kernel.NotFoundError{}, &kernel.BufferedError{ID: "1"},
-		&kernel.ServerLostError{URL: "http://h/"}, &kernels.UnreachableError{URL: "http://h/", Err: errors.New("why")},
+		&kernel.ServerLostError{URL: "http://h/"}, &site.UnreachableError{URL: "http://h/", Err: errors.New("why")},
 		&pyenv.NoPythonError{}, &pyenv.InstallError{Err: errors.New("why")},
 		fmt.Errorf("%w: %w", sandbox.ErrNone, &sandbox.MissingError{Tier: sandbox.Full, Err: errors.New("why")}),
-		usage.New("", kernels.Hints(nil, []kernel.Running{{ID: "1"}})...), usage.New("", usage.Shell("dsstar memory")),
+		usage.New("", site.Hints(nil, []kernel.Running{{ID: "1"}})...), usage.New("", usage.Shell("dsstar memory")),
 		usage.New("", usage.Again().Args("your question")),
 	}
 	for _, c := range conditions {

@@ -18,8 +18,8 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/memory"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -34,7 +34,7 @@ type job struct {
 	sources  []files.Source // of the task's data, by where they are
 	model    llm.Model
 	memory   *memory.Memory // of the data; nil: none
-	site     kernels.Site
+	site     site.Site
 	here     bool // local kernels only
 	progress *progress.Progress
 	shown    bool         // a demo, for which an answer that depends on a reading is a success

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 )
 
@@ -90,7 +90,7 @@ type listedSpec struct {
 	Server      string `json:"server"`
 }
 
-func (a *app) listing(v kernels.Survey) listing {
+func (a *app) listing(v site.Survey) listing {
 	l := listing{Kernels: []listedKernel{}, Servers: []listedServer{}, Kernelspecs: []listedSpec{}}
 	for _, k := range v.Kernels {
 		listed := listedKernel{
@@ -152,7 +152,7 @@ func printListing(out io.Writer, l listing, home string) error {
 	for _, k := range l.Kernels {
 		active := "-"
 		if k.Since != nil {
-			active = kernels.Ago(time.Since(*k.Since))
+			active = site.Ago(time.Since(*k.Since))
 		}
 		row(tilde(k.Name), dash(k.State), active, dash(k.Kernelspec), dash(k.Notebook),
 			dash(tilde(k.Dir)), dash(tilde(k.Python)), dash(k.Server))

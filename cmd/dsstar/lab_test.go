@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
+	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/kerneltest"
@@ -237,7 +237,7 @@ func TestLab(t *testing.T) {
 // ask asks about the data in the user's notebook.
 func (l *lab) ask(url, out string) *scene {
 	l.t.Helper()
-	return runNB(l.t, kernelstest.Env(l.t, l.RuntimeDir), out,
+	return runNB(l.t, sitetest.Env(l.t, l.RuntimeDir), out,
 		"--kernel", "analysis.ipynb", "--yes", "--base-url", url)
 }
 

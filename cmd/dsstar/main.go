@@ -23,8 +23,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
@@ -34,7 +34,7 @@ import (
 
 // An app is one invocation of the program, with all its inputs and outputs.
 type app struct {
-	kernels.Host
+	site.Host
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	stdinTTY       bool
@@ -66,7 +66,7 @@ func newApp() *app {
 	extension := takeExtension()
 	a := &app{
 		extension: extension, roots: takeRoots(),
-		Host: kernels.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		Host: site.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		stdinTTY: term.IsTerminal(os.Stdin), stdoutTTY: term.IsTerminal(os.Stdout),
 		stderrTTY: term.IsTerminal(os.Stderr),
 		width: func() int {

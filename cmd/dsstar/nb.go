@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
@@ -110,7 +110,7 @@ func (a *app) nbCommand() *cobra.Command {
 			return usage.New("--last takes the data of the last run", usage.Without("data", "engine"),
 				usage.Without("last"))
 		}
-		if flags.names, err = kernels.Names(keep); err != nil {
+		if flags.names, err = site.Names(keep); err != nil {
 			return err
 		}
 		question, err := a.question(args)

@@ -12,8 +12,8 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -77,7 +77,7 @@ func (r pastRun) data() string {
 // again. Data that the user must name first are not looked at.
 func (a *app) sourcesOf(r pastRun, s *configs.Settings) ([]files.Source, error) {
 	if r.theirs {
-		if err := kernels.Named(s, string(r.folder), r.named()...); err != nil {
+		if err := site.Named(s, string(r.folder), r.named()...); err != nil {
 			return nil, err
 		}
 	}
@@ -109,7 +109,7 @@ func (a *app) sourcesOf(r pastRun, s *configs.Settings) ([]files.Source, error) 
 // itself reads them.
 func (a *app) mayRead(s *configs.Settings) func(real string) error {
 	return func(real string) error {
-		if a.Private(real) && !kernels.Allows(s, real) {
+		if a.Private(real) && !site.Allows(s, real) {
 			return usage.New(fmt.Sprintf("the notebook may come from a stranger, and its data, %s, are "+
 				"hidden, the system's or your home", term.Printable(real)),
 				usage.Again("--allow-read", "PATH").Note("PATH: those data, if the notebook is yours"))

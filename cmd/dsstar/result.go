@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/configs"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
@@ -70,7 +70,7 @@ type resultKernel struct {
 }
 
 // ranIn describes the kernel of a run.
-func ranIn(p kernels.Site, s *configs.Settings) resultKernel {
+func ranIn(p site.Site, s *configs.Settings) resultKernel {
 	way := cmp.Or(p.Way, notebook.ByReplay)
 	if s.Rollback.Off() {
 		way = notebook.NotAtAll

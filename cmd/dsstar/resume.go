@@ -9,7 +9,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/human"
@@ -80,7 +80,7 @@ func (a *app) resumeCommand() *cobra.Command {
 		if w.form, err = textOf("--guidelines", w.form); err != nil {
 			return err
 		}
-		if flags.names, err = kernels.Names(keep); err != nil {
+		if flags.names, err = site.Names(keep); err != nil {
 			return err
 		}
 		if w.question, err = textOf("--ask", w.question); err != nil {

@@ -21,7 +21,7 @@ import (
 
 	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
@@ -280,7 +280,7 @@ func printRuns(out io.Writer, all []listedRun, none string, now time.Time) error
 		if r.Cost != nil {
 			cost = human.Dollars(*r.Cost)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", kernels.Ago(now.Sub(r.Started)), r.Label, cost,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", site.Ago(now.Sub(r.Started)), r.Label, cost,
 			dash(term.Fit(term.Printed(r.Answer), 24)), term.Fit(term.Printed(r.Question), 48)+more(r.Questions),
 			term.Printable(r.Run))
 	}

@@ -17,7 +17,7 @@ import (
 
 	"dsstar/agent/llm/llmtest"
 	"dsstar/cmd/dsstar/internal/dbtest"
-	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
+	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -83,7 +83,7 @@ func runScripts(t *testing.T, dir string) {
 				"DSSTAR_MODEL=scripted", "DSSTAR_RETRIES=0", "PYTHON="+python, "EXTENSION="+extension, "DSSTAR="+os.Args[0],
 				"DSSTAR_TEST_MARK="+env.WorkDir)
 			runtime := filepath.Join(env.WorkDir, ".runtime")
-			env.Vars = append(env.Vars, kernelstest.Env(t, runtime)...)
+			env.Vars = append(env.Vars, sitetest.Env(t, runtime)...)
 			env.Vars = append(env.Vars, "RUNTIME="+runtime)
 			env.Defer(func() { checkNotHeld(t, env.WorkDir) })
 			return errors.Join(configFolder(filepath.Join(env.WorkDir, ".config", "dsstar")), os.Mkdir(runtime, 0o700))
@@ -160,14 +160,14 @@ func runScripts(t *testing.T, dir string) {
 				ts.Check(ts.Exec(pyenvtest.Tools(t), args...))
 			},
 			"kernel": func(ts *testscript.TestScript, _ bool, args []string) {
-				kernelstest.Start(scriptTB{t, ts}, ts.Getenv("RUNTIME"), args[0])
+				sitetest.Start(scriptTB{t, ts}, ts.Getenv("RUNTIME"), args[0])
 			},
 			"in": func(ts *testscript.TestScript, _ bool, args []string) {
 				files, err := filepath.Glob(filepath.Join(ts.Getenv("RUNTIME"), "kernel-"+args[0]+"*"))
 				if err != nil || len(files) != 1 {
 					ts.Fatalf("kernels %q", files)
 				}
-				prints(ts, kernelstest.Run(scriptTB{t, ts}, files[0], args[1]))
+				prints(ts, sitetest.Run(scriptTB{t, ts}, files[0], args[1]))
 			},
 			"postgres": func(ts *testscript.TestScript, _ bool, args []string) {
 				database = dbtest.Postgres(scriptTB{t, ts})

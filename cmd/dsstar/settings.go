@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -80,7 +80,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 		}
 	}
 	s.AllowRead = slices.DeleteFunc(slices.Clone(s.AllowRead), isAddress)
-	return s, kernels.OnPage(s)
+	return s, site.OnPage(s)
 }
 
 // roleModels adds the models of --role-model to the settings given.

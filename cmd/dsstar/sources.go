@@ -14,7 +14,7 @@ import (
 
 	"dsstar/agent/files"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
@@ -99,7 +99,7 @@ func named(arg string) bool {
 func source(arg string) ([]files.Source, error) {
 	arg = isFile.ReplaceAllString(arg, "$1$2")
 	if m := isURL.FindStringSubmatch(arg); m != nil { // the rest may hold a password
-		if engine := kernels.EngineOf(m[1] + "://"); engine != "" {
+		if engine := site.EngineOf(m[1] + "://"); engine != "" {
 			return nil, usage.New("a cluster is no data: dsstar nb takes it with --engine",
 				usage.Shell("dsstar nb --engine %s=%s://HOST:PORT QUESTION", engine, strings.ToLower(m[1])))
 		}

@@ -17,7 +17,7 @@ import (
 	tty "golang.org/x/term"
 
 	"dsstar/agent/llm/llmtest"
-	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
+	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
@@ -54,8 +54,8 @@ func TestTerminalCloses(t *testing.T) {
 	defer signal.Stop(hup)
 	for _, nohup := range []bool{false, true} {
 		runtime, temp, run := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "run")
-		kernel := kernelstest.Start(t, runtime, "mine")
-		kernelstest.Run(t, kernel, "total = 1")
+		kernel := sitetest.Start(t, runtime, "mine")
+		sitetest.Run(t, kernel, "total = 1")
 		m := counting()
 		m["cell"] = say(cell("total = 999\nmade = 42 * bool(os.listdir('data'))\nprint(made)"))
 		m["last"], m["second"] = say(cell("print(made)")), say(cell("answer = '42' if os.listdir('data') else ''\nanswer"))
@@ -74,7 +74,7 @@ func TestTerminalCloses(t *testing.T) {
 			s.cmd.Args = append([]string{"nohup"}, s.cmd.Args...)
 			s.cmd.Path, s.cmd.Stdout, s.cmd.Stderr = "/usr/bin/nohup", io.Discard, io.Discard
 		}
-		s.cmd.Env = append(append(s.cmd.Env, kernelstest.Env(t, runtime)...), "TERM=xterm",
+		s.cmd.Env = append(append(s.cmd.Env, sitetest.Env(t, runtime)...), "TERM=xterm",
 			"TMPDIR="+temp, stampsIn+"="+t.TempDir())
 		s.start(t, &pty.Winsize{Rows: 24, Cols: 100})
 		waitFor(t, "the judge's request", func() bool {
@@ -96,7 +96,7 @@ func TestTerminalCloses(t *testing.T) {
 		if nohup != tr.Verified() || nohup == (tr.Failure == "interrupted") {
 			t.Errorf("nohup %v: exit code %d, failure %q, doubts %q", nohup, code, tr.Failure, tr.Doubts())
 		}
-		if out := kernelstest.Run(t, kernel, "print(total, 'made' in globals())"); out != "1 False\n" {
+		if out := sitetest.Run(t, kernel, "print(total, 'made' in globals())"); out != "1 False\n" {
 			t.Errorf("nohup %v: in the user's kernel: %q", nohup, out)
 		}
 		if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {

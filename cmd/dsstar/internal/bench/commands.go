@@ -17,8 +17,8 @@ import (
 	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -26,7 +26,7 @@ import (
 
 // An App is what the commands need of the program.
 type App struct {
-	kernels.Host
+	site.Host
 	Stdout, Stderr io.Writer
 	File           io.Writer // standard output, unfiltered unless it is a terminal
 	ExitHelp       string    // what the exit codes mean

@@ -18,8 +18,8 @@ import (
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -192,7 +192,7 @@ func (r *run) openSite(ctx context.Context) error {
 			p.Guest.Name), usage.Without("kernel"))
 	}
 	if r.settings.MaxMemory == 0 { // all kernels share the free memory
-		p.Box.Limits.Memory = max(kernels.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
+		p.Box.Limits.Memory = max(site.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
 	}
 	if lines, what, question := p.NotOurs(); lines != nil {
 		if err := r.Agree(ctx, r.progress, r.flags.yes, lines, what, question); err != nil {
@@ -204,7 +204,7 @@ func (r *run) openSite(ctx context.Context) error {
 	}
 	r.progress.Say("sandbox  %s", p.Sandbox())
 	r.config.Scorer.Open = r.scoringAt(r.settings,
-		func(context.Context) (kernels.Site, error) { return p, nil })
+		func(context.Context) (site.Site, error) { return p, nil })
 	r.config.Site = runner.Site{
 		Sandbox: p.Sandbox(),
 		Sessions: func(folder record.Folder, data string, read []string) (agent.Open, agent.RunScript) {
@@ -224,7 +224,7 @@ func (r *run) openSite(ctx context.Context) error {
 }
 
 // scoringAt opens confined kernels for scorers' code, at the site that at returns.
-func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (kernels.Site, error)) bench.Opener {
+func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (site.Site, error)) bench.Opener {
 	return func(ctx context.Context, dir string, read []string, write string) (bench.Session, error) {
 		p, err := at(ctx)
 		if err != nil {

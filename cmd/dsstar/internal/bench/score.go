@@ -17,7 +17,7 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
-	"dsstar/cmd/dsstar/internal/kernels"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -286,9 +286,9 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 // scorer returns what scores answers.
 func (a *App) scorer(s *configs.Settings, compat bench.Compat) (bench.Scorer, error) {
 	judge, err := a.scoringJudge(s)
-	var found *kernels.Site // if nothing can be scored, none is needed
+	var found *site.Site // if nothing can be scored, none is needed
 	return bench.Scorer{Compat: compat, Judge: judge,
-		Open: a.scoringAt(s, func(ctx context.Context) (kernels.Site, error) {
+		Open: a.scoringAt(s, func(ctx context.Context) (site.Site, error) {
 			if found == nil {
 				p, err := a.Site(ctx, s, func(string) {})
 				if err != nil {

@@ -15,8 +15,8 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -69,7 +69,7 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 		return p, err
 	}
 	if !p.made && !p.given {
-		if err := kernels.Named(s, home, append(slices.Clone(p.linked), p.data)...); err != nil {
+		if err := site.Named(s, home, append(slices.Clone(p.linked), p.data)...); err != nil {
 			return nil, err
 		}
 	}
@@ -267,11 +267,11 @@ func (a *Runner) box(s *configs.Settings, place *place, p *progress.Progress) (s
 	if err != nil {
 		return b, err
 	}
-	if words := kernels.InWords(b, s); why != "" ||
+	if words := site.InWords(b, s); why != "" ||
 		words != string(sandbox.Full) && words != string(sandbox.Builtin) {
 		p.Say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
 	}
-	if warning := kernels.HandsOver(b); warning != "" {
+	if warning := site.HandsOver(b); warning != "" {
 		p.Warn("%s", warning)
 	}
 	if !sandbox.AboveHome(place.home) {

@@ -12,8 +12,8 @@ import (
 
 	"dsstar/agent/files"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels"
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -24,7 +24,7 @@ import (
 
 // A Runner runs notebooks again. All its fields are required.
 type Runner struct {
-	kernels.Host
+	site.Host
 	Stdout, Stderr io.Writer
 	File           io.Writer // takes a notebook for standard output
 	Terminal       bool      // Stderr is one
@@ -141,7 +141,7 @@ func (a *Runner) start(ctx context.Context, path string, nb *notebook.Notebook, 
 	}
 	o.Spec, o.StartTimeout, o.Sandbox = withoutHistory(spec), s.StartTimeout, box
 	if o.Scratch == "" { // it never goes back
-		k, err := kernels.Begin(ctx, o, checkpoint.Options{})
+		k, err := site.Begin(ctx, o, checkpoint.Options{})
 		return k, spec, err
 	}
 	k, err := a.Start(ctx, o, checkpoint.Options{MaxMemory: box.Limits.Memory / 4 * 3}, s)

@@ -1,5 +1,5 @@
-// Package kernelstest starts kernels as a user does, for tests.
-package kernelstest
+// Package sitetest starts kernels as a user does, for tests.
+package sitetest
 
 import (
 	"bytes"

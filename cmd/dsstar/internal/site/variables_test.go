@@ -1,4 +1,4 @@
-package kernels
+package site
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/kernels/kernelstest"
+	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/kernel"
 	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -47,7 +47,7 @@ print(brief(pandas.Timestamp()), brief(pandas.NaT), brief(stranger), brief(1))
 // TestVariables looks at variables in a kernel of the user's.
 func TestVariables(t *testing.T) {
 	t.Parallel()
-	file := kernelstest.Start(t, t.TempDir(), "0123abcd-user")
+	file := sitetest.Start(t, t.TempDir(), "0123abcd-user")
 	for what, test := range map[string]func(*testing.T, string){"describe": testDescribe, "carry": testCarry} {
 		t.Run(what, func(t *testing.T) { test(t, file) })
 	}
@@ -66,7 +66,7 @@ func visiting(t *testing.T, file string) visit {
 
 // testDescribe describes variables of all kinds, and checks the effect on them.
 func testDescribe(t *testing.T, file string) {
-	kernelstest.Run(t, file, `
+	sitetest.Run(t, file, `
 import collections, datetime, sqlite3, numpy as np, pandas as pd, polars as pl, pyarrow as pa, duckdb, sqlalchemy
 from sklearn.linear_model import LinearRegression
 class Trap:
@@ -136,14 +136,14 @@ before = sorted(globals()); history = len(In)`)
 	if text, _ := json.Marshal(all); strings.Contains(string(text), "hunter2") {
 		t.Errorf("a secret is told: %s", text)
 	}
-	if said := kernelstest.Run(t, file, "print(Trap.touched, next(gen), con.fetchall(), [n for n in globals() if n not in before and n not in ('before', 'history', 'pytest')], len(In) - history)"); said != "[] 0 [(7,), (8,)] [] 0\n" {
+	if said := sitetest.Run(t, file, "print(Trap.touched, next(gen), con.fetchall(), [n for n in globals() if n not in before and n not in ('before', 'history', 'pytest')], len(In) - history)"); said != "[] 0 [(7,), (8,)] [] 0\n" {
 		t.Errorf("looking has left traces: %s", said)
 	}
 }
 
 // testCarry checks which variables a cell reads, and how each of them is carried.
 func testCarry(t *testing.T, file string) {
-	kernelstest.Run(t, file, `
+	sitetest.Run(t, file, `
 import pandas as pd, json as js, threading
 from math import sqrt as root
 df = pd.DataFrame({"n": [1]}); x = 1; y = 2; z = 3; threshold = 4; unused = 5; big = bytes(3_000_000)
