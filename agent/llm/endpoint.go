@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -70,6 +71,10 @@ func (e Endpoint) Open() (Model, error) {
 	e.Key = strings.TrimSpace(e.Key)
 	if e.Key == "" && e.KeyEnv != "" {
 		return nil, &CredentialError{Provider: e.Provider, KeyEnv: e.KeyEnv}
+	}
+	if strings.ContainsFunc(e.Key, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		return nil, &CredentialError{Provider: e.Provider, KeyEnv: e.KeyEnv,
+			Err: errors.New("it contains invalid characters, such as a space or a line break")}
 	}
 	e.CallTimeout = cmp.Or(e.CallTimeout, math.MaxInt64)
 	e.IdleTimeout = cmp.Or(e.IdleTimeout, math.MaxInt64)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"regexp"
 	"slices"
@@ -81,8 +82,8 @@ func refusesSchema(err error) bool {
 		slices.Contains([]int{400, 404, 415, 422, 501}, refused.Status)
 }
 
-// A CredentialError is a missing key (Err is nil), or one that is refused or not sent (Err is the
-// reason, with a *StatusError).
+// A CredentialError is a missing key (Err is nil), or one that is malformed, refused or not
+// sent (Err is the reason, with a *StatusError after a call).
 type CredentialError struct {
 	Provider string
 	KeyEnv   string // the variable to set; may be ""
@@ -112,7 +113,8 @@ func passes(err error) bool {
 		return !bad && seconds <= maxWait && refused.code != "insufficient_quota" && !errors.Is(err, ErrContextLength) &&
 			(refused.Status >= 500 || slices.Contains([]int{408, 409, 429}, refused.Status))
 	}
-	return !errors.Is(err, ErrTimeout)
+	unknown, is := errors.AsType[*net.DNSError](err)
+	return !errors.Is(err, ErrTimeout) && !(is && unknown.IsNotFound)
 }
 
 // located says where a try failed, and that it is about the key.

@@ -111,6 +111,9 @@ func TestFailures(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "sk-short") {
 		t.Errorf("with a short key: %v", err)
 	}
+	if _, err := (llm.Endpoint{BaseURL: "http://llmtest/v1", Key: "one\ntwo"}).Open(); !isCredential(err) {
+		t.Errorf("with two lines as a key: %v", err)
+	}
 	_, _, err = served(t, func(e *llm.Endpoint) { e.Key, e.KeyEnv = "", "" }, llmtest.Refuse(401, "", "who are you?"))
 	bad, ok := errors.AsType[*llm.CredentialError](err)
 	if !ok || !bad.Unsent || !strings.Contains(err.Error(), "no key was sent") || !strings.Contains(err.Error(), "who are you?") {
