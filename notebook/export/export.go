@@ -1,0 +1,186 @@
+// Package export turns any notebook into one self-contained file: an HTML page ([HTML]),
+// Markdown ([Markdown]) or a script ([Script]).
+//
+// The content of a notebook comes from models, data and strangers, and is not trusted. None of
+// it can run in a page, reach the network or break the page's structure. All HTML, including
+// that of Markdown, is parsed and reduced to the elements and attributes that clean.go lists.
+// SVG becomes images, in which scripts do not run. The page's content security policy allows
+// only its own style.
+//
+// It is a separate package so that importers of notebook do not link the parsers.
+package export
+
+import (
+	"io/fs"
+	"strings"
+	"text/template"
+
+	"dsstar/notebook"
+	"dsstar/notebook/lazy"
+)
+
+// Options are the inputs of an export besides the notebook.
+type Options struct {
+	Title string // used if the notebook has no heading
+	// the notebook's folder, for pictures that it names; nil: none are read
+	Files fs.FS
+	// that folder as the page's folder sees it, with slashes, for links to files; "": the same
+	Folder string
+}
+
+// Mark occurs near the beginning of every page and Markdown file that this package makes.
+const Mark = "made by dsstar export"
+
+// A writer writes a notebook in one format. Its funcs return text as the format has it.
+type writer struct {
+	nb       *notebook.Notebook
+	options  Options
+	cleaner  cleaner
+	template *template.Template
+	forms    []string // MIME types, the best first
+
+	markdown func(c *notebook.Cell, source string) string // nil: of an output
+	html     func(text string, hasText bool) string       // "": there is better
+	code     func(source string) string
+	text     func(kind, text string) string
+
+	// what the template shows
+	Title, State, Style string
+	Code                bool // there is code
+	Cells               []cell
+}
+
+// A cell is what a template shows of a cell.
+type cell struct {
+	Class string
+	Parts []part
+}
+
+// A part is code, or outputs, or the text of a cell.
+type part struct {
+	Class, Title string
+	Hidden       bool // Jupyter hides it
+	Count        int  // of the execution, for code
+	Blocks       []block
+}
+
+// A block is one output, code or text, as the format has it.
+type block struct {
+	Kind string
+	Text string
+	Alt  string // of a picture
+}
+
+func (w *writer) write() []byte {
+	for i := range w.nb.Cells {
+		w.Cells = append(w.Cells, w.cell(&w.nb.Cells[i]))
+	}
+	w.Title = w.title()
+	var b strings.Builder
+	if err := w.template.Execute(&b, w); err != nil {
+		panic(err) // a mistake in the template, which any notebook shows
+	}
+	return []byte(strings.TrimRight(b.String(), "\n") + "\n")
+}
+
+func (w *writer) cell(c *notebook.Cell) cell {
+	w.cleaner.Picture = func(name string) string {
+		return picture(name, c.Attachments, w.options.Files)
+	}
+	one := cell{Class: string(c.Type) + look(c)}
+	add := func(p part, blocks ...block) {
+		for _, b := range blocks {
+			if strings.TrimSpace(b.Text) != "" {
+				p.Blocks = append(p.Blocks, b)
+			}
+		}
+		if len(p.Blocks) > 0 {
+			one.Parts = append(one.Parts, p)
+		}
+	}
+	switch c.Type {
+	case notebook.Markdown:
+		add(part{}, block{Kind: "markdown", Text: w.markdown(c, c.Source)})
+	case notebook.Raw:
+		add(part{}, block{Kind: "raw", Text: w.text("raw", c.Source)})
+	case notebook.Code:
+		hidden, _ := c.Metadata["jupyter"].(map[string]any)
+		if strings.TrimSpace(c.Source) != "" {
+			w.Code = true
+			add(part{Class: "source", Title: "Code", Hidden: hidden["source_hidden"] == true,
+				Count: c.ExecutionCount}, block{Kind: "source", Text: w.code(c.Source)})
+		}
+		add(part{Class: "outputs", Title: "Output", Hidden: hidden["outputs_hidden"] == true ||
+			c.Metadata["collapsed"] == true}, w.outputs(c)...)
+	}
+	return one
+}
+
+// outputs returns the outputs of a cell; consecutive ones of the same stream are one.
+func (w *writer) outputs(c *notebook.Cell) (all []block) {
+	for i := 0; i < len(c.Outputs); i++ {
+		o := c.Outputs[i]
+		switch o.Type {
+		case notebook.Stream:
+			for _, next := range c.Outputs[i+1:] {
+				if next.Type != o.Type || next.Name != o.Name {
+					break
+				}
+				o.Text += next.Text
+				i++
+			}
+			kind := "stdout"
+			if o.Name == "stderr" {
+				kind = "stderr"
+			}
+			all = append(all, block{Kind: kind, Text: w.text(kind, o.Text)})
+		case notebook.ErrorOutput:
+			text := strings.Join(o.Traceback, "\n")
+			if text == "" {
+				text = o.EName + ": " + o.EValue
+			}
+			all = append(all, block{Kind: "error", Text: w.text("error", text)})
+		default:
+			all = append(all, w.display(o)...)
+		}
+	}
+	return all
+}
+
+func (w *writer) title() string {
+	for _, title := range []string{w.cleaner.Heading, w.options.Title} {
+		if title = strings.Join(strings.Fields(visible(title)), " "); title != "" {
+			return title
+		}
+	}
+	return "Notebook"
+}
+
+// own returns the metadata under dsstar's key.
+func own(metadata map[string]any) map[string]any {
+	of, _ := metadata["dsstar"].(map[string]any)
+	return of
+}
+
+// look returns the class of one of dsstar's cells, by its role; "" for others.
+func look(c *notebook.Cell) string {
+	switch role := own(c.Metadata)["role"]; role {
+	case "question", "report", "asked", "verdict", "final", "tried", "proof":
+		return " " + role.(string)
+	}
+	return ""
+}
+
+var languageName = lazy.Regexp(`^[\w+#./-]{1,40}$`)
+
+// Language returns the language of the notebook's code, in lower case. The default is "python".
+func Language(nb *notebook.Notebook) string {
+	for _, of := range []struct{ key, name string }{{"language_info", "name"},
+		{"kernelspec", "language"}} {
+		info, _ := nb.Metadata[of.key].(map[string]any)
+		if s, _ := info[of.name].(string); languageName().MatchString(s) {
+			return strings.ToLower(s)
+		}
+	}
+	return "python"
+}
