@@ -32,8 +32,8 @@ executed.
   md      Markdown. It contains its pictures as data URIs, which most editors and
           pandoc show, but not GitHub's site. Tables are text.
   script  the code cells, each after a comment (# %%); for a run, its solution.py.
-          Lines that only IPython understands become comments. A relative data_dir
-          of a run leads to its data from where the script is.
+          Lines that only IPython understands become comments, if not indented. A
+          relative data_dir of a run leads to its data from where the script is.
 
 The format is that of --to, or of the extension of -o, or html. The file is written
 beside the notebook, and its path is printed. An earlier export of the same name is

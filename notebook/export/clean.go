@@ -14,34 +14,22 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// elements lists the allowed elements, each with its allowed attributes besides common.
-var elements = map[string]string{
-	"a": "href name", "abbr": "", "b": "", "bdi": "", "bdo": "", "blockquote": "", "br": "",
-	"caption": "", "center": "", "cite": "",
-	"code": "", "col": "span", "colgroup": "span", "dd": "", "del": "", "details": "open", "dfn": "",
-	"div": "", "dl": "", "dt": "",
-	"em": "", "figcaption": "", "figure": "", "font": "color", "h1": "", "h2": "", "h3": "",
-	"h4": "", "h5": "", "h6": "", "hr": "",
-	"i": "", "img": "src alt width height", "ins": "", "kbd": "", "li": "value", "mark": "",
-	"ol": "start type reversed", "p": "",
-	"pre": "", "q": "", "s": "", "samp": "", "small": "", "span": "", "strike": "", "strong": "",
-	"sub": "", "summary": "", "sup": "",
-	"table": "", "tbody": "", "td": "colspan rowspan", "tfoot": "", "th": "colspan rowspan scope",
-	"thead": "", "tr": "", "tt": "",
-	"u": "", "ul": "", "var": "", "wbr": "",
-}
-
-// common lists the attributes allowed on every element. For class, only the names in classes are
-// allowed.
-const common = "align class dir id lang style title valign"
-
-var classes = []string{"dataframe", "tex", "display"}
-
-// dropped lists the elements that are removed with their content. Other unknown elements are
-// replaced with their content.
-var dropped = strings.Fields(
-	`applet audio base button canvas embed frame frameset head iframe link math meta noembed noframes
-	noscript object plaintext script select style template textarea title video xmp`)
+// The allowed elements, those with attributes besides common first. For class, only the names in
+// classes are allowed.
+var (
+	attributes = map[string]string{"a": "href name", "col": "span", "colgroup": "span",
+		"details": "open", "font": "color", "img": "alt width height", "li": "value", "ol": "start type reversed",
+		"td": "colspan rowspan", "th": "colspan rowspan scope"}
+	elements = strings.Fields(`abbr b bdi bdo blockquote br caption center cite code dd del dfn div dl
+		dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd mark p pre q s samp small span strike strong
+		sub summary sup table tbody tfoot thead tr tt u ul var wbr`)
+	common  = "align class dir id lang title valign"
+	classes = []string{"dataframe", "tex", "display"}
+	// Those that are removed with their content. Other elements are replaced with their content.
+	dropped = strings.Fields(`applet audio base button canvas embed frame frameset head iframe link
+		math meta noembed noframes noscript object plaintext script select style svg template textarea
+		title video xmp`)
+)
 
 // A cleaner sanitizes HTML for a page, whose ids it knows. The zero value is ready to use.
 type cleaner struct {
@@ -58,30 +46,28 @@ type cleaner struct {
 
 	ids    map[string]bool
 	styles map[string]string // style sheet declarations of the current HTML, by element id
-
 }
 
 // HTML returns sanitized, balanced HTML, which cannot close an enclosing element. ok is false
 // if it cannot be parsed.
 func (c *cleaner) HTML(text string) (cleaned string, ok bool) {
-	c.styles, c.Active, c.Controls, c.Solid, c.Heading = nil, false, false, false, ""
+	c.styles, c.Active, c.Controls, c.Solid, c.Heading = map[string]string{}, false, false, false, ""
 	if c.ids == nil {
 		c.ids = map[string]bool{}
 	}
-	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
-	nodes, err := html.ParseFragment(strings.NewReader(visible(text)), body)
+	root := element("body")
+	nodes, err := html.ParseFragment(strings.NewReader(visible(text)), root)
 	if err != nil {
 		return "", false // nested too deeply
 	}
 	for _, n := range nodes {
-		c.collect(n)
+		root.AppendChild(n)
 	}
+	c.collect(root)
 	var b strings.Builder
-	for _, n := range nodes {
-		for _, kept := range c.node(n) {
-			if err := html.Render(&b, kept); err != nil {
-				return "", false
-			}
+	for _, kept := range c.children(root) {
+		if err := html.Render(&b, kept); err != nil {
+			return "", false
 		}
 	}
 	return b.String(), true
@@ -97,35 +83,41 @@ func visible(text string) string {
 	}, strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n"))
 }
 
+func (c *cleaner) children(n *html.Node) (all []*html.Node) {
+	for child := range n.ChildNodes() {
+		all = append(all, c.node(child)...)
+	}
+	return all
+}
+
 // node returns the sanitized node, or the nodes that replace it.
 func (c *cleaner) node(n *html.Node) []*html.Node {
+	more, known := attributes[n.Data]
 	switch {
 	case n.Type == html.TextNode:
-		return []*html.Node{{Type: html.TextNode, Data: n.Data}}
+		return words(n.Data)
 	case n.Type != html.ElementNode:
 		return nil
-	case n.Data == "svg" && n.Namespace == "svg":
-		return c.drawing(n)
 	case n.Namespace != "" || slices.Contains(dropped, n.Data):
 		c.Active = true
 		return nil
 	case n.Data == "input":
 		c.Controls = true
 		return checkbox(n)
-	}
-	attributes, known := elements[n.Data]
-	if !known {
+	case !known && !slices.Contains(elements, n.Data):
 		return c.children(n)
 	}
-	kept := &html.Node{Type: html.ElementNode, Data: n.Data, DataAtom: n.DataAtom}
+	kept := element(n.Data)
 	for _, a := range n.Attr {
-		if a.Namespace != "" || !slices.Contains(strings.Fields(attributes+" "+common), a.Key) {
+		if a.Namespace != "" || !slices.Contains(strings.Fields(more+" "+common), a.Key) {
 			c.Active = c.Active || strings.HasPrefix(a.Key, "on")
 		} else if value, ok := c.attribute(a); ok {
 			kept.Attr = append(kept.Attr, html.Attribute{Key: a.Key, Val: value})
 		}
 	}
-	c.style(n, kept)
+	if css := declarations(c.styles[attr(n, "id")] + attr(n, "style")); css != "" {
+		kept.Attr = append(kept.Attr, html.Attribute{Key: "style", Val: css})
+	}
 	switch n.Data {
 	case "img":
 		return c.image(n, kept)
@@ -133,10 +125,8 @@ func (c *cleaner) node(n *html.Node) []*html.Node {
 		c.Solid = true
 	case "code":
 		language, ok := strings.CutPrefix(attr(n, "class"), "language-")
-		if ok && c.Highlight != nil && n.Parent != nil && n.Parent.Data == "pre" {
-			block := element("span")
-			block.AppendChild(&html.Node{Type: html.RawNode, Data: c.Highlight(textOf(n), language)})
-			kept.AppendChild(block)
+		if ok && c.Highlight != nil && n.Parent.Data == "pre" {
+			kept.AppendChild(&html.Node{Type: html.RawNode, Data: c.Highlight(textOf(n), language)})
 			return []*html.Node{kept}
 		}
 	}
@@ -149,14 +139,6 @@ func (c *cleaner) node(n *html.Node) []*html.Node {
 	return []*html.Node{kept}
 }
 
-func (c *cleaner) children(n *html.Node) []*html.Node {
-	var all []*html.Node
-	for child := range n.ChildNodes() {
-		all = append(all, c.node(child)...)
-	}
-	return all
-}
-
 var (
 	plain = lazy.Regexp(`^[\w .,%#+-]*$`)
 	idish = lazy.Regexp(`^[^\s"'<>]{1,200}$`)
@@ -167,8 +149,6 @@ func (c *cleaner) attribute(a html.Attribute) (string, bool) {
 	switch a.Key {
 	case "href":
 		return c.link(a.Val)
-	case "src", "style": // see image and style
-		return "", false
 	case "alt", "title", "lang":
 		return a.Val, true
 	case "id", "name":
@@ -206,87 +186,48 @@ func (c *cleaner) link(to string) (string, bool) {
 	return to, true
 }
 
+var dataImage = lazy.Regexp(
+	`^\s*data:(image/(?:png|jpeg|gif|webp|svg\+xml))(?:;charset=[\w-]+)?;base64,([A-Za-z0-9+/=\s]+)$`)
+
 // image embeds a picture, or shows only the name of one outside the notebook.
 func (c *cleaner) image(n, kept *html.Node) []*html.Node {
-	src, alt := attr(n, "src"), attr(n, "alt")
-	uri := dataURI(src)
-	if uri == "" && c.Picture != nil {
+	src, uri := attr(n, "src"), ""
+	if of := dataImage().FindStringSubmatch(src); of != nil {
+		data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(of[2]), ""))
+		if err == nil {
+			uri = imageURI(of[1], data)
+		}
+	} else if c.Picture != nil {
 		uri = c.Picture(src)
 	}
 	if uri == "" {
-		text := "[picture: " + strings.TrimSpace(alt+" "+shortened(src)) + "]"
-		return []*html.Node{{Type: html.TextNode, Data: text}}
+		if runes := []rune(src); len(runes) > 100 {
+			src = string(runes[:100]) + "…"
+		}
+		return words("[picture: " + strings.TrimSpace(attr(n, "alt")+" "+src) + "]")
 	}
 	c.Solid = true
 	kept.Attr = append(kept.Attr, html.Attribute{Key: "src", Val: uri})
-	if alt == "" && !slices.ContainsFunc(kept.Attr,
-		func(a html.Attribute) bool { return a.Key == "alt" }) {
-		kept.Attr = append(kept.Attr, html.Attribute{Key: "alt", Val: "picture"})
-	}
 	return []*html.Node{kept}
-}
-
-func shortened(text string) string {
-	if runes := []rune(text); len(runes) > 100 {
-		return string(runes[:100]) + "…"
-	}
-	return text
-}
-
-// drawing converts an svg element to an image, in which scripts do not run.
-func (c *cleaner) drawing(n *html.Node) []*html.Node {
-	for name, space := range map[string]string{"xmlns": "http://www.w3.org/2000/svg",
-		"xmlns:xlink": "http://www.w3.org/1999/xlink"} {
-		// The parser represents "xmlns:xlink" as a namespaced attribute.
-		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool {
-			return a.Key == name || a.Namespace != "" && a.Namespace+":"+a.Key == name
-		})
-		n.Attr = append(n.Attr, html.Attribute{Key: name, Val: space})
-	}
-	slices.SortFunc(n.Attr, func(a, b html.Attribute) int { return strings.Compare(a.Key, b.Key) })
-	var b strings.Builder
-	if html.Render(&b, n) != nil {
-		return nil
-	}
-	c.Solid = true
-	img := element("img",
-		html.Attribute{Key: "src", Val: imageURI("image/svg+xml", []byte(b.String()))},
-		html.Attribute{Key: "alt", Val: "drawing"})
-	return []*html.Node{img}
-}
-
-// checkbox replaces the checkbox of a task list with text.
-func checkbox(n *html.Node) []*html.Node {
-	mark := "☐"
-	switch {
-	case attr(n, "type") != "checkbox":
-		return nil
-	case slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "checked" }):
-		mark = "☑"
-	}
-	return []*html.Node{{Type: html.TextNode, Data: mark}}
-}
-
-var dataImage = lazy.Regexp(
-	`^data:(image/(?:png|jpeg|gif|webp|svg\+xml))(?:;charset=[\w-]+)?;base64,([A-Za-z0-9+/=\s]+)$`)
-
-// dataURI returns src if it is the data URI of a picture, else "".
-func dataURI(src string) string {
-	parts := dataImage().FindStringSubmatch(strings.TrimSpace(src))
-	if parts == nil {
-		return ""
-	}
-	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(parts[2]), ""))
-	if err != nil {
-		return ""
-	}
-	return imageURI(parts[1], data)
 }
 
 // imageURI returns the data URI of a picture.
 func imageURI(mime string, data []byte) string {
 	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
 }
+
+// checkbox replaces the checkbox of a task list with text.
+func checkbox(n *html.Node) []*html.Node {
+	switch {
+	case attr(n, "type") != "checkbox":
+		return nil
+	case slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "checked" }):
+		return words("☑")
+	}
+	return words("☐")
+}
+
+func words(text string) []*html.Node { return []*html.Node{{Type: html.TextNode, Data: text}} }
 
 func attr(n *html.Node, key string) string {
 	for _, a := range n.Attr {
@@ -297,9 +238,8 @@ func attr(n *html.Node, key string) string {
 	return ""
 }
 
-func element(name string, attributes ...html.Attribute) *html.Node {
-	return &html.Node{Type: html.ElementNode, Data: name, DataAtom: atom.Lookup([]byte(name)),
-		Attr: attributes}
+func element(name string) *html.Node {
+	return &html.Node{Type: html.ElementNode, Data: name, DataAtom: atom.Lookup([]byte(name))}
 }
 
 // textOf returns the text below n.

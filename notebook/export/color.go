@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/alecthomas/chroma/v2"
+
+	"dsstar/notebook/lazy"
 )
 
 // lexers contains chroma's lexers for the languages of notebooks. Chroma's own package registers
@@ -27,91 +29,49 @@ var knownLexers = sync.OnceValue(func() []*chroma.RegexLexer {
 	return all
 })
 
-// lexerOf returns the lexer of a language; nil if there is none.
-func lexerOf(language string) *chroma.RegexLexer {
+// coloured matches chroma's classes that page.css knows, of some their first letters.
+var coloured = lazy.Regexp(`^(?:[kcsm]|ow$|n[bcdeft]$|bp$|fm$)`)
+
+// code returns code as HTML, highlighted if its language is known and it is not very long.
+func code(text, language string) string {
+	text = visible(text)
+	plain := html.EscapeString(text)
 	language = strings.ToLower(language)
-	if language == "ipython" || language == "ipython3" {
+	if strings.HasPrefix(language, "ipython") {
 		language = "python"
 	}
-	for _, l := range knownLexers() {
-		c := l.Config()
-		if strings.EqualFold(c.Name, language) || slices.Contains(c.Aliases, language) {
-			return l
-		}
+	i := slices.IndexFunc(knownLexers(), func(l *chroma.RegexLexer) bool {
+		return strings.EqualFold(l.Config().Name, language) ||
+			slices.Contains(l.Config().Aliases, language)
+	})
+	if i < 0 || len(text) > 200<<10 {
+		return plain
 	}
-	return nil
-}
-
-// tooLong is the maximum length of highlighted code, in bytes.
-const tooLong = 200 << 10
-
-// A piece is text with a CSS class; "" for none.
-type piece struct{ class, text string }
-
-// pieces splits code into classified tokens.
-func pieces(code, language string) []piece {
-	code = visible(code)
-	l := lexerOf(language)
-	if l == nil || len(code) > tooLong {
-		return []piece{{"", code}}
-	}
-	tokens, err := l.Tokenise(&chroma.TokeniseOptions{State: "root"}, code) // adds no line break
+	tokens, err := knownLexers()[i].Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
 	if err != nil {
-		return []piece{{"", code}}
+		return plain
 	}
-	var all []piece
-	length := 0
-	for _, token := range tokens.Tokens() {
-		class := classOf(token.Type)
-		if n := len(all); n > 0 && all[n-1].class == class {
-			all[n-1].text += token.Value
-		} else {
-			all = append(all, piece{class, token.Value})
+	var b, all strings.Builder
+	run, last := "", "" // the text with the last class
+	for _, t := range tokens.Tokens() {
+		all.WriteString(t.Value)
+		class := coloured().FindString(chroma.StandardTypes[t.Type])
+		if class != last {
+			span(&b, last, "", run)
+			run, last = "", class
 		}
-		length += len(token.Value)
+		run += t.Value
 	}
-	if length != len(code) {
-		return []piece{{"", code}} // never lose a character for colours
-	}
-	return all
-}
-
-// classOf returns the class of a token in page.css.
-func classOf(t chroma.TokenType) string {
-	switch {
-	case t.InSubCategory(chroma.KeywordConstant), t.InCategory(
-		chroma.Keyword), t == chroma.OperatorWord:
-		return "k"
-	case t.InCategory(chroma.Comment):
-		return "c"
-	case t.InSubCategory(chroma.LiteralString):
-		return "s"
-	case t.InSubCategory(chroma.LiteralNumber):
-		return "m"
-	}
-	switch t {
-	case chroma.NameBuiltin, chroma.NameBuiltinPseudo, chroma.NameException:
-		return "b"
-	case chroma.NameFunction, chroma.NameFunctionMagic, chroma.NameClass, chroma.NameDecorator:
-		return "f"
-	case chroma.NameTag:
-		return "k"
-	}
-	return ""
-}
-
-// code returns highlighted code as HTML.
-func code(text, language string) string {
-	var b strings.Builder
-	for _, p := range pieces(text, language) {
-		span(&b, p.class, "", p.text)
+	span(&b, last, "", run)
+	if all.String() != text {
+		return plain // never lose a character for colours
 	}
 	return b.String()
 }
 
 // span writes text with a class and a style, if any.
 func span(b *strings.Builder, class, style, text string) {
-	if class == "" && style == "" {
+	if class == "" && style == "" || text == "" {
 		b.WriteString(html.EscapeString(text))
 		return
 	}

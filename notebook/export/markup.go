@@ -13,6 +13,8 @@ import (
 	renderer "github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"dsstar/notebook/lazy"
 )
 
 // markdown parses the Markdown of notebooks: GitHub's dialect, with mathematics and HTML.
@@ -52,6 +54,12 @@ type mathematics struct{}
 
 func (mathematics) Trigger() []byte { return []byte{'$', '\\'} }
 
+// formula matches a formula at the beginning of a text and what follows. As in pandoc, "$5 or $6"
+// is none; nor is what a code span is part of.
+var formula = lazy.Regexp(`^(?:(\$\$[^$]*[^\s$][^$]*\$\$|` +
+	`\\begin\{(?s:.{1,40}?)\}(?s:.*)\\end\{[^}\n]*\})|` +
+	`(\$(?:[^\s$\x60\\]|\\[^\n])(?:[ \t]*(?:[^\s$\x60\\]|\\[^\n]))*\$)(?:[^0-9]|$))`)
+
 func (mathematics) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	number, begin := block.Position()
 	var ahead []byte // to the end of the paragraph, at most longFormula
@@ -61,62 +69,20 @@ func (mathematics) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.No
 		block.AdvanceLine()
 	}
 	block.SetPosition(number, begin)
-	n := formula(string(ahead))
-	if n == 0 {
+	found := formula().FindSubmatch(ahead)
+	if found == nil {
 		return nil
 	}
-	block.Advance(n)
-	class := "tex"
-	if ahead[0] == '\\' || ahead[1] == '$' {
-		class = "tex display"
+	tex, class := found[2], "tex"
+	if tex == nil {
+		tex, class = found[1], "tex display"
 	}
+	block.Advance(len(tex))
 	node := ast.NewString(
-		[]byte(`<code class="` + class + `">` + html.EscapeString(string(ahead[:n])) + `</code>`))
+		[]byte(`<code class="` + class + `">` + html.EscapeString(string(tex)) + `</code>`))
 	node.SetCode(true) // the text is HTML already
 	return node
 }
 
 // longFormula is the maximum length of a formula, in bytes.
 const longFormula = 2000
-
-// formula returns the length of the formula at the beginning of text; 0 if there is none. As
-// in pandoc, "$5 or $6" is not a formula.
-func formula(text string) int {
-	closer := "$"
-	switch {
-	case strings.HasPrefix(text, "$$"):
-		closer = "$$"
-	case strings.HasPrefix(text, `\begin{`):
-		name, _, ok := strings.Cut(text[len(`\begin{`):], "}")
-		if !ok {
-			return 0
-		}
-		closer = `\end{` + name + "}"
-	case strings.HasPrefix(text, `\`):
-		return 0
-	}
-	at := len(closer)
-	for range 5 { // dollar signs within
-		if at >= len(text) {
-			return 0
-		}
-		i := strings.Index(text[at:], closer)
-		if i < 0 {
-			return 0
-		}
-		inside, end := text[len(closer):min(len(text), max(len(closer), at+i))], at+i+len(closer)
-		if closer != "$" {
-			if strings.TrimSpace(inside) == "" {
-				return 0
-			}
-			return end
-		}
-		spaced := strings.TrimSpace(inside) != inside || inside == ""
-		number := end < len(text) && text[end] >= '0' && text[end] <= '9'
-		if !spaced && !number && !strings.HasSuffix(inside, `\`) && !strings.Contains(inside, "\n") {
-			return end
-		}
-		at = end
-	}
-	return 0
-}

@@ -54,7 +54,7 @@ func sample() *notebook.Notebook {
 
 func TestGolden(t *testing.T) {
 	script, commented := export.Script(sample())
-	if commented != 6 {
+	if commented != 5 {
 		t.Errorf("%d lines are comments", commented)
 	}
 	for name, got := range map[string]string{
@@ -77,9 +77,9 @@ func TestGolden(t *testing.T) {
 }
 
 func TestScriptOfOtherLanguages(t *testing.T) {
-	nb := of(code("%x <- 1"), code("y"))
+	nb := of(code("%xy <- 1"), code("y"))
 	for _, test := range []struct{ name, ext, wantExt, want string }{
-		{"R", ".r", ".r", "# %%\n%x <- 1\n\n\n# %%\ny\n"}, {"javascript", "", ".txt", "// %%\n%x <- 1\n\n\n// %%\ny\n"}, {"python", "../x", ".py", "# %%\n# %x <- 1\n\n\n# %%\ny\n"},
+		{"R", ".r", ".r", "# %%\n%xy <- 1\n\n\n# %%\ny\n"}, {"javascript", "", ".txt", "// %%\n%xy <- 1\n\n\n// %%\ny\n"}, {"python", "../x", ".py", "# %%\n# %xy <- 1\n\n\n# %%\ny\n"},
 	} {
 		nb.Metadata = map[string]any{"language_info": map[string]any{"name": test.name, "file_extension": test.ext}}
 		if script, _ := export.Script(nb); string(script) != test.want {
