@@ -224,51 +224,24 @@ func disclaim(ctx context.Context, nb *notebook.Notebook, key record.Key, folder
 // exportTarget returns the path of the export. It rejects an existing file that is not an
 // export unless the user names it, and always the notebook itself.
 func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, error) {
-	bad := func(hint usage.Hint, format string, args ...any) (string, error) {
-		return "", usage.New(fmt.Sprintf(format, args...), hint)
-	}
-	again := "dsstar export --to " + e.name + " %s -o "
-	target := out
-	switch out {
-	case "-":
+	if out == "-" {
 		return "", nil
-	case "":
-		ending := e.endings[0]
-		if e.name == "script" {
-			ending = export.Extension(nb)
-		}
-		target = strings.TrimSuffix(path, ".ipynb") + ending
-		if rerun.IsLink(target) { // the user has not named the link, and somebody else may have made it
-			return bad(usage.Shell("rm %s   # the link alone", target),
-				"%s is a link, and nothing is written through it", term.Printable(target))
-		}
 	}
-	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real // else the export would replace the link
+	ending := e.endings[0]
+	if e.name == "script" {
+		ending = export.Extension(nb)
 	}
-	dir := filepath.Dir(target)
-	info, err := os.Stat(target)
-	switch {
-	case os.IsNotExist(err):
-		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return bad(usage.Shell("mkdir -p %s", dir), "--out: there is no folder %s", term.Printable(dir))
-		}
-		return target, nil
-	case err != nil:
-		return bad(usage.Shell("ls -ld %s", dir), "--out: %v", err)
-	case info.IsDir():
-		return bad(usage.Shell(again+"%s", path, filepath.Join(target, "report"+e.endings[0])),
-			"--out: %s is a folder", term.Printable(target))
-	case !info.Mode().IsRegular():
-		return bad(usage.Shell(again+"-", path), "--out: %s is not a file", term.Printable(target))
+	target, there, err := usage.Target(out, strings.TrimSuffix(path, ".ipynb")+ending, "report"+e.endings[0])
+	if err != nil || there == nil {
+		return target, err
 	}
-	if from, err := os.Stat(path); err == nil && os.SameFile(from, info) {
-		return bad(usage.Shell(again+"-", path), "--out: %s is the notebook itself",
-			term.Printable(target))
+	if from, err := os.Stat(path); err == nil && os.SameFile(from, there) {
+		return "", usage.New(fmt.Sprintf("--out: %s is the notebook itself", term.Printable(target)),
+			usage.Again("--out", "-"))
 	}
 	if out == "" && !isExport(target) {
-		return bad(usage.Shell(again+"%s   # replaces it", path, target),
-			"%s is there already, and is no page or Markdown file of dsstar export", term.Printable(target))
+		return "", usage.New(term.Printable(target)+" is there already, and is no page or Markdown file of "+
+			"dsstar export", usage.Again("--out", target).Note("replaces it"))
 	}
 	return target, nil
 }

@@ -85,9 +85,6 @@ func causeOf(err error) (code int, text string, hints []usage.Hint) {
 	if f, ok := errors.AsType[*rerun.FailedError](err); ok {
 		return exitError, text, f.Hints
 	}
-	if c, ok := errors.AsType[*rerun.ChangedError](err); ok {
-		return exitNotVerified, c.Text, nil
-	}
 	if b, ok := errors.AsType[*ask.BudgetError](err); ok {
 		return exitBudget, text, []usage.Hint{usage.Again("--"+b.Flag,
 			"MORE").Note("or leave it out, for no limit")}

@@ -66,8 +66,8 @@ in printed tracebacks. Dates and times that cells print are compared.
 --round N runs one round of dsstar's notebook again. The session is rebuilt as it was
 when the round began (parameters, set-up, the accepted cells of the plan as it was).
 Then each attempt of the round runs on that state, failed ones too. Rounds that were
-dropped later can be run as well. Each attempt's outcome is printed; with --check its
-outputs are compared with the recorded ones.
+dropped later can be run as well. Whether an attempt ends as it did is printed; with
+--check its outputs are compared, too.
 
 --json prints one object instead:
   notebook, out  paths; out is the executed notebook ("": none)
@@ -84,11 +84,9 @@ outputs are compared with the recorded ones.
   answers        of dsstar's notebooks: for each question with an answer, in order,
                  question, same, was, is
   answer         the last of these
-With --round it is notebook, round, step, seconds, kernel as above, and
-  attempts       list of attempt (its number in the notebook), recorded and status
-                 (ok, error, timeout, died), error and text of its outputs now,
-                 verdict (same or differs; without --check: of the status),
-                 differences
+With --round also round and step, and checked has the attempts: attempt, its number in
+the notebook, and text, that of its outputs now. Without --check, verdict says only
+whether they end as they did.
 
 ` + exitHelp(rerunExits)
 

@@ -4,8 +4,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,86 +16,52 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// An outFile is the destination of the executed notebook. It is saved in the background while cells
-// run, so that a killed run leaves its outputs so far.
+// An outFile is the destination of the executed notebook. It is saved while cells run, so that a
+// killed run leaves its outputs so far.
 type outFile struct {
-	nb    *notebook.Notebook
-	shown string // as the user named it
-	path  string // of the file, with links resolved; "" for standard output
+	shown  string   // as the user named it; "": there is none
+	name   string   // in the folder; "": nothing is saved
+	folder *os.Root // held open, because cells may replace it
 
-	// the folder of path, held open because cells may replace it; nil for standard output
-	folder *os.Root
-
-	mu      sync.Mutex    // guards nb while it is saved
-	changed chan struct{} // holds a token if there is something to save
-	stop    chan struct{} // closed by finish
-	ended   chan struct{} // closed when background saving has ended
+	mu      sync.Mutex // guards what follows, and the notebook while it is saved
+	nb      *notebook.Notebook
+	next    *time.Timer   // saves again; nil: nothing has changed since
+	pause   time.Duration // before that
 	written bool          // at least once
+	ended   bool
 }
 
-// saveAgain is the minimum interval between saves in the background.
+// saveAgain is the minimum interval between saves while cells run.
 const saveAgain = 2 * time.Second
-
-// noOutFile is an outFile that writes nothing.
-func noOutFile(nb *notebook.Notebook) *outFile {
-	return &outFile{nb: nb, changed: make(chan struct{}, 1), stop: make(chan struct{}),
-		ended: make(chan struct{})}
-}
 
 // newOutFile checks that out is writable: "" stands for the notebook's path with another extension,
 // "-" for standard output.
 func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
-	o := noOutFile(nb)
-	o.shown = out
-	switch out {
-	case "-":
+	o := &outFile{nb: nb, shown: out}
+	if out == "-" {
 		return o, nil
-	case "":
-		o.shown = OutPath(path)
 	}
-	bad := func(hint usage.Hint, format string, args ...any) (*outFile, error) {
-		return nil, usage.New("--out: "+fmt.Sprintf(format, args...), hint)
+	if out == "" {
+		o.shown = outPath(path)
 	}
-	o.path = o.shown
-	// the user has not named the link, and somebody else may have made it
-	if out == "" && IsLink(o.path) {
-		return bad(usage.Shell("rm %s   # the link alone", o.path),
-			"%s is a link, and nothing is written through it", term.Printable(o.shown))
+	target, _, err := usage.Target(out, o.shown, filepath.Base(path))
+	if err != nil {
+		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(o.path); err == nil {
-		o.path = real // else the save would replace the link
-	}
-	dir := filepath.Dir(o.path)
-	info, err := os.Stat(o.path)
-	switch {
-	case err == nil && info.IsDir():
-		return bad(usage.Shell("dsstar rerun -o %s %s", filepath.Join(o.shown, filepath.Base(path)),
-			path), "%s is a folder", term.Printable(o.shown))
-	case err == nil && !info.Mode().IsRegular():
-		return bad(usage.Shell("dsstar rerun -o - %s", path), "%s is not a file", term.Printable(o.shown))
-	case err != nil && !os.IsNotExist(err):
-		return bad(usage.Shell("ls -ld %s", dir), "%v", err)
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return bad(usage.Shell("mkdir -p %s", dir), "there is no folder %s", term.Printable(dir))
-	}
+	dir := filepath.Dir(target)
 	if o.folder, err = os.OpenRoot(dir); err == nil {
 		err = tryWriting(o.folder)
 	}
 	if err != nil {
-		return bad(usage.Shell("ls -ld %s", dir), "cannot write to %s: %v", term.Printable(dir), err)
+		return nil, usage.New(fmt.Sprintf("--out: cannot write to %s: %v", term.Printable(dir), err),
+			usage.Shell("ls -ld %s", dir))
 	}
+	o.name = filepath.Base(target)
 	return o, nil
 }
 
-// OutPath is the default path of the executed notebook.
-func OutPath(path string) string { return strings.TrimSuffix(path, ".ipynb") + ".rerun.ipynb" }
-
-// IsLink reports whether path is a symbolic link.
-func IsLink(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode()&fs.ModeSymlink != 0
-}
+// outPath is the default path of the executed notebook.
+func outPath(path string) string { return strings.TrimSuffix(path, ".ipynb") + ".rerun.ipynb" }
 
 // tryWriting returns an error if no file can be created in the folder.
 func tryWriting(folder *os.Root) error {
@@ -109,48 +73,30 @@ func tryWriting(folder *os.Root) error {
 	return errors.Join(probe.Close(), folder.Remove(name))
 }
 
-// start begins to save in the background: once immediately, and then after changes.
-func (o *outFile) start() {
-	if o.path == "" {
-		close(o.ended)
-		return
-	}
-	o.changed <- struct{}{}
-	go func() {
-		defer close(o.ended)
-		for {
-			select {
-			case <-o.stop:
-				return
-			case <-o.changed:
-			}
-			begin := time.Now()
-			_ = o.save() // finish reports the error
-			select {
-			case <-o.stop:
-				return
-			case <-time.After(max(saveAgain, 10*time.Since(begin))): // save large notebooks less often
-			}
-		}
-	}()
-}
-
-// change calls do, which may change the notebook, and requests a save.
+// change calls do, which may change the notebook, and has it saved soon: the first time at once.
 func (o *outFile) change(do func()) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	do()
-	o.mu.Unlock()
-	select {
-	case o.changed <- struct{}{}:
-	default:
+	if o.name == "" || o.next != nil {
+		return
 	}
+	o.next = time.AfterFunc(o.pause, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if !o.ended {
+			begin := time.Now()
+			_ = o.save()                                                // finish reports the error
+			o.next, o.pause = nil, max(saveAgain, 10*time.Since(begin)) // large notebooks less often
+		}
+	})
 }
 
-// finish ends the saving in the background and saves the final notebook.
+// finish saves the final notebook.
 func (o *outFile) finish() error {
-	close(o.stop)
-	<-o.ended
-	if o.path == "" {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.ended = true; o.name == "" {
 		return nil
 	}
 	defer o.folder.Close()
@@ -161,26 +107,11 @@ func (o *outFile) finish() error {
 }
 
 func (o *outFile) save() error {
-	o.mu.Lock()
 	data, err := o.nb.Encode()
-	o.mu.Unlock()
-	if err != nil {
-		return err
+	if err == nil {
+		// Cells may write there: a link in its place is replaced, not followed.
+		err = disk.WriteFileIn(o.folder, o.name, data)
 	}
-	// Cells may write there: a link in its place is replaced, not followed.
-	if err := disk.WriteFileIn(o.folder, filepath.Base(o.path), data); err != nil {
-		return err
-	}
-	o.written = true
-	return nil
-}
-
-// print writes the notebook to standard output.
-func (o *outFile) print(stdout io.Writer) error {
-	data, err := o.nb.Encode()
-	if err != nil {
-		return err
-	}
-	_, err = stdout.Write(data)
+	o.written = o.written || err == nil
 	return err
 }

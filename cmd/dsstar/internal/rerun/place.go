@@ -1,8 +1,6 @@
 package rerun
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,7 +13,6 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -211,59 +208,11 @@ func (p *place) moved(outputs []notebook.Output) []notebook.Output {
 	return notebook.Moved(outputs, p.dir, p.home)
 }
 
-// cellRecord is dsstar's metadata of a cell.
-type cellRecord struct {
-	Role  string
-	Round int
-	Part  int // the number of the question, from 1
-}
-
-func recordOf(c notebook.Cell) cellRecord {
-	meta, _ := c.Metadata["dsstar"].(map[string]any)
-	role, _ := meta["role"].(string)
-	number := func(name string) int {
-		n, _ := meta[name].(json.Number)
-		i, _ := n.Int64()
-		return int(i)
-	}
-	return cellRecord{role, number("round"), max(1, number("part"))}
-}
-
-// sameAnswer compares the answer to a question with the recorded one.
-type sameAnswer struct {
-	Question string `json:"question"`
-	Same     bool   `json:"same"`
-	Was      string `json:"was"`
-	Is       string `json:"is"` // "": there is none
-
-	part int // the number of the question, from 1
-}
-
-// String is one line.
-func (s sameAnswer) String() string {
-	one := func(text string) string { return cmp.Or(term.Fit(term.Printed(text), 200), "nothing") }
-	if s.Same {
-		return "same: " + one(s.Is)
-	}
-	return "differs: was " + one(s.Was) + ", is " + one(s.Is)
-}
-
-// answerLines formats the answers; several are numbered.
-func answerLines(answers []sameAnswer) (lines []string) {
-	for _, is := range answers {
-		label := "answer  "
-		if len(answers) > 1 {
-			label = fmt.Sprintf("answer %d", is.part)
-		}
-		lines = append(lines, label+" "+is.String())
-	}
-	return lines
-}
-
 // box returns the sandbox of the cells: they can read the notebook's folder and the data, and
 // those of dsstar's own notebooks can write to their temporary folder.
-func (a *Runner) box(s *configs.Settings, place *place, p *progress.Progress) (sandbox.Box, error) {
-	b, why, err := a.Box(s)
+func (r *rerun) box(s *configs.Settings) (sandbox.Box, error) {
+	place, p := r.place, r.doing
+	b, why, err := r.Box(s)
 	if err != nil {
 		return b, err
 	}
@@ -280,7 +229,7 @@ func (a *Runner) box(s *configs.Settings, place *place, p *progress.Progress) (s
 	for _, path := range append(slices.Clone(place.linked), place.data) {
 		switch path := disk.RealPath(path); {
 		case path == "":
-		case place.given || !a.Private(path):
+		case place.given || !r.Private(path):
 			b.Read = append(b.Read, path)
 		case b.Tier.Confines():
 			p.Warn("the notebook's data, %s, are hidden or the system's: cells read them only "+

@@ -1,3 +1,5 @@
+// Package rerun executes notebooks in fresh kernels, saves the results while cells run, and
+// compares the outputs with the recorded ones.
 package rerun
 
 import (
@@ -5,8 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -50,8 +52,8 @@ type Flags struct {
 // ErrDiffers is returned by a check that has found and printed a difference.
 var ErrDiffers = errors.New("the outputs differ")
 
-// Run executes the notebook nb, which is at path. All arguments are checked before anything is set
-// up.
+// Run executes the notebook nb, which is at path, or a round of it. All arguments are checked before
+// anything is set up.
 func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, flags Flags,
 	s *configs.Settings) error {
 	begin := time.Now()
@@ -63,35 +65,31 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 		return err
 	}
 	defer place.close()
-	if flags.Round != nil {
-		return a.round(ctx, path, nb, place, flags, s)
+	r := &rerun{Runner: a, Flags: flags, place: place, nb: nb, out: &outFile{nb: nb}, shows: map[string][]int{},
+		result: Result{Notebook: path, Incomplete: []incompleteCell{}}}
+	switch {
+	case flags.Round != nil:
+		r.steps, err = r.roundSteps()
+	case !flags.Check || flags.Out != "":
+		r.out, err = newOutFile(path, flags.Out, nb)
 	}
-	out := noOutFile(nb)
-	if !flags.Check || flags.Out != "" {
-		if out, err = newOutFile(path, flags.Out, nb); err != nil {
-			return err
-		}
-	}
-	p := a.Progress(flags.Quiet)
-	defer p.Stop()
-	k, spec, err := a.start(ctx, path, nb, place, s, p, kernel.Options{
-		Dir: place.dir, Env: place.env, CellTimeout: flags.Timeout, Outputs: kernel.Outputs{Secrets: a.SecretTexts()},
-	})
 	if err != nil {
 		return err
 	}
-	defer k.Close()
-	completeSpec(nb, spec)
-	r := newRerun(a, path, place, out, flags)
-	r.begin, r.k = begin, k
-	if flags.Check {
-		r.doing = p
-	} else {
-		p.Stop()
+	if flags.Round == nil {
+		r.steps = r.notebookSteps()
 	}
+	r.doing = a.Progress(flags.Quiet)
+	defer r.doing.Stop()
+	if err := r.open(ctx, s); err != nil {
+		return err
+	}
+	defer r.k.Close()
+	r.show = a.newTranscript()
 	err = r.run(ctx)
-	p.Stop()
-	return a.conclude(r, err)
+	r.result.Seconds = time.Since(begin).Seconds()
+	r.doing.Stop()
+	return r.conclude(err)
 }
 
 // refuse rejects flags that contradict each other or the notebook.
@@ -101,7 +99,7 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 		return usage.New("--json and --out - both need standard output", usage.Again("--json").But("out"))
 	case f.Check && f.Out == "-":
 		return usage.New("--check and --out - both need standard output",
-			usage.Again("--out", OutPath(path)))
+			usage.Again("--out", outPath(path)))
 	case f.Round != nil && f.Out != "":
 		return usage.New("--round writes no notebook: --out has no effect", usage.Without("out"))
 	case f.Round != nil && len(f.Parameters) > 0:
@@ -112,38 +110,50 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 	case math.IsNaN(f.Tolerance) || f.Tolerance < 0 || f.Tolerance >= 1:
 		return usage.New("--tolerance must be at least 0 and less than 1",
 			usage.Again("--tolerance", "1e-6"))
-	case f.Check && f.Round == nil &&
-		!slices.ContainsFunc(slices.Collect(maps.Values(recordedRuns(nb))), cellRun.ran):
+	case f.Check && f.Round == nil && !slices.ContainsFunc(nb.Cells,
+		func(c notebook.Cell) bool { return recordedRun(c) != nil }):
 		return usage.New(fmt.Sprintf("%s has no outputs to compare", term.Printable(path)),
 			usage.Without("check").Note("makes a notebook that has"))
 	}
 	return nil
 }
 
-// start starts the kernel for the notebook. The caller must close it.
-func (a *Runner) start(ctx context.Context, path string, nb *notebook.Notebook, place *place,
-	s *configs.Settings, p *progress.Progress,
-	o kernel.Options) (*checkpoint.Session, kernel.Spec, error) {
+// open starts the kernel. The caller must close it.
+func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 	for _, w := range s.Warnings {
-		p.Warn("%s", w)
+		r.doing.Warn("%s", w)
 	}
-	for _, source := range files.Databases(place.runOf(nb).Task.Sources) {
-		p.Paste("data     %s", source)
+	for _, source := range files.Databases(r.place.runOf(r.nb).Task.Sources) {
+		r.doing.Paste("data     %s", source)
 	}
-	spec, err := a.spec(ctx, path, nb, s, p)
+	spec, err := r.spec(ctx, s)
 	if err != nil {
-		return nil, spec, err
+		return err
 	}
-	p.Wait("starting the kernel")
-	box, err := a.box(s, place, p)
+	r.doing.Wait("starting the kernel")
+	box, err := r.box(s)
 	if err != nil {
-		return nil, spec, err
+		return err
 	}
-	o.Spec, o.StartTimeout, o.Sandbox = withoutHistory(spec), s.StartTimeout, box
-	if o.Scratch == "" { // it never goes back
-		k, err := site.Begin(ctx, o, checkpoint.Options{})
-		return k, spec, err
+	o := kernel.Options{Dir: r.place.dir, Env: r.place.env, CellTimeout: r.Timeout, Spec: withoutHistory(spec),
+		StartTimeout: s.StartTimeout, Sandbox: box, Outputs: kernel.Outputs{Secrets: r.SecretTexts()}}
+	if r.Round == nil { // it never goes back
+		r.k, err = site.Begin(ctx, o, checkpoint.Options{})
+	} else {
+		if o.Scratch = filepath.Join(r.place.dir, "files"); o.CellTimeout == 0 {
+			o.CellTimeout = s.CellTimeout // as in the run, where an attempt may have timed out
+		}
+		r.k, err = r.Start(ctx, o, checkpoint.Options{MaxMemory: box.Limits.Memory / 4 * 3}, s)
 	}
-	k, err := a.Start(ctx, o, checkpoint.Options{MaxMemory: box.Limits.Memory / 4 * 3}, s)
-	return k, spec, err
+	if err != nil {
+		return err
+	}
+	info := r.k.Info()
+	if info.Language != nil {
+		r.nb.Metadata["language_info"] = info.Language
+	}
+	r.result.Kernel.Name = info.Name
+	r.result.Kernel.Language, _ = info.Language["name"].(string)
+	r.result.Kernel.Version, _ = info.Language["version"].(string)
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -14,15 +13,14 @@ import (
 )
 
 // spec returns the kernel to start for the notebook.
-func (a *Runner) spec(ctx context.Context, path string, nb *notebook.Notebook,
-	s *configs.Settings, p *progress.Progress) (kernel.Spec, error) {
-	named, language := kernelOf(nb)
+func (r *rerun) spec(ctx context.Context, s *configs.Settings) (kernel.Spec, error) {
+	named, language := kernelOf(r.nb)
 	switch {
 	case s.Python != "" && s.Kernel != "":
 		return kernel.Spec{}, usage.New("--python and --kernel cannot be combined",
 			usage.Without("python"), usage.Without("kernel"))
 	case s.Kernel != "":
-		return a.findKernel(s.Kernel, path)
+		return r.findKernel(s.Kernel)
 	case !isPython(language):
 		name := named
 		if name == "" {
@@ -33,19 +31,19 @@ func (a *Runner) spec(ctx context.Context, path string, nb *notebook.Notebook,
 			usage.Again("--kernel", name), usage.Shell("jupyter kernelspec list"))
 	case s.Python != "":
 		// only the user knows what else the notebook needs
-		return a.OwnPython(ctx, s, s.Python, []string{"ipykernel"})
+		return r.OwnPython(ctx, s, s.Python, []string{"ipykernel"})
 	}
 	if named != "" && !strings.EqualFold(named, "python3") {
-		spec, err := kernel.FindSpec(named, a.Lookup())
+		spec, err := kernel.FindSpec(named, r.Lookup())
 		if err == nil && isPython(spec.Language) {
-			p.Say("kernel   %s, which the notebook names", term.Printable(spec.Name))
+			r.doing.Say("kernel   %s, which the notebook names", term.Printable(spec.Name))
 			return spec, nil
 		}
-		p.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here",
+		r.doing.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here",
 			term.Printable(named))
 	}
-	p.Wait("setting up Python")
-	return a.Spec(ctx, s, func(line string) { p.Say("set-up   %s", line) })
+	r.doing.Wait("setting up Python")
+	return r.Spec(ctx, s, func(line string) { r.doing.Say("set-up   %s", line) })
 }
 
 // kernelOf returns the notebook's kernelspec and language; "" if it names none.
@@ -59,33 +57,19 @@ func kernelOf(nb *notebook.Notebook) (name, language string) {
 	return name, language
 }
 
-// completeSpec adds missing required fields to the notebook's kernelspec. Like nbclient it adds no
-// kernelspec.
-func completeSpec(nb *notebook.Notebook, spec kernel.Spec) {
-	of, ok := nb.Metadata["kernelspec"].(map[string]any)
-	if !ok {
-		return
-	}
-	for key, value := range map[string]string{"name": spec.Name, "display_name": spec.DisplayName} {
-		if _, ok := of[key].(string); !ok {
-			of[key] = value
-		}
-	}
-}
-
 func isPython(language string) bool {
 	return language == "" || strings.EqualFold(language, "python") ||
 		strings.EqualFold(language, "python3") || strings.EqualFold(language, "ipython")
 }
 
 // findKernel finds the kernelspec that the user named, in any language.
-func (a *Runner) findKernel(name, path string) (kernel.Spec, error) {
-	spec, err := kernel.FindSpec(name, a.Lookup())
+func (r *rerun) findKernel(name string) (kernel.Spec, error) {
+	spec, err := kernel.FindSpec(name, r.Lookup())
 	if err != nil {
 		return spec, usage.New(fmt.Sprintf("--kernel: %v", err), usage.Shell("jupyter kernelspec list"),
 			usage.Without("kernel"))
 	}
-	if _, err := spec.Program(a.Env); err != nil {
+	if _, err := spec.Program(r.Env); err != nil {
 		return spec, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err),
 			usage.Shell("jupyter kernelspec list"))
 	}

@@ -12,34 +12,27 @@ import (
 
 // A transcript shows the cells and their outputs on stderr as they run.
 type transcript struct {
-	w       *term.LazyWriter
-	quiet   bool
-	colours bool
-	width   func() int
+	w     *term.LazyWriter
+	quiet bool // but for the error that ends the run
+	width func() int
 
 	clean  term.Cleaner
-	broken bool // the last line has no line break yet
-	count  int  // of the current cell
-	raises bool // its exceptions are expected
-	held   []notebook.Output
+	broken bool            // the last line has no line break yet
 	seen   map[string]bool // display ids
 }
 
-func (a *Runner) newTranscript(quiet bool) *transcript {
-	t := &transcript{w: term.NewLazyWriter(a.Stderr), quiet: quiet, width: func() int { return 100 },
+func (a *Runner) newTranscript() *transcript {
+	t := &transcript{w: term.NewLazyWriter(a.Stderr), width: func() int { return 100 },
 		seen: map[string]bool{}}
-	t.colours = a.Terminal && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 	if a.Terminal {
 		t.width = a.Width
+		t.clean.Colours = a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
 	}
-	t.clean.Colours = t.colours
 	return t
 }
 
 // cell begins a cell.
-func (t *transcript) cell(count int, source string, mayRaise bool) {
-	t.count, t.raises, t.held = count, mayRaise, nil
-	t.clean = term.Cleaner{Colours: t.colours}
+func (t *transcript) cell(count int, source string) {
 	t.say("%s", term.Fit(fmt.Sprintf("In [%d]: %s", count, firstLine(source)), t.width()-1))
 }
 
@@ -66,50 +59,34 @@ func (t *transcript) put(text string) {
 
 // endLine ends the line and resets colours.
 func (t *transcript) endLine() {
-	if end := t.clean.Reset(); end != "" {
-		t.w.Write(end)
-	}
+	end := t.clean.Reset()
 	if t.broken {
-		t.w.Write("\n")
-		t.broken = false
+		end += "\n"
+	}
+	if t.broken = false; end != "" {
+		t.w.Write(end)
 	}
 }
 
-// output shows one output. failure shows exceptions that end the run.
+// output shows one output as it arrives. Exceptions are shown when their cell ends.
 func (t *transcript) output(o notebook.Output) {
 	switch {
-	case o.Type == notebook.ErrorOutput && !t.raises:
-		t.held = append(t.held, o)
-	case t.quiet:
+	case t.quiet || o.Type == notebook.ErrorOutput:
 	case o.Type == notebook.Stream:
 		t.put(t.clean.Text(o.Text))
-	case o.Type == notebook.ErrorOutput:
-		t.traceback(o)
 	case o.DisplayID != "" && t.seen[o.DisplayID]: // usually an update of a progress bar
 	default:
 		t.seen[o.DisplayID] = true
-		label := ""
-		if o.Type == notebook.ExecuteResult {
-			label = fmt.Sprintf("Out[%d]: ", o.ExecutionCount)
-		}
 		text := shown(o.Data)
-		if label != "" && strings.Contains(text, "\n") {
-			label = strings.TrimSpace(label) + "\n"
+		if o.Type == notebook.ExecuteResult {
+			label := fmt.Sprintf("Out[%d]: ", o.ExecutionCount)
+			if strings.Contains(text, "\n") {
+				label = strings.TrimSpace(label) + "\n"
+			}
+			text = label + text
 		}
-		t.endLine()
-		t.put(label + t.clean.Text(text))
-		t.endLine()
+		t.line(t.clean.Text(text))
 	}
-}
-
-// late shows outputs that arrived after their cells had ended.
-func (t *transcript) late(outputs []notebook.Output) {
-	expected := t.raises
-	t.raises = true // they do not end the run
-	for _, o := range outputs {
-		t.output(o)
-	}
-	t.raises = expected
 }
 
 // end ends a cell after which the run continues.
@@ -117,10 +94,7 @@ func (t *transcript) end(x notebook.Execution) {
 	if t.quiet {
 		return
 	}
-	for _, o := range t.held { // displayed by the cell, not raised
-		t.traceback(o)
-	}
-	t.endLine()
+	t.errors(x)
 	if x.Reason != "" {
 		t.say("         %s", term.Printed(x.Reason))
 	}
@@ -129,25 +103,28 @@ func (t *transcript) end(x notebook.Execution) {
 	}
 }
 
-func (t *transcript) traceback(o notebook.Output) {
-	text := strings.Join(o.Traceback, "\n")
-	if text == "" {
-		text = o.EName + ": " + o.EValue
+// errors shows the tracebacks of a cell.
+func (t *transcript) errors(x notebook.Execution) {
+	t.endLine()
+	for _, o := range x.Outputs {
+		if o.Type != notebook.ErrorOutput {
+			continue
+		}
+		text := strings.Join(o.Traceback, "\n")
+		if text == "" {
+			text = o.EName + ": " + o.EValue
+		}
+		t.line(t.clean.Text(text))
 	}
-	t.endLine()
-	t.clean.Reset()
-	t.put(t.clean.Text(text))
-	t.endLine()
 }
 
 // failure shows the error of the cell that ended the run, after the cell's first lines unless
 // IPython's traceback shows those that failed.
-func (t *transcript) failure(title, source string) {
+func (t *transcript) failure(title, source string, x notebook.Execution) {
+	const most = 9
 	t.line(title)
-	if !slices.ContainsFunc(t.held, func(o notebook.Output) bool {
-		return strings.Contains(notebook.StripANSI(strings.Join(o.Traceback, "\n")), "Cell In[")
-	}) {
-		const most = 9
+	e, _ := x.Error()
+	if !strings.Contains(notebook.StripANSI(strings.Join(e.Traceback, "\n")), "Cell In[") {
 		lines := strings.Split(strings.Trim(source, "\n"), "\n")
 		if len(lines) > most {
 			lines = append(lines[:most], "…")
@@ -156,10 +133,7 @@ func (t *transcript) failure(title, source string) {
 			t.line(term.Cut("    "+term.Printed(line), t.width()-1))
 		}
 	}
-	for _, o := range t.held {
-		t.traceback(o)
-	}
-	t.endLine()
+	t.errors(x)
 }
 
 func (t *transcript) close() {
@@ -179,24 +153,23 @@ func shown(data notebook.MIMEBundle) string {
 	note := ""
 	for _, mime := range slices.Sorted(maps.Keys(data)) {
 		kind, _, _ := strings.Cut(mime, "/")
-		media := kind == "image" || kind == "video" || kind == "audio" || mime == "application/pdf"
-		if note == "" && (media || !hasText) {
-			note = "<" + mime + ">"
+		isMedia := kind == "image" || kind == "video" || kind == "audio"
+		if note == "" && (isMedia || !hasText) {
+			note = "<" + mime + "> "
 		}
 	}
-	whole := text
-	if len(text) > shownBytes {
-		text = strings.ToValidUTF8(text[:shownBytes], "")
+	lines := strings.SplitN(text[:min(len(text), shownBytes)], "\n", shownLines+1)
+	if len(lines) > shownLines || len(text) > shownBytes {
+		lines = append(lines[:min(len(lines), shownLines)], "…")
 	}
-	if lines := strings.SplitAfterN(text, "\n", shownLines+1); len(lines) > shownLines {
-		text = strings.Join(lines[:shownLines], "")
+	return strings.TrimRight(strings.ToValidUTF8(note+strings.Join(lines, "\n"), ""), "\n ")
+}
+
+// firstLine returns the first non-empty line of a cell, with … if there are more.
+func firstLine(source string) string {
+	first, more, _ := strings.Cut(strings.TrimSpace(source), "\n")
+	if strings.TrimSpace(more) != "" {
+		first += " …"
 	}
-	if len(text) < len(whole) {
-		text = strings.TrimSuffix(text, "\n") + "\n…"
-	}
-	text = strings.TrimRight(text, "\n")
-	if note != "" && text != "" {
-		note += " "
-	}
-	return note + text
+	return term.Printed(first)
 }

@@ -1,3 +1,0 @@
-// Package rerun executes notebooks in fresh kernels, saves the results while cells run, and
-// compares the outputs with the recorded ones.
-package rerun

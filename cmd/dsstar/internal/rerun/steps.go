@@ -1,0 +1,132 @@
+package rerun
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"dsstar/agent/page"
+	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook"
+	"dsstar/notebook/human"
+)
+
+// A step is a cell to run, with what is expected of it.
+type step struct {
+	cell     int    // position in the notebook; -1: it is of a round
+	id       string // of that cell
+	source   string // what is shown of the code
+	code     string // what runs
+	attempt  int    // of the round, by its number in the notebook; 0: none
+	base     bool   // a cell before the attempts, all of which begin after it
+	mayRaise bool   // the run goes on after an exception
+
+	was *notebook.Execution // as recorded; nil: it did not run
+	is  *notebook.Execution // nil: it did not run, or not yet
+}
+
+// runs reports whether a cell is run.
+func runs(c notebook.Cell) bool {
+	return c.Type == notebook.Code && !slices.Contains(c.Tags(), "skip-execution")
+}
+
+// recordedRun returns the recorded execution of a cell, or nil.
+func recordedRun(c notebook.Cell) *notebook.Execution {
+	if c.ExecutionCount == 0 && len(c.Outputs) == 0 {
+		return nil
+	}
+	x := notebook.Execution{Status: notebook.OK, Count: c.ExecutionCount, Outputs: c.Outputs}
+	if _, raised := x.Error(); raised {
+		x.Status = notebook.Raised
+	}
+	return &x
+}
+
+// notebookSteps returns the cells of the notebook. Their outputs are removed from it, so that an
+// unfinished one shows nothing of an earlier run.
+func (r *rerun) notebookSteps() (steps []*step) {
+	delete(r.nb.Metadata, "widgets") // states that end with their kernel
+	for i := range r.nb.Cells {
+		c := &r.nb.Cells[i]
+		if !runs(*c) {
+			continue
+		}
+		s := &step{cell: i, id: c.ID, source: c.Source, code: c.Source, was: recordedRun(*c)}
+		if other, ok := r.place.code[i]; ok {
+			s.code = other
+		}
+		// A check goes on where the recorded run had an exception.
+		s.mayRaise = r.AllowErrors || slices.Contains(c.Tags(), "raises-exception") ||
+			r.Check && s.was != nil && s.was.Status == notebook.Raised
+		if strings.TrimSpace(c.Source) != "" {
+			steps = append(steps, s)
+		}
+		c.Outputs, c.ExecutionCount = nil, 0
+		delete(c.Metadata, "execution") // times of an earlier run
+	}
+	return steps
+}
+
+// roundSteps returns the cells before a round and its attempts.
+func (r *rerun) roundSteps() (steps []*step, err error) {
+	path, n := r.result.Notebook, *r.Round
+	if !r.place.own {
+		return nil, usage.New(fmt.Sprintf("--round: %s was not written by dsstar and has no rounds",
+			term.Printable(path)), usage.Without("round"))
+	}
+	t, err := page.Read(r.nb)
+	if err != nil {
+		return nil, err
+	}
+	if r.place.data != "" {
+		t.Task.Data = r.place.data
+	} else if !filepath.IsAbs(t.Task.Data) {
+		t.Task.Data = filepath.Join(r.place.home, t.Task.Data)
+	}
+	round, cells, ok := t.At(n)
+	if rounds := t.RoundsTaken(); n < 1 || n > rounds {
+		last := usage.Again("--round", strconv.Itoa(rounds))
+		if rounds == 0 {
+			last = usage.Without("round")
+		}
+		return nil, usage.New(fmt.Sprintf("--round: the run has only %s, not %d",
+			human.Plural(rounds, "round"), n), last)
+	}
+	for _, code := range cells {
+		steps = append(steps, &step{cell: -1, source: code, code: code, base: true})
+	}
+	for i, a := range round.Attempts {
+		if !a.NotRun() {
+			steps = append(steps, &step{cell: -1, source: a.Code, code: a.Code, attempt: i + 1, mayRaise: true,
+				was: &a.Execution})
+		}
+	}
+	if !ok || len(steps) == len(cells) {
+		return nil, usage.New(fmt.Sprintf("--round: no cell ran in round %d", n),
+			usage.Again("--check").But("round"))
+	}
+	r.result.Round, r.result.Step = n, round.Step
+	return steps, nil
+}
+
+// cellRecord is dsstar's metadata of a cell.
+type cellRecord struct {
+	Role  string
+	Round int
+	Part  int // the number of the question, from 1
+}
+
+func recordOf(c notebook.Cell) cellRecord {
+	meta, _ := c.Metadata["dsstar"].(map[string]any)
+	role, _ := meta["role"].(string)
+	number := func(name string) int {
+		n, _ := meta[name].(json.Number)
+		i, _ := n.Int64()
+		return int(i)
+	}
+	return cellRecord{role, number("round"), max(1, number("part"))}
+}
