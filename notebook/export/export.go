@@ -148,7 +148,7 @@ func (w *writer) outputs(c *notebook.Cell) (all []block) {
 }
 
 func (w *writer) title() string {
-	for _, title := range []string{w.cleaner.Heading, w.options.Title} {
+	for _, title := range []string{w.Title, w.options.Title} {
 		if title = strings.Join(strings.Fields(visible(title)), " "); title != "" {
 			return title
 		}

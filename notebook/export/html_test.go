@@ -226,7 +226,7 @@ func TestTitle(t *testing.T) {
 		nb   *notebook.Notebook
 		want string
 	}{
-		{of(text("words"), text("## A <b>&amp;</b> *b*")), "A &amp; b"}, {of(code("# x")), "T"}, {of(), "T"},
+		{of(text("words"), text("## A <b>&amp;</b> *b*"), text("# B"), text("c")), "A &amp; b"}, {of(code("# x")), "T"}, {of(), "T"},
 	} {
 		whole := string(export.HTML(test.nb, export.Options{Title: "T"}))
 		want(t, whole, "<title>"+test.want+"</title>")
