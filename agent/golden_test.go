@@ -24,8 +24,8 @@ import (
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/rewind"
 	"dsstar/notebook"
 )
 
@@ -312,7 +312,7 @@ func TestNothingStaleReal(t *testing.T) {
 }
 
 func newRealKernels(t *testing.T) realKernels {
-	k := realKernels{spec: must(checkpoint.Spec(kernel.PythonSpec(pyenvtest.Python(t)), t.TempDir()))}
+	k := realKernels{spec: must(rewind.Spec(kernel.PythonSpec(pyenvtest.Python(t)), t.TempDir()))}
 	k.answer, k.python = filepath.Join(t.TempDir(), "answer"), pyenvtest.Python(t)
 	k.prelude = "import builtins, os, types\nbuiltins.agreed = lambda: open(" + brief.Python(k.answer) + ").read()\n" +
 		"builtins.save = lambda name, value: open(name, 'w').write(str(value))\n" +
@@ -355,7 +355,7 @@ func (k realKernels) open(ctx context.Context, _ agent.Purpose, dir string) (age
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.New(started, checkpoint.Options{Branches: true}), nil
+	return rewind.New(started, rewind.Options{Branches: true}), nil
 }
 
 func (k realKernels) run(ctx context.Context, dir string, _ time.Duration) (notebook.Execution, error) {

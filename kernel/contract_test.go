@@ -115,7 +115,7 @@ func TestContractOfCheckpoints(t *testing.T) {
 	w.test(t)
 }
 
-// checkpointSpec returns the spec of a kernel with checkpoints, as package checkpoint does.
+// checkpointSpec returns the spec of a kernel with checkpoints, as package rewind does.
 func checkpointSpec(t testing.TB) Spec {
 	t.Helper()
 	if runtime.GOOS != "linux" {

@@ -50,7 +50,7 @@
 //
 // There are no kernel provisioners, no CURVE encryption and no widgets: comm messages are ignored,
 // and [Kernel.Send] sends some. Kernels are not confined unless [Options.Sandbox] is set: package
-// sandbox has one for Linux. They do not go back to earlier states: package checkpoint does
+// sandbox has one for Linux. They do not go back to earlier states: package rewind does
 // that. This package imports neither.
 //
 // # Layers

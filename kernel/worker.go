@@ -8,7 +8,7 @@ import (
 
 // The kernel undokernel (undokernel/README.md) is an ipykernel whose cells run in a worker process.
 // If only the worker ends, the kernel stays, and a client may have it continue from an earlier
-// state, with a request of package checkpoint. To this package it is a kernel that has died and
+// state, with a request of package rewind. To this package it is a kernel that has died and
 // that may live again.
 
 // undokernel is the module of that kernel, and the feature that it announces.

@@ -20,9 +20,9 @@ import (
 
 	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/rewind"
 )
 
 // These tests look at runs as a person does: in JupyterLab, in a browser. Their screenshots are
@@ -74,7 +74,7 @@ func startLab(t *testing.T, env map[string]string) *lab {
 	spec.Env = map[string]string{}
 	if runtime.GOOS == "linux" { // the one place that uses checkpoints
 		var err error
-		if spec, err = checkpoint.Spec(spec, t.TempDir()); err != nil {
+		if spec, err = rewind.Spec(spec, t.TempDir()); err != nil {
 			t.Fatal(err)
 		}
 	}

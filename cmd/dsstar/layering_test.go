@@ -31,7 +31,7 @@ func arrows() map[string][]string {
 }
 
 // TestLayering checks the packages' imports against testdata/arrows.txt: agent and kernel do not
-// import each other, kernel imports neither sandbox nor checkpoint, and only its owner imports a
+// import each other, kernel imports neither sandbox nor rewind, and only its owner imports a
 // library.
 func TestLayering(t *testing.T) {
 	type pkg struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
+	"dsstar/kernel/rewind"
 	"dsstar/notebook"
 )
 
@@ -48,14 +48,14 @@ func checkpointRows() (all []row) {
 }
 
 // begin starts a kernel in its own folder.
-func (b *bench) begin(ctx context.Context, checkpoints bool) (*checkpoint.Session, error) {
+func (b *bench) begin(ctx context.Context, checkpoints bool) (*rewind.Session, error) {
 	dir, err := os.MkdirTemp(b.dir, "session-")
 	if err != nil {
 		return nil, err
 	}
 	o := kernel.Options{Spec: kernel.PythonSpec(b.python), Dir: dir, Scratch: dir, Env: os.Environ()}
 	if checkpoints {
-		if o.Spec, err = checkpoint.Spec(o.Spec, filepath.Join(b.dir, "kernels")); err != nil {
+		if o.Spec, err = rewind.Spec(o.Spec, filepath.Join(b.dir, "kernels")); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +63,7 @@ func (b *bench) begin(ctx context.Context, checkpoints bool) (*checkpoint.Sessio
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.New(started, checkpoint.Options{Copies: dir + "-copies"}), nil
+	return rewind.New(started, rewind.Options{}), nil
 }
 
 // ran returns the error of an execution, or of a cell that failed.
@@ -106,7 +106,7 @@ func (s session) measure(ctx context.Context, b *bench) (result, error) {
 }
 
 // back runs a cell that fails and measures going back, until the next result.
-func (s session) back(ctx context.Context, k *checkpoint.Session) (float64, error) {
+func (s session) back(ctx context.Context, k *rewind.Session) (float64, error) {
 	if _, err := k.Execute(ctx, "undone = 1; 1 / 0"); err != nil {
 		return 0, err
 	}

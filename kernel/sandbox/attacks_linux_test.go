@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/rewind"
 	"dsstar/kernel/sandbox"
 )
 
@@ -100,7 +100,7 @@ func TestAttacks(t *testing.T) {
 func (v *victims) attackInKernel(t *testing.T, box sandbox.Box) {
 	spec, err := kernel.PythonSpec(pyenvtest.Python(t)), error(nil)
 	if box.Tier == sandbox.Builtin {
-		spec, err = checkpoint.Spec(spec, t.TempDir())
+		spec, err = rewind.Spec(spec, t.TempDir())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"dsstar/kernel"
-	goback "dsstar/kernel/checkpoint"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/rewind"
 	"dsstar/kernel/sandbox"
 )
 
@@ -36,7 +36,7 @@ func checkpointSpec(t testing.TB, python string) kernel.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := goback.Spec(kernel.PythonSpec(python),
+	spec, err := rewind.Spec(kernel.PythonSpec(python),
 		filepath.Join(cache, "dsstar", "test-kernels"))
 	if err != nil {
 		t.Fatal(err)

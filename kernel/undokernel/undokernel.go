@@ -1,5 +1,5 @@
 // Package undokernel holds the Python package of the kernel with checkpoints, which is in this
-// folder with its tests. README.md describes it; package checkpoint uses it.
+// folder with its tests. README.md describes it; package rewind uses it.
 package undokernel
 
 import (

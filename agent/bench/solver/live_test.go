@@ -13,8 +13,8 @@ import (
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/record"
 	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/rewind"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
@@ -55,7 +55,7 @@ func TestLive(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return checkpoint.New(k, checkpoint.Options{}), nil
+		return rewind.New(k, rewind.Options{}), nil
 	}
 	if err := os.Mkdir(record.Folder(p.cfg.Dir).Files(), 0o755); err != nil {
 		t.Fatal(err)

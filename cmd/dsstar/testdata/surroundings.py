@@ -113,7 +113,6 @@ total = json.dumps(
                     "trace.jsonl",
                     "solution.py",
                     "outputs",
-                    ".dsstar-copies",
                 )
             ],
             "names": sorted(n for n in globals() if not n.startswith("_")),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import Start
 
-from undokernel import files
+from undokernel import changes, files, linux
 
 
 def test_undo_takes_back_what_cells_wrote(start: Start, tmp_path: Path) -> None:
@@ -79,15 +79,15 @@ def test_a_database_that_is_open(start: Start, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> files.Files:
-    return files.Files(str(tmp_path))
+def folder(tmp_path: Path) -> changes.Changes:
+    return changes.Changes(str(tmp_path))
 
 
 def test_what_is_too_large(
-    folder: files.Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: changes.Changes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "ROOM", 100)
-    monkeypatch.setattr(files, "_clone", lambda *_: False)
+    monkeypatch.setattr(folder.files, "room", 100)
+    monkeypatch.setattr(linux, "clone", lambda *_: False)
     (tmp_path / "small").write_bytes(b"1" * 60)
     before = folder.begin()
     (tmp_path / "large").write_bytes(b"1" * 60)
@@ -96,29 +96,29 @@ def test_what_is_too_large(
     for name in ("small", "large"):
         (tmp_path / name).write_bytes(b"2")
     folder.end()
-    now = folder.look()
+    now = folder.files.look()
     assert folder.restore(between, now) == (
         " Files that were not restored: large, which was too large to keep."
     )
     assert tree(tmp_path) == {"small": b"1" * 60, "large": b"2"}
-    folder.restore(before, folder.look())
+    folder.restore(before, folder.files.look())
     assert tree(tmp_path) == {"small": b"1" * 60}
 
 
-def test_too_many(folder: files.Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many(folder: changes.Changes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MOST", 2)
     for name in "abc":
         (tmp_path / name).touch()
     before = folder.begin()
     (tmp_path / "a").write_text("x")
     folder.end()
-    assert folder.restore(before, folder.look()) == (
+    assert folder.restore(before, folder.files.look()) == (
         " The files were not restored: the working folder holds more than 2 files."
     )
     assert (tmp_path / "a").read_text() == "x"
 
 
-def test_a_link_is_not_followed(folder: files.Files, tmp_path: Path) -> None:
+def test_a_link_is_not_followed(folder: changes.Changes, tmp_path: Path) -> None:
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
     (outside / "file").write_text("1")

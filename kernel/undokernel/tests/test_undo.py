@@ -273,26 +273,6 @@ def test_widgets_are_part_of_the_state(notebook: Notebook) -> None:
     assert notebook.ok("got") == "[1, 2]"
 
 
-def test_a_client_may_make_checkpoints_itself(start: Start) -> None:
-    notebook = start()
-    notebook.ok("x = 1")
-    session, control = notebook.client.session, notebook.client.control_channel
-
-    def ask(kind: str, content: dict[str, object]) -> dict[str, object]:
-        control.send(session.msg(kind, content))
-        reply: dict[str, object] = notebook.client.get_control_msg(timeout=60)["content"]
-        assert reply["status"] == "ok", reply
-        return reply
-
-    made = ask("undokernel_checkpoint_request", {})
-    listed = ask("undokernel_checkpoints_request", {})["checkpoints"]
-    assert [c["checkpoint"] for c in listed] == [made["checkpoint"]]
-    notebook.ok("x = 2")
-    ask("undokernel_rollback_request", {"checkpoint": made["checkpoint"]})
-    assert notebook.ok("x") == "1"
-    assert "UsageError" in notebook.run("%undo").error + notebook.run("%undo").text
-
-
 def test_messages_of_widgets_while_a_checkpoint_is_made(notebook: Notebook) -> None:
     notebook.ok(
         "class Target:\n"

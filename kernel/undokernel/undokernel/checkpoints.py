@@ -1,4 +1,4 @@
-"""The front's side of checkpoints: the messages of README.md."""
+"""The front's side of checkpoints: how they are made, restored and dropped."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .front import Front
 
 LEAST_FREE = 256 << 20  # bytes that must be available before another copy is made
+LOST = "Linux has ended its copy, as memory was short"
 IDLE = 0.05  # seconds before a copy is readied, so as not to delay the next request
 
 Message = dict[str, Any]
@@ -110,7 +111,7 @@ class Checkpoint:
 class Asked:
     """A pending request for a checkpoint or a rollback, and what is done with its result."""
 
-    folder = ""  # whoever asked restores the files in it
+    folders: tuple[str, ...] = ()  # whose files are restored with the checkpoint
     aborts = True  # a rollback answers waiting cells with "aborted"
 
     def __init__(self) -> None:
@@ -131,67 +132,15 @@ class Asked:
         self.fail("Refused", reasons, findings)
 
 
-class Client(Asked):
-    """A client's request on the control channel."""
-
-    def __init__(self, checkpoints: Checkpoints, idents: Any, message: Message) -> None:
-        super().__init__()
-        self._checkpoints, self._idents, self._message = checkpoints, idents, message
-        self.folder = str(message["content"].get("folder") or "")
-
-    def reply(self, content: Message) -> None:
-        self._checkpoints.front.control.reply(self._idents, self._message, content)
-
-    def made(self, name: str, info: Message) -> None:
-        self._checkpoints.expect(name)
-        self.reply({
-            "status": "ok", "checkpoint": name, "execution_count": info["execution_count"],
-            "resident": self._checkpoints.resident(),
-            "milliseconds": {**info["milliseconds"], "all": self._milliseconds()},
-        })  # fmt: skip
-
-    def resumed(self, info: Message) -> None:
-        self._checkpoints.expect(str(self._message["content"]["checkpoint"]))
-        self.reply({"status": "ok", **info, "milliseconds": self._milliseconds()})
-
-    def fail(self, name: str, why: str, findings: list[Finding]) -> None:
-        self.reply(
-            {"status": "error", "ename": name, "evalue": why, "traceback": [], "findings": findings}
-        )
-
-    def _milliseconds(self) -> float:
-        return 1e3 * (time.monotonic() - self.began)
-
-
 class Checkpoints:
     def __init__(self, front: Front) -> None:
         self.front = front
         self.kept: dict[str, Checkpoint] = {}
         self.dying: set[int] = set()  # copies that have been killed and not waited for
         self._made = 0
-        self._resuming: tuple[Asked, str] | None = None
+        self.resuming: tuple[Asked, str] | None = None
         self.due = 0.0  # when the next copy is to be readied
         self._next = ""
-
-    def handle(self, kind: str, idents: Any, message: Message) -> bool:
-        """Handles a checkpoint request. Returns whether it was one."""
-        do = {
-            "undokernel_checkpoint_request": self._checkpoint,
-            "undokernel_rollback_request": self._rollback,
-            "undokernel_drop_request": self._drop,
-            "undokernel_checkpoints_request": self._list,
-        }.get(kind)
-        if do is None:
-            return False
-        if do in (self._checkpoint, self._rollback):
-            self.front.end_policy()  # the client has its own
-        do(Client(self, idents, message), message["content"])
-        return True
-
-    def resident(self) -> int:
-        """Resident bytes of the worker and all copies at most."""
-        live = self.front.live.pid if self.front.live else 0
-        return sum(map(linux.rss, {live, *self.pids()}))
 
     def pids(self) -> set[int]:
         """All processes of checkpoints. Drops checkpoints without processes."""
@@ -202,12 +151,6 @@ class Checkpoints:
         return kept | self.dying
 
     # ---- checkpoint
-
-    def _checkpoint(self, asked: Client, _: Message) -> None:
-        if (free := linux.available()) < LEAST_FREE:
-            asked.refuse([Finding(kind="memory", detail=f"only {free >> 20} MB are free")])
-        else:
-            self.front.enqueue(self.front.request(asked))
 
     def made(self, info: Message, line: int | None) -> None:
         """Handles the worker's reply: it made a copy, or could not."""
@@ -253,15 +196,12 @@ class Checkpoints:
 
     # ---- rollback
 
-    def _rollback(self, asked: Client, content: Message) -> None:
-        self.restore(asked, str(content.get("checkpoint")))
-
-    def changed(self, name: str, folder: str = "") -> list[Finding]:
+    def changed(self, name: str, folders: Sequence[str] = ()) -> list[Finding]:
         """What has changed since a checkpoint so that it cannot be restored."""
         checkpoint = self.kept[name]
         checkpoint.settle()
         pids = checkpoint.pids()
-        return hazards.changed(min(pids), checkpoint.files, folder) if pids else []
+        return hazards.changed(min(pids), checkpoint.files, folders) if pids else []
 
     def restore(self, asked: Asked, name: str) -> None:
         """Restores a checkpoint, or refuses to."""
@@ -269,24 +209,24 @@ class Checkpoints:
         if checkpoint is None or not checkpoint.answers():
             asked.fail("NoCheckpoint", f"there is no checkpoint {name}", [])
             return
-        if findings := self.changed(name, asked.folder):
+        if findings := self.changed(name, asked.folders):
             asked.refuse(findings)
             return
-        if self._resuming:
-            self._resuming[0].fail("Failed", "another roll-back has come", [])
-        self._resuming = (asked, name)
+        if self.resuming:
+            self.resuming[0].fail("Failed", "another roll-back has come", [])
+        self.resuming = (asked, name)
         self._resume(checkpoint)
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         """Resumes a copy in place of the current worker."""
         front = self.front
-        assert self._resuming
-        unnoticed = not self._resuming[0].aborts and self._alone(checkpoint)
+        assert self.resuming
+        unnoticed = not self.resuming[0].aborts and self._alone(checkpoint)
         checkpoint.ready()
         self._end_others(unnoticed)
         if front.live:
             front.disconnect()
-        if self._resuming[0].aborts:
+        if self.resuming[0].aborts:
             front.read_shell()  # what was sent before is not for the copy
             front.give_up("RolledBack", "the kernel was rolled back while this ran")
         if checkpoint.readied:
@@ -317,15 +257,15 @@ class Checkpoints:
 
     def resumed(self, info: Message) -> None:
         """Handles the message that the resumed worker is ready."""
-        if self._resuming:
-            (asked, _), self._resuming = self._resuming, None
+        if self.resuming:
+            (asked, _), self.resuming = self.resuming, None
             asked.resumed(info)
 
     def resume_failed(self, how: str) -> bool:
         """Handles the end of a worker. Returns whether it was being resumed."""
-        if not self._resuming:
+        if not self.resuming:
             return False
-        asked, name = self._resuming
+        asked, name = self.resuming
         checkpoint = self.kept.get(name)
         if checkpoint and not asked.again and checkpoint.answers():
             asked.again = True  # the readied copy was killed, perhaps by the OOM killer
@@ -338,9 +278,10 @@ class Checkpoints:
         """Gives up a roll-back that takes too long, and readies the copy most likely to be resumed
         next."""
         now = time.monotonic()
+        self.front.client.check()
         if self.front.policy:
             self.front.policy.check()
-        if self._resuming and now > self._resuming[0].began + PATIENCE:
+        if self.resuming and now > self.resuming[0].began + PATIENCE:
             self._failed("the copy did not go on")
         if self.due and now > self.due:
             self.due = 0.0
@@ -351,8 +292,8 @@ class Checkpoints:
                     checkpoint.calm()
 
     def _failed(self, why: str) -> None:
-        assert self._resuming
-        (asked, name), self._resuming = self._resuming, None
+        assert self.resuming
+        (asked, name), self.resuming = self.resuming, None
         if checkpoint := self.kept.pop(name, None):
             checkpoint.end()
         self._end_others()
@@ -362,26 +303,15 @@ class Checkpoints:
         asked.fail("Failed", why, [])
         self.front.next()
 
-    # ---- drop, list
+    # ---- drop
 
-    def drop(self, names: Iterable[Any]) -> None:
+    def drop(self, names: Iterable[str]) -> None:
         """Drops checkpoints. It takes a while until their memory is free."""
-        for checkpoint in self._take(names):
-            self.dying |= checkpoint.kill(linux.retire)
-
-    def _take(self, names: Iterable[Any]) -> Iterator[Checkpoint]:
         for name in names:
-            if self._resuming and self._resuming[1] == name:
+            if self.resuming and self.resuming[1] == name:
                 continue
-            if checkpoint := self.kept.pop(str(name), None):
-                yield checkpoint
-
-    def _drop(self, asked: Client, content: Message) -> None:
-        for checkpoint in self._take(content.get("checkpoints") or ()):
-            checkpoint.end()
-        asked.reply({"status": "ok"})
-        if not self.front.live and not self.kept and not self._resuming:
-            self.front.status = self.front.ended  # there is nothing left to resume
+            if checkpoint := self.kept.pop(name, None):
+                self.dying |= checkpoint.kill(linux.retire)
 
     def lost(self, pid: int) -> None:
         """Removes the checkpoint or the readied copy whose process pid has ended."""
@@ -393,20 +323,3 @@ class Checkpoints:
             elif checkpoint.readied and checkpoint.readied[0] == pid:
                 checkpoint.readied[1].close()
                 checkpoint.readied = None
-
-    def _list(self, asked: Client, _: Message) -> None:
-        def process(pid: int, more: Collection[int] = ()) -> Message:
-            return {"pid": pid, "bytes": sum(map(linux.pss, {pid, *more}))}
-
-        self.pids()  # settles them
-        live = self.front.live
-        asked.reply({
-            "status": "ok", "live": process(live.pid) if live else None,
-            "front": process(os.getpid()),
-            "checkpoints": [
-                {"checkpoint": name, "execution_count": c.execution_count,
-                 **process(c.pid, c.pids()), "ready": c.readied[0] if c.readied else 0}
-                for name, c in self.kept.items()
-            ],
-            "available": linux.available(),
-        })  # fmt: skip

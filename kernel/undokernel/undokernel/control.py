@@ -27,7 +27,7 @@ class Control:
             return  # it has no valid signature, or is a repetition
         kind = message["header"]["msg_type"]
         try:
-            if front.checkpoints.handle(kind, idents, message):
+            if front.client.handle(kind, idents, message):
                 return
         except (TypeError, ValueError, AttributeError) as error:  # a malformed field
             self.reply(

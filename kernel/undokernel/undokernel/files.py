@@ -1,17 +1,26 @@
-"""The files of the working folder: what cells changed there is undone with them.
+"""The files of a folder as they were at several moments, and how they are put back.
 
-Only what a cell changed while it ran is taken back, so that nobody's own edits are lost. Hidden
-files, notebooks, links, and folders of installed packages are left alone. A change through a memory
-map that is closed again is not noticed on tmpfs, where it changes no time.
+There are two ways. Exact is for clients that drive the kernel in a folder of their own: they get
+the whole folder back, with names, contents, links, hard links between its files, empty folders,
+permission bits and times of modification. Owners and extended attributes are not kept. What cannot
+be kept is a reason to keep nothing. The other way is %undo's, for a folder in which people and
+programs work, too: changes.py.
+
+A file counts as unchanged while its inode, size and times are the same, including that of the last
+change of its status (ctime), which programs cannot set. So it is copied once for all states that
+have it, and the copy goes with the last of them. Where a change through a memory map changes no
+time (tmpfs, overlayfs over it), exact also compares contents. Copies have no names: they end with
+this process.
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import io
+import math
+import mmap
 import os
-import shutil
+import resource
+import secrets
+import stat
 import tempfile
 import time
 import weakref
@@ -19,186 +28,417 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-FICLONE = 0x40049409
-MOST = 5000  # files
-ROOM = 256 << 20  # bytes of all copies that share no blocks with the files
-SMALL = 1 << 16  # bytes of a file whose copy is in memory, and needs no descriptor
-TICK = 0.02  # seconds; file systems use a clock that may be 10 ms late
-NOT_DATA = {"__pycache__", "node_modules", "site-packages"}
+from . import linux
 
-Stamp = tuple[int, int, int, int]
+MOST = 10_000  # files, folders and links
+DEEPEST = 100  # levels of folders
+ROOM = 1 << 30  # bytes of all copies that share no blocks with the files
+SMALL = 1 << 16  # bytes of a file whose copy is in memory, and needs no descriptor
+SPARE = 256  # descriptors left to the rest of this process
+PATIENCE = 5.0  # seconds to copy what is new; a client waits for it
+PIECE = 1 << 20  # bytes copied at once
+NOT_DATA = {"__pycache__", "node_modules", "site-packages"}
+TOO_MANY = "the working folder holds more than {} files"
+COARSE = 5  # CLOCK_REALTIME_COARSE, by which file systems tell times
+KINDS = {stat.S_IFIFO: "the named pipe", stat.S_IFSOCK: "the socket"}
+
+Stamp = tuple[int, ...]  # device, inode, links, size, times of modification and of status change
+Listing = list[tuple[str, os.stat_result]]
+
+
+class Unkept(Exception):
+    """Why files are not kept or not put back, as a clause. full: there is no room for copies."""
+
+    def __init__(self, why: str, full: bool = False) -> None:
+        super().__init__(why)
+        self.full = full
 
 
 @dataclass(eq=False)
-class Version:
-    """A file as it was at some time, and its content, if that is kept."""
+class Entry:
+    """A file, a folder or a link as it was at some time. The names of one file share it."""
 
     mode: int
     modified: int
-    size: int
-    content: BinaryIO | None = None
+    target: str = ""  # of a link
+    stamp: Stamp = ()  # of a file
+    held: int = 0  # bytes of a file that are not in holes
+    content: bytes | BinaryIO | None = None
     tried: bool = False  # to copy it
+
+    @property
+    def size(self) -> int:
+        return self.stamp[3]
 
 
 @dataclass
 class State:
-    """The files of the folder at some time."""
+    """What is in a folder at some time, by path."""
 
-    files: dict[str, Version] = field(default_factory=dict)
-    folders: set[str] = field(default_factory=set)
-    why: str = ""  # they are not known
+    files: dict[str, Entry] = field(default_factory=dict)
+    others: dict[str, Entry] = field(default_factory=dict)  # folders and links; "." is the folder
+    why: str = ""  # that is not known
+    full: bool = False  # it is for lack of room
 
 
 class Files:
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-        self._seen: dict[str, tuple[Stamp, Version]] = {}
-        self._left: dict[str, Version | None] = {}  # by cells that changed them; None: removed
-        self._before: State | None = None  # while a cell runs
-        self._copied: weakref.WeakSet[Version] = weakref.WeakSet()  # that share no blocks
+    """The states of a folder. Raises OSError if there is no such folder, or a link."""
 
-    # ---- around a cell
+    def __init__(self, folder: str, exact: bool = False, room: int = ROOM) -> None:
+        self.folder, self.exact, self.room = folder, exact, room
+        self._root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        self._known: weakref.WeakValueDictionary[Stamp, Entry] = weakref.WeakValueDictionary()
+        self._copied: weakref.WeakSet[Entry] = weakref.WeakSet()  # that share no blocks
+        self._written = 0  # the latest time that writing a file has given it
+        self._hides = exact and self._hides_changes()
 
-    def begin(self) -> State:
-        """Returns the state before a cell."""
-        self._before = self.keep()
-        return self._before
-
-    def end(self) -> None:
-        """Notes what the cell has changed."""
-        before, self._before = self._before, None
-        if before and not before.why:
-            now = self.look()
-            for path in () if now.why else {*before.files, *now.files}:
-                if before.files.get(path) is not now.files.get(path):
-                    self._left[path] = now.files.get(path)
+    # ---- what is there
 
     def look(self) -> State:
-        """The present state. A file whose inode, size and times are as before is unchanged."""
+        """The present state."""
         state = State()
-        seen: dict[str, tuple[Stamp, Version]] = {}
         try:
-            for path, entry in self._walk(state, ""):
-                if len(seen) >= MOST:
-                    return State(why=f"the working folder holds more than {MOST} files")
-                info = entry.stat(follow_symlinks=False)
-                stamp = info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
-                known = self._seen.get(path)
-                if known is None or known[0] != stamp:
-                    known = stamp, Version(info.st_mode & 0o7777, info.st_mtime_ns, info.st_size)
-                seen[path] = known
-        except OSError as error:
-            return State(why=f"the working folder cannot be read: {error.strerror}")
-        self._seen = seen
-        state.files = {path: version for path, (_, version) in seen.items()}
+            self._check()
+            state.others["."] = self._entry(".", os.fstat(self._root))
+            for path, info in self._walk("", 0):
+                if len(state.files) + len(state.others) > MOST:
+                    raise Unkept(TOO_MANY.format(MOST))
+                entry = self._entry(path, info)
+                (state.files if entry.stamp else state.others)[path] = entry
+        except (OSError, Unkept) as error:
+            return _unknown(error)
         return state
 
-    def _walk(self, state: State, below: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        with os.scandir(os.path.join(self.folder, below)) as entries:
-            for entry in entries:
-                if entry.name.startswith(".") or entry.name in NOT_DATA:
-                    continue
-                path = os.path.join(below, entry.name)
-                if entry.is_dir(follow_symlinks=False):
-                    if not os.path.exists(os.path.join(entry.path, "pyvenv.cfg")):
-                        state.folders.add(path)
-                        yield from self._walk(state, path)
-                elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(".ipynb"):
-                    yield path, entry
+    def _check(self) -> None:
+        """Raises an error if the folder is not at its path any more, or its times are not true."""
+        if not self.exact:
+            return
+        if not os.path.samestat(os.fstat(self._root), os.lstat(self.folder)):
+            raise Unkept("the working folder has been replaced")
+        if linux.file_system(self._root) not in linux.TIMELY:
+            raise Unkept("the working folder is on a file system that may hide changes of files")
+
+    def _walk(self, below: str, depth: int) -> Iterator[tuple[str, os.stat_result]]:
+        """What counts below a folder, folders before what is in them."""
+        if depth > DEEPEST:
+            raise Unkept(f"the working folder has folders nested more than {DEEPEST} deep")
+        for name, info in self._list(below, MOST):
+            path = os.path.join(below, name)
+            if self.exact or self._counts(path, name, info):
+                yield path, info
+                if stat.S_ISDIR(info.st_mode):
+                    yield from self._walk(path, depth + 1)
+
+    def _list(self, below: str, most: float = math.inf) -> Listing:
+        fd = os.open(below or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=self._root)
+        try:
+            names = sorted(os.listdir(fd))  # so that errors are the same each time
+            if len(names) > most:
+                raise Unkept(TOO_MANY.format(most))
+            return [(name, os.stat(name, dir_fd=fd, follow_symlinks=False)) for name in names]
+        finally:
+            os.close(fd)
+
+    def _counts(self, path: str, name: str, info: os.stat_result) -> bool:
+        """Whether %undo cares for it."""
+        if name.startswith(".") or name in NOT_DATA:
+            return False
+        if stat.S_ISDIR(info.st_mode):
+            return not os.path.exists(os.path.join(self.folder, path, "pyvenv.cfg"))
+        return stat.S_ISREG(info.st_mode) and not name.endswith(".ipynb")
+
+    def _entry(self, path: str, info: os.stat_result) -> Entry:
+        kind, mode, modified = stat.S_IFMT(info.st_mode), info.st_mode, info.st_mtime_ns
+        if kind == stat.S_IFLNK:
+            return Entry(mode, modified, os.readlink(path, dir_fd=self._root))
+        if kind == stat.S_IFDIR:
+            return Entry(mode, modified)
+        if kind != stat.S_IFREG:
+            raise Unkept(f"the working folder holds {KINDS.get(kind, 'the device')} {path!r}")
+        stamp = stamp_of(info)
+        known = self._known.get(stamp)
+        if known is None or self._differs(path, known):
+            held = min(info.st_size, info.st_blocks * 512)
+            known = self._known[stamp] = Entry(mode, modified, stamp=stamp, held=held)
+        return known
 
     # ---- copies
 
     def keep(self) -> State:
-        """Returns the present state with copies of the files. A change in the same tick of the
-        clock would not show, so files that have just been written are looked at again."""
+        """The present state, with copies of the files. Nothing must be writing to them."""
         state = self.look()
-        fresh = [path for path, version in state.files.items() if not version.tried]
-        if fresh and not state.why:
-            latest = max(self._seen[path][0][3] for path in fresh)
-            if 0 <= (age := time.time() - latest / 1e9) < TICK:
-                time.sleep(TICK - age)
-                state = self.look()
-            for path, version in state.files.items():
-                if not version.tried:
-                    version.tried, version.content = True, self._copy(path, version)
+        fresh = {entry: path for path, entry in state.files.items() if not entry.tried}
+        if fresh:
+            try:
+                settle(max(entry.stamp[-1] for entry in fresh))
+                self._copy_all(fresh)
+            except (OSError, Unkept) as error:
+                return _unknown(error)
         return state
 
-    def _copy(self, path: str, version: Version) -> BinaryIO | None:
-        with contextlib.suppress(OSError), open(os.path.join(self.folder, path), "rb") as source:
-            copy = io.BytesIO() if version.size <= SMALL else _unnamed(self.folder)
-            if not _clone(source, copy):
-                if sum(other.size for other in self._copied) + version.size > ROOM:
-                    return None
-                shutil.copyfileobj(source, copy, 1 << 20)
-                copy.flush()
-                self._copied.add(version)
-            info = os.fstat(source.fileno())
-            if (info.st_size, info.st_mtime_ns) == (version.size, version.modified):
-                return copy
-        return None
+    def _copy_all(self, fresh: dict[Entry, str]) -> None:
+        free = self.room - sum(entry.held for entry in self._copied)
+        rest, ends = sum(entry.held for entry in fresh), time.monotonic() + PATIENCE
+        for entry, path in fresh.items():
+            entry.tried = True
+            try:
+                free -= self._copy(path, entry, free, rest if self.exact else entry.held)
+            except (OSError, Unkept):
+                if self.exact:
+                    raise
+            rest -= entry.held
+            if self.exact and time.monotonic() > ends:
+                raise Unkept("it takes too long to copy the files of the working folder")
 
-    # ---- restore
+    def _copy(self, path: str, entry: Entry, free: int, needed: int) -> int:
+        """Copies a file. Returns the room that this takes."""
+        with self.open(path) as source:
+            copy = None if entry.size <= SMALL else self._unnamed()
+            if shared := copy is not None and linux.clone(copy.fileno(), source.fileno()):
+                entry.content = copy
+            elif needed > free:
+                raise Unkept(
+                    f"copies of the files in the working folder would hold {needed >> 20} MB,"
+                    f" and there is room for {max(0, free) >> 20} MB", full=True
+                )  # fmt: skip
+            elif copy is None:
+                entry.content = source.read(SMALL + 1)
+            else:
+                _transfer(source.fileno(), copy.fileno(), entry.size)
+                entry.content = copy
+            if stamp_of(os.fstat(source.fileno())) != entry.stamp:
+                entry.content = None
+                raise Unkept(f"{path!r} has been changed while it was copied")
+        if shared:
+            return 0
+        self._copied.add(entry)
+        return entry.held
 
-    def restore(self, state: State | None, now: State) -> str:
-        """Restores what cells have changed between a state and now. Returns what was not done, for
-        people."""
-        if why := (state or State(why="they were not kept")).why or now.why:
-            return f" The files were not restored: {why}."
-        assert state
-        left = []
-        for path in sorted({*state.files, *now.files}):
-            wanted, there = state.files.get(path), now.files.get(path)
-            if wanted is there or path not in self._left:
-                continue
-            if self._left[path] is not there:
-                left.append(f"{path}, which something else has changed since")
-            elif wanted and not wanted.content:
-                left.append(f"{path}, which was too large to keep")
-            elif not self._put(path, wanted):
-                left.append(path)
-        for path in sorted(now.folders - state.folders, reverse=True):
-            with contextlib.suppress(OSError):  # it is not empty
-                os.rmdir(os.path.join(self.folder, path))
-        return f" Files that were not restored: {'; '.join(left)}." if left else ""
-
-    def _put(self, path: str, version: Version | None) -> bool:
-        """Writes a file in place, as the session may have it open, or removes it."""
-        whole = os.path.join(self.folder, path)
+    def _unnamed(self) -> BinaryIO:
+        """A file without a name, on the same file system if possible, to share blocks."""
         try:
-            if version is None:
-                os.remove(whole)
-                self._left[path] = None
-                return True
-            assert version.content
-            os.makedirs(os.path.dirname(whole), exist_ok=True)
-            with open(os.open(whole, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
-                version.content.seek(0)
-                if not _clone(version.content, file):
-                    shutil.copyfileobj(version.content, file, 1 << 20)
-                file.truncate(version.size)
-            os.chmod(whole, version.mode)
-            os.utime(whole, ns=(version.modified, version.modified))
-            info = os.stat(whole)
-            stamp = info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
-            self._seen[path] = stamp, version
-            self._left[path] = version
-            return True
+            fd = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600, dir_fd=self._root)
+            file: BinaryIO = open(fd, "w+b", buffering=0)  # noqa: SIM115
         except OSError:
+            file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        if file.fileno() > resource.getrlimit(resource.RLIMIT_NOFILE)[0] - SPARE:
+            raise Unkept("the working folder holds too many large files", full=True)
+        return file
+
+    def open(self, path: str, flags: int = os.O_RDONLY, mode: int = 0) -> BinaryIO:
+        """Opens a file in the folder without waiting, should it be a pipe, nor following a link."""
+        flags |= os.O_NONBLOCK | os.O_NOFOLLOW
+        return open(
+            os.open(path, flags, mode, dir_fd=self._root),
+            "rb" if flags & os.O_ACCMODE == os.O_RDONLY else "wb", buffering=0,
+        )  # fmt: skip
+
+    def _differs(self, path: str, entry: Entry) -> bool:
+        """Whether a file has changed although its stamp has not."""
+        if not self._hides or entry.content is None:
             return False
+        with self.open(path) as file:
+            if isinstance(entry.content, bytes):
+                return file.read(SMALL + 1) != entry.content
+            now, then = file.fileno(), entry.content.fileno()
+            data = list(_data(now, entry.size))
+            return data != list(_data(then, entry.size)) or any(
+                os.pread(now, PIECE, at) != os.pread(then, PIECE, at)
+                for start, end in data
+                for at in range(start, end, PIECE)
+            )
+
+    def _hides_changes(self) -> bool:
+        """Whether a change through a memory map leaves all times of a file as they were."""
+        if linux.file_system(self._root) not in linux.MEMORY:
+            return False
+        name = f".undokernel-{secrets.token_hex(8)}"
+        with self.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600) as file:
+            os.unlink(name, dir_fd=self._root)
+            file.truncate(1)
+            before = stamp_of(os.fstat(file.fileno()))
+            settle(before[-1])
+            with mmap.mmap(file.fileno(), 1) as page:
+                page[0] += 1  # it is read first: then the write needs no fault
+            return stamp_of(os.fstat(file.fileno())) == before
+
+    # ---- putting back
+
+    def put_back(self, state: State) -> str:
+        """Makes the folder exactly what it was. What is unchanged is not touched. Returns why that
+        was not possible; then the folder is between two states. Nothing must be writing to it."""
+        mask = os.umask(0)
+        try:
+            if state.why:
+                raise Unkept(state.why)
+            self._check()
+            there: dict[str, os.stat_result] = {}
+            self._clear(state, "", there)
+            self._fill(state, there)
+            self._finish(state)
+        except (OSError, Unkept, RecursionError) as error:
+            return _unknown(error).why
+        finally:
+            os.umask(mask)
+        return ""
+
+    def _clear(self, state: State, below: str, there: dict[str, os.stat_result]) -> None:
+        """Removes what is not in the state. Sets there to what is, perhaps with other contents."""
+        folder = below or "."
+        mode = os.stat(folder, dir_fd=self._root).st_mode
+        if mode & 0o700 != 0o700:
+            os.chmod(folder, mode & 0o7777 | 0o700, dir_fd=self._root)
+        try:
+            listing = self._list(below)
+        except PermissionError:  # modes stay in some sandboxes
+            if below in state.others:
+                raise
+            listing = []  # it can be removed if it is empty
+        for name, info in listing:
+            path = os.path.join(below, name)
+            is_folder = stat.S_ISDIR(info.st_mode)
+            if is_folder:
+                self._clear(state, path, there)
+            if self._fits(path, info, state):
+                there[path] = info
+            elif is_folder:
+                os.rmdir(path, dir_fd=self._root)
+            else:
+                os.unlink(path, dir_fd=self._root)
+
+    def _fits(self, path: str, info: os.stat_result, state: State) -> bool:
+        """Whether it is what was at path, apart from contents, modes and times."""
+        entry = state.files.get(path) or state.others.get(path)
+        if entry is None or stat.S_IFMT(entry.mode) != stat.S_IFMT(info.st_mode):
+            return False
+        if entry.stamp:
+            return entry.stamp[:2] == (info.st_dev, info.st_ino)
+        return entry.target == (entry.target and os.readlink(path, dir_fd=self._root))
+
+    def _fill(self, state: State, there: dict[str, os.stat_result]) -> None:
+        """Creates what is missing, and writes what has changed."""
+        for path in sorted(state.others):  # folders before what is in them
+            entry = state.others[path]
+            if path in there or path == ".":
+                continue
+            if entry.target:
+                os.symlink(entry.target, path, dir_fd=self._root)
+            else:
+                os.mkdir(path, entry.mode & 0o777 | 0o700, dir_fd=self._root)
+        names: dict[Entry, list[str]] = {}
+        for path, entry in state.files.items():
+            names.setdefault(entry, []).append(path)
+        for entry, paths in names.items():
+            changed = any(
+                path not in there or stamp_of(there[path]) != entry.stamp for path in paths
+            )
+            if changed or self._differs(paths[0], entry):
+                self._restore(entry, paths, [path for path in paths if path in there])
+
+    def _restore(self, entry: Entry, paths: list[str], have: list[str]) -> None:
+        """Makes a file what it was, under all of its names. It is written in place, so that whoever
+        has it open or mapped finds the old content. But a file that has a name outside, too, is not
+        only ours, and gets replaced."""
+        info = os.stat(have[0], dir_fd=self._root) if have else None
+        if info and info.st_nlink == len(have):
+            if info.st_mode & 0o600 != 0o600:
+                os.chmod(have[0], 0o600, dir_fd=self._root)
+            file = self.open(have[0], os.O_WRONLY)
+        else:
+            for path in have:
+                os.unlink(path, dir_fd=self._root)
+            have = paths[:1]
+            file = self.open(have[0], os.O_CREAT | os.O_EXCL | os.O_WRONLY, entry.mode & 0o777)
+        with file:
+            for path in paths:
+                if path not in have:
+                    os.link(have[0], path, src_dir_fd=self._root, dst_dir_fd=self._root)
+            self.write(entry, file.fileno())
+
+    def write(self, entry: Entry, fd: int) -> None:
+        """Gives an open file the content, the mode and the time of modification of an entry."""
+        os.ftruncate(fd, entry.size)
+        if isinstance(entry.content, bytes):
+            os.pwrite(fd, entry.content, 0)
+        else:
+            assert entry.content
+            if not linux.clone(fd, entry.content.fileno()):
+                _transfer(entry.content.fileno(), fd, entry.size)
+        info = os.fstat(fd)
+        if info.st_mode != entry.mode:
+            os.fchmod(fd, entry.mode & 0o7777)
+        os.utime(fd, ns=(info.st_atime_ns, entry.modified))
+        if self._known.get(entry.stamp) is entry:
+            del self._known[entry.stamp]
+        entry.stamp = stamp_of(os.fstat(fd))
+        self._known[entry.stamp] = entry
+        self._written = max(self._written, entry.stamp[-1])
+
+    def _finish(self, state: State) -> None:
+        """Sets modes and times of folders and links, which come last, as the rest changes them."""
+        for path, entry in state.others.items():
+            info = os.stat(path, dir_fd=self._root, follow_symlinks=False)
+            if info.st_mtime_ns != entry.modified:
+                times = info.st_atime_ns, entry.modified
+                os.utime(path, ns=times, dir_fd=self._root, follow_symlinks=False)
+            if info.st_mode != entry.mode:
+                os.chmod(path, entry.mode & 0o7777, dir_fd=self._root)
+        self.settle()
+
+    def settle(self) -> None:
+        """Waits until a change of a file that has been written would show."""
+        settle(self._written)
 
 
-def _unnamed(folder: str) -> BinaryIO:
-    """A file without a name, on the same file system if possible, so that blocks can be shared."""
-    try:
-        return open(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600), "w+b")
-    except OSError:
-        return tempfile.TemporaryFile()
+def stamp_of(info: os.stat_result) -> Stamp:
+    return (
+        info.st_dev, info.st_ino, info.st_nlink, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+    )  # fmt: skip
 
 
-def _clone(source: BinaryIO, target: BinaryIO) -> bool:
-    """Makes a file share the blocks of another, where the file system can."""
-    try:
-        fcntl.ioctl(target.fileno(), FICLONE, source.fileno())
-        return True
-    except OSError:
-        return False
+def settle(latest: int) -> None:
+    """Waits until a change of a file gives it a later time than latest: file systems use a coarse
+    clock, whose tick takes up to 10 ms."""
+    if latest % 1_000_000_000 == 0:
+        latest += 999_999_999  # a file system that counts seconds, or nothing has been written
+    while (now := time.clock_gettime_ns(COARSE)) <= latest:
+        if latest > now + 2_000_000_000:
+            raise Unkept("the clock has been set back: files were changed in the future")
+        time.sleep(0.001)
+
+
+def _unknown(error: Exception) -> State:
+    if isinstance(error, Unkept):
+        return State(why=str(error), full=error.full)
+    if isinstance(error, OSError):
+        at = f" at {error.filename!r}" if isinstance(error.filename, str) else ""
+        return State(why=f"{error.strerror}{at} in the working folder")
+    return State(why=f"the working folder has too many folders in one another: {error}")
+
+
+def _data(fd: int, size: int) -> Iterator[tuple[int, int]]:
+    """The parts of a file that are not holes."""
+    at = 0
+    while at < size:
+        try:
+            start = os.lseek(fd, at, os.SEEK_DATA)
+        except OSError:  # only a hole is left
+            return
+        at = min(os.lseek(fd, start, os.SEEK_HOLE), size)
+        yield start, at
+
+
+def _transfer(source: int, target: int, size: int) -> None:
+    """Makes a file the same as another one, in place and without cutting it first, as it may be
+    mapped. Holes stay holes."""
+    os.ftruncate(target, size)
+    at = 0
+    for start, end in [*_data(source, size), (size, size)]:
+        if start > at and not linux.punch(target, at, start - at):
+            start = at  # the file system has no holes
+        for at in range(start, end, PIECE):
+            part = memoryview(os.pread(source, min(PIECE, end - at), at))
+            while part:
+                done = os.pwrite(target, part, at)
+                part, at = part[done:], at + done
+        at = end

@@ -22,6 +22,7 @@ import zmq
 from . import linux
 from .channel import Channel
 from .checkpoints import Asked, Checkpoints
+from .client import Client
 from .control import Control
 from .options import Options
 from .policy import Policy
@@ -153,6 +154,7 @@ class Front:
         self.poller = zmq.Poller()
         self.checkpoints = Checkpoints(self)
         self.control = Control(self)
+        self.client = Client(self)
         self.policy = Policy(self, options) if options else None
 
     # ---- requests
@@ -195,7 +197,7 @@ class Front:
                 pass
             elif request.checkpoint and self.live:
                 self.running = request
-                self.live.channel.post(b"checkpoint", b"1" if request.checkpoint.folder else b"")
+                self.live.channel.post(b"checkpoint", b"1" if request.checkpoint.folders else b"")
             elif request.checkpoint:
                 request.checkpoint.fail("Failed", self.obituary, [])
             elif self.live:
@@ -613,6 +615,8 @@ def run(
     except BaseException:
         linux.kill(worker)
         raise
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # copies of files hold descriptors
     status = front.run() or 0
     if os.WIFSIGNALED(status):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -18,8 +18,7 @@ from . import linux
 from .channel import receive_fds, send_fds
 from .hazards import Maps
 
-# seconds to make or resume a copy, as at-fork hooks of libraries may hang; clients wait twice as
-# long
+# seconds to make or resume a copy, as at-fork hooks of libraries may hang; clients wait longer
 PATIENCE = 10.0
 OOM = Path("/proc/self/oom_score_adj")
 WARM = 32 << 20  # bytes unshared in the readied copy

@@ -13,7 +13,7 @@ import stat
 import struct
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -212,11 +212,11 @@ class Survey:
         return {link for native in waiting if (link := _link(native.argument)).startswith("pipe:")}
 
 
-def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
-    """The files that the frozen copy pid has open and that have changed since it was made. If
-    folder is not "", the client restores what is in it, in place; there only the identity of files
-    counts."""
+def changed(pid: int, files: list[File], folders: Sequence[str]) -> list[Finding]:
+    """The files that the frozen copy pid has open and that have changed since it was made. What is
+    in folders is restored in place; there only the identity of files counts."""
     found = []
+    inside = tuple(folder.rstrip("/") + "/" for folder in folders)
     with contextlib.suppress(OSError):
         if os.readlink(f"/proc/{pid}/cwd").endswith(DELETED):
             found.append(
@@ -232,12 +232,10 @@ def changed(pid: int, files: list[File], folder: str) -> list[Finding]:
             if now.st_ino != file["node"]:
                 continue  # libraries such as matplotlib close files after a fork
             deleted = file["path"].endswith(DELETED)  # only this process had it open
-            put_back = (
-                bool(folder) and not deleted and file["path"].startswith(folder.rstrip("/") + "/")
-            )
+            put_back = not deleted and file["path"].startswith(inside)
             if file["node"] in kept:
                 same = deleted or link == file["path"] and os.path.samefile(link, at)
-            elif put_back:  # the client replaces a changed file that has hard links elsewhere
+            elif put_back:  # a changed file that has names elsewhere is replaced
                 same = now.st_nlink == 1 or now.st_ctime_ns == file["status"]
             else:
                 same = (now.st_size, now.st_mtime_ns) == (file["size"], file["changed"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import signal
 import time
@@ -12,6 +13,13 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 MADV_POPULATE_WRITE = 23
+FICLONE = 0x40049409
+FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE = 1, 2
+# Kinds of file systems in which each change of a file sets its ctime at once, by this machine's
+# clock: ext4, XFS, Btrfs, F2FS, tmpfs, overlay. Others cache times (NFS) or invent them (9P, FUSE).
+TIMELY = {0xEF53, 0x58465342, 0x9123683E, 0xF2F52010, 0x01021994, 0x794C7630}
+# those of them in which a change through a memory map may change no time: tmpfs, overlay
+MEMORY = {0x01021994, 0x794C7630}
 PAGE = os.sysconf("SC_PAGESIZE")
 LISTS_CHILDREN = os.path.exists("/proc/thread-self/children")  # CONFIG_PROC_CHILDREN
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -57,6 +65,29 @@ def reopen(fd: int, path: str) -> int:
         return os.open(f"/proc/self/fd/{fd}", flags)
     except OSError:
         return os.open(path, flags)
+
+
+def file_system(fd: int) -> int:
+    """The number of the kind of file system that a file is on."""
+    info = (ctypes.c_long * 32)()  # struct statfs and more
+    if _libc.fstatfs(fd, info):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return info[0]
+
+
+def clone(target: int, source: int) -> bool:
+    """Makes a file share the blocks of another, which is not shorter, where that is possible."""
+    try:
+        fcntl.ioctl(target, FICLONE, source)
+        return True
+    except OSError:
+        return False
+
+
+def punch(fd: int, at: int, size: int) -> bool:
+    """Makes a part of a file a hole, where the file system can."""
+    mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
+    return bool(_libc.fallocate(fd, mode, ctypes.c_long(at), ctypes.c_long(size)) == 0)
 
 
 def flush_c() -> None:

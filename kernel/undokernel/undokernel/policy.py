@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import linux
-from .checkpoints import IDLE, LEAST_FREE, Asked, Message
-from .files import Files, State
+from .changes import Changes
+from .checkpoints import IDLE, LEAST_FREE, LOST, Asked, Message
 from .hazards import Finding
+from .keeper import Keeper, Point, size
 from .options import Options
-from .undo import LOST, Undo, sentence, size
+from .undo import Undo, sentence
 
 if TYPE_CHECKING:
     from .front import Front, Request
@@ -24,21 +25,14 @@ HARMLESS = {
     for kind in ("complete", "inspect", "is_complete", "history", "kernel_info", "comm_info")
 }
 ATTEMPTS = 2  # to make a checkpoint; messages of widgets may change the session meanwhile
-MOST = 100  # copies: each is a process
-TICK = 0.25  # seconds between looks at the free memory
-SLACK = 0.75  # once the copies hold too much, some are dropped until they hold this part of it
-SHARE = 20  # measuring the copies takes at most one part in 20 of the time
 
 
 @dataclass(eq=False)
-class Point:
+class After(Point):
     """A checkpoint, and the last cell before it."""
 
-    name: str  # in Checkpoints.kept
     last: Cell | None
     count: int  # number of the last cell
-    files: State | None = None
-    gone: str = ""  # why it has been dropped
 
 
 @dataclass(eq=False)
@@ -48,25 +42,8 @@ class Cell:
     number: int
     code: str
     earlier: Cell | None
-    before: Point | None
+    before: After | None
     why: str = ""  # there is no checkpoint before it
-
-
-@dataclass
-class Memory:
-    """What the copies hold, beyond what the worker would hold alone. Measuring takes milliseconds
-    per gigabyte and copy, so it is bounded from above as long as that is enough."""
-
-    bound: int = 0
-    next_look: float = 0.0
-
-    def measure(self, worker: int, copies: Iterable[int]) -> int:
-        began = time.monotonic()
-        shares, whole = linux.anonymous(worker)
-        held = sum(linux.anonymous(pid)[0] for pid in copies) + shares - whole
-        now = time.monotonic()
-        self.bound, self.next_look = max(0, held), now + SHARE * (now - began)
-        return self.bound
 
 
 class Own(Asked):
@@ -83,21 +60,19 @@ class Own(Asked):
         self._policy.not_made(sentence(findings[0]) if findings else why)
 
 
-class Policy:
+class Policy(Keeper):
     def __init__(self, front: Front, options: Options) -> None:
-        self.front, self.checkpoints, self.options = front, front.checkpoints, options
+        super().__init__(front)
+        self.options = options
         self.last: Cell | None = None
         self.count = 0  # number of the last cell
-        self.now: Point | None = None  # the checkpoint of the present state
+        self.now: After | None = None  # the checkpoint of the present state
         self.why = ""  # or why there is none
         self._work = ""  # of the worker since then, if it is known: see linux.work
         self._stale = False  # whether it has got a message since a checkpoint was asked for
         self.due = 0.0  # when the worker has rested for a moment
-        self.named: dict[str, Point] = {}
-        self.points: list[Point] = []  # whose checkpoints exist, the oldest first
-        self.memory = Memory()
-        self._next_look = 0.0  # at the free memory
-        self.files = Files(os.getcwd()) if options.files else None
+        self.named: dict[str, After] = {}
+        self.changes = Changes(os.getcwd()) if options.files else None
         self.undo = Undo(self)
 
     def end(self) -> None:
@@ -132,7 +107,7 @@ class Policy:
 
     def is_now(self) -> bool:
         """Whether there is a checkpoint of the present state."""
-        if not (self.now and self._exists(self.now) and self.front.live):
+        if not (self.now and self.exists(self.now) and self.front.live):
             return False
         # a task of asyncio may have gone on
         return not self._work or self._work == linux.work(self.front.live.pid)
@@ -146,8 +121,8 @@ class Policy:
 
     def rest(self) -> None:
         """Notes that the worker has handled a request."""
-        if self.files:
-            self.files.end()
+        if self.changes:
+            self.changes.end()
         self.due = time.monotonic() + IDLE
 
     def _rested(self) -> None:
@@ -179,10 +154,9 @@ class Policy:
             return
         self.count, self._work = count, ""
         waiting = self.front.queue[0].attempts if self.front.queue else 0
-        point = Point(name, self.last, count)
-        self.points.append(point)
+        point = After(name, self.last, count)
+        self.add(point)
         self.now = None if self._stale and waiting < ATTEMPTS else point
-        self.memory.bound += linux.rss(self.checkpoints.kept[name].pid)
         self._sweep()
         self.rest()
 
@@ -196,8 +170,8 @@ class Policy:
         self.count += 1
         line = code.strip().splitlines()[0]
         self.last = Cell(self.count, line, self.last, self.now, self.why)
-        if self.files:
-            state = self.files.begin()
+        if self.changes:
+            state = self.changes.begin()
             if self.now:
                 self.now.files = state
         self.now, self.why = None, ""
@@ -208,12 +182,9 @@ class Policy:
         """The cells that made the present state, oldest first."""
         return list(_path(self.last))[::-1]
 
-    def _exists(self, point: Point) -> bool:
-        return point.name in self.checkpoints.kept
-
-    def missing(self, point: Point) -> str:
+    def missing(self, point: After) -> str:
         """Why a checkpoint cannot be restored."""
-        if not self._exists(point):
+        if not self.exists(point):
             return point.gone or LOST
         findings = self.checkpoints.changed(point.name)
         return sentence(findings[0]) if findings else ""
@@ -226,66 +197,36 @@ class Policy:
         """Gives the checkpoint of the present state a name."""
         assert self.now
         self.named[name] = self.now
-        if self.files:
-            self.now.files = self.files.keep()
+        if self.changes:
+            self.now.files = self.changes.files.keep()
         self._sweep()
 
-    def gone_to(self, point: Point) -> None:
+    def gone_to(self, point: After) -> None:
         """Notes that a checkpoint has been restored."""
         self.last, self.count, self.now, self._work = point.last, point.count, point, ""
         self.rest()
 
     def way_out(self) -> str:
         """Notes that the worker has died. Returns what can be done about it, as a sentence."""
-        if self.files:
-            self.files.end()
+        if self.changes:
+            self.changes.end()
         nearest = self.undo.nearest(self.trail(), 0)
         return f".{nearest}" if nearest else ""
 
     # ---- memory
 
     def check(self) -> None:
-        """Drops checkpoints that hold too much memory. Called often."""
-        now = time.monotonic()
-        if self.due and now >= self.due:
+        """Makes the next checkpoint in time, and drops those that hold too much memory."""
+        if self.due and time.monotonic() >= self.due:
             self._rested()
-        live = self.front.live
-        if now < self._next_look or not live or not live.ready or not self.points:
-            return
-        self._next_look = now + TICK
-        if linux.available() < LEAST_FREE:
-            self._drop_next("memory was short")
-        while len(self.points) > MOST:
-            self._drop_next(f"{MOST} are kept")
-        limit = self.limit()
-        if self.memory.bound > limit and now > self.memory.next_look:
-            held = self.measure()
-            limit = self.limit()
-            if held > limit:
-                why = f"the copies may hold {size(limit)}"
-                while held > limit * SLACK and self._drop_next(why):
-                    held = self.measure()
+        super().check()
 
     def limit(self) -> int:
-        """Bytes that the copies may hold."""
-        return self.options.memory or (linux.available() + self.memory.bound) // 2
+        return self.options.memory or super().limit()
 
-    def measure(self) -> int:
-        """Bytes that the copies hold."""
-        worker = self.front.live.pid if self.front.live else 0
-        return self.memory.measure(worker, self.checkpoints.pids() - self.checkpoints.dying)
-
-    def _drop_next(self, why: str) -> bool:
-        """Drops the checkpoint that is missed least. Returns whether there was one."""
-        point = next(self._least(), None)
-        if point:
-            point.gone = f"its copy was dropped, because {why}"
-            self._drop([point])
-        return point is not None
-
-    def _least(self) -> Iterator[Point]:
-        """The checkpoints in the order in which they are dropped: those of undone cells, the older
-        cells, the named ones, and at last the first."""
+    def least(self) -> Iterator[Point]:
+        """First those of undone cells, then of the older cells, the named ones, and at last the
+        first."""
         here = {cell.before for cell in _path(self.last)}
         named = set(self.named.values())
         first = next((point for point in self.points if point in here), None)
@@ -295,17 +236,12 @@ class Policy:
         yield from (point for point in self.points if point in named and point is not first)
         yield from (point for point in [first] if point)
 
-    def _drop(self, points: Iterable[Point]) -> None:
-        points = list(points)
-        self.checkpoints.drop([point.name for point in points])
-        self.points = [point for point in self.points if self._exists(point)]
-
     def _sweep(self) -> None:
         """Drops the checkpoints that no magic can reach."""
         ends = [self.last, *(point.last for point in self.named.values())]
         reached = {cell.before for end in ends for cell in _path(end)}
         reached |= {self.now, *self.named.values()}
-        self._drop([point for point in self.points if point not in reached])
+        self.drop([point for point in self.points if point not in reached])
 
 
 def _path(cell: Cell | None) -> Iterator[Cell]:

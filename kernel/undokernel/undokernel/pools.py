@@ -211,8 +211,8 @@ def _write(file: File, content: bytes) -> None:
 
 
 class Contents:
-    """The content of files open for writing: of deleted files or, if the client does not restore
-    files, of all. A file that is too large is not kept."""
+    """The content of files open for writing: of deleted files or, if no folders
+    are restored with it, of all. A file that is too large is not kept."""
 
     def __init__(self, files: list[File], client: bool, before: Contents | None) -> None:
         self._kept: dict[int, tuple[File, bytes]] = {}  # by inode

@@ -11,16 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .checkpoints import Asked, Message
+from .checkpoints import LOST, Asked, Message
 from .files import State
 from .hazards import Finding
+from .keeper import size
 
 if TYPE_CHECKING:
     from .front import Published, Request
-    from .policy import Cell, Point, Policy
+    from .policy import After, Cell, Policy
 
 MAGIC = re.compile(r"%(undo|checkpoints|checkpoint|restore)(?:[ \t]+(.*))?")
-LOST = "Linux has ended its copy, as memory was short"
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Restoring(Asked):
 
     undo: Undo
     request: Request
-    point: Point
+    point: After
     what: str
     failed: Callable[[str], str]
     files: State | None  # as they are
@@ -42,8 +42,8 @@ class Restoring(Asked):
         policy = self.undo.policy
         policy.gone_to(self.point)
         text = f"{self.what}; the next cell is [{policy.count + 1}]."
-        if policy.files and self.files:
-            text += policy.files.restore(self.point.files, self.files)
+        if policy.changes and self.files:
+            text += policy.changes.restore(self.point.files, self.files)
         self.undo.say(self.request, text)
 
     def fail(self, name: str, why: str, findings: list[Finding]) -> None:
@@ -113,8 +113,9 @@ class Undo:
         else:
             self._go(request, point, f"Restored {name}", failed)
 
-    def _go(self, request: Request, point: Point, what: str, failed: Callable[[str], str]) -> None:
-        files = self.policy.files.look() if self.policy.files else None
+    def _go(self, request: Request, point: After, what: str, failed: Callable[[str], str]) -> None:
+        changes = self.policy.changes
+        files = changes.files.look() if changes else None
         asked = Restoring(self, request, point, what, failed, files)
         self.front.checkpoints.restore(asked, point.name)
 
@@ -198,8 +199,3 @@ def sentence(finding: Finding) -> str:
         "device": f"{detail} was open before it",
         "gpu": f"{detail} was in use before it",
     }.get(finding["kind"], detail)
-
-
-def size(n: int) -> str:
-    """Bytes for people."""
-    return f"{n / (1 << 30):.1f} GB" if n >= 1 << 30 else f"{n >> 20} MB"

@@ -357,7 +357,7 @@ class App(kernelapp.IPKernelApp):
 
     def checkpoint(self, client: bool) -> None:
         """Makes a frozen copy and tells the front, or tells it why not. A process resumed from the
-        copy continues here. client says whether the client restores the content of files."""
+        copy continues here. client says whether folders are restored with it."""
         pid = os.getpid()
         try:
             self._checkpoint(client)

@@ -20,7 +20,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
+	"dsstar/kernel/rewind"
 	"dsstar/notebook"
 )
 
@@ -138,12 +138,12 @@ func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 	o := kernel.Options{Dir: r.place.dir, Env: r.place.env, CellTimeout: r.Timeout, Spec: withoutHistory(spec),
 		StartTimeout: s.StartTimeout, Sandbox: box, Outputs: kernel.Outputs{Secrets: r.SecretTexts()}}
 	if r.Round == nil { // it never goes back
-		r.k, err = site.Begin(ctx, o, checkpoint.Options{})
+		r.k, err = site.Begin(ctx, o, rewind.Options{})
 	} else {
 		if o.Scratch = filepath.Join(r.place.dir, "files"); o.CellTimeout == 0 {
 			o.CellTimeout = s.CellTimeout // as in the run, where an attempt may have timed out
 		}
-		r.k, err = r.Start(ctx, o, checkpoint.Options{MaxMemory: box.Limits.Memory / 4 * 3}, s)
+		r.k, err = r.Start(ctx, o, rewind.Options{MaxMemory: box.Limits.Memory / 4 * 3}, s)
 	}
 	if err != nil {
 		return err

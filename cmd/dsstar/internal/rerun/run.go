@@ -12,7 +12,7 @@ import (
 	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
+	"dsstar/kernel/rewind"
 	"dsstar/notebook"
 )
 
@@ -21,7 +21,7 @@ type rerun struct {
 	*Runner
 	Flags
 	place   *place
-	k       *checkpoint.Session
+	k       *rewind.Session
 	nb      *notebook.Notebook
 	out     *outFile
 	show    *transcript

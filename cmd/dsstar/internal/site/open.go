@@ -12,15 +12,14 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
+	"dsstar/kernel/rewind"
 	"dsstar/notebook"
-	"dsstar/notebook/disk"
 )
 
 // Start starts a local kernel that goes back as the settings say. If checkpoints do not work and
 // the settings do not insist on them, the session replays cells instead.
-func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Options,
-	s *configs.Settings) (*checkpoint.Session, error) {
+func (h Host) Start(ctx context.Context, o kernel.Options, back rewind.Options,
+	s *configs.Settings) (*rewind.Session, error) {
 	if !s.Rollback.Freezes() {
 		return Begin(ctx, o, back)
 	}
@@ -28,13 +27,12 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back checkpoint.Optio
 		back.Why = "a copy of the session could not use its connection to the cluster"
 		return Begin(ctx, o, back)
 	}
-	freezing, by := o, back
-	by.Copies = copiesIn(o.Dir)
-	var k *checkpoint.Session
-	spec, err := checkpoint.Spec(o.Spec, filepath.Join(h.CacheDir, "kernels"))
+	freezing := o
+	var k *rewind.Session
+	spec, err := rewind.Spec(o.Spec, filepath.Join(h.CacheDir, "kernels"))
 	if err == nil {
 		freezing.Spec = spec
-		k, err = Begin(ctx, freezing, by)
+		k, err = Begin(ctx, freezing, back)
 	}
 	switch {
 	case err == nil || ctx.Err() != nil:
@@ -53,20 +51,16 @@ func (h Host) onCluster() bool {
 
 // Begin starts a local kernel and returns its session.
 func Begin(ctx context.Context, o kernel.Options,
-	back checkpoint.Options) (*checkpoint.Session, error) {
+	back rewind.Options) (*rewind.Session, error) {
 	k, err := kernel.Start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.New(k, back), nil
+	return rewind.New(k, back), nil
 }
 
-// copiesIn returns the folder for copies of a session's files. It is on the same file system, which
-// may share blocks between files.
-func copiesIn(dir string) string { return filepath.Join(dir, ".dsstar-copies") }
-
 // requireCheckpoints rejects a kernel without checkpoints if the settings insist on them.
-func requireCheckpoints(s *configs.Settings, k *checkpoint.Session) error {
+func requireCheckpoints(s *configs.Settings, k *rewind.Session) error {
 	if !s.Rollback.Insists() || k.Way() == notebook.ByCheckpoint {
 		return nil
 	}
@@ -90,7 +84,7 @@ func (h Host) Open(p *Site, s *configs.Settings) agent.Open {
 		o := kernel.Options{Dir: dir, CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
 		box := p.Box
 		o.Outputs.Run = keptOutputs
-		var back checkpoint.Options
+		var back rewind.Options
 		files := filepath.Join(dir, "files")
 		if purpose != agent.Work { // dir is a temporary folder
 			box.Read = append(slices.Clone(box.Read), dir)
@@ -103,7 +97,6 @@ func (h Host) Open(p *Site, s *configs.Settings) agent.Open {
 		} else { // the main session and the proof look the same to cells
 			back.Off, back.Branches = s.Rollback.Off(), !s.Method.Paper
 			back.MaxMemory = box.Limits.Memory / 4 * 3
-			_ = disk.RemoveFolder(copiesIn(dir)) // left over from a run that was killed
 		}
 		o.Sandbox = box
 		o.Outputs.Secrets, o.Prelude = h.SecretTexts(), agent.Prelude()
@@ -119,7 +112,7 @@ func (h Host) Open(p *Site, s *configs.Settings) agent.Open {
 		if h.Cells != nil && p.Server.URL == "" {
 			return h.Cells.Open(o)
 		}
-		var k *checkpoint.Session
+		var k *rewind.Session
 		var err error
 		if p.Server.URL != "" {
 			k, err = dial(ctx, p.Server, o, back)
@@ -142,10 +135,10 @@ func (h Host) Open(p *Site, s *configs.Settings) agent.Open {
 
 // dial starts a kernel on a server.
 func dial(ctx context.Context, server kernel.Server, o kernel.Options,
-	back checkpoint.Options) (*checkpoint.Session, error) {
+	back rewind.Options) (*rewind.Session, error) {
 	k, err := kernel.Dial(ctx, server, "", o)
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.New(k, back), nil
+	return rewind.New(k, back), nil
 }

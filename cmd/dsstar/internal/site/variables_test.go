@@ -12,8 +12,8 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/rewind"
 )
 
 // TestVariablesPandas3: pandas scalars are shown whatever module their types name. In pandas 3 it
@@ -61,7 +61,7 @@ func visiting(t *testing.T, file string) visit {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = k.Close() })
-	return visit{checkpoint.New(k, checkpoint.Options{}), record.Folder(t.TempDir()), nil}
+	return visit{rewind.New(k, rewind.Options{}), record.Folder(t.TempDir()), nil}
 }
 
 // testDescribe describes variables of all kinds, and checks the effect on them.

@@ -8,7 +8,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
+	"dsstar/kernel/rewind"
 	"dsstar/notebook"
 )
 
@@ -31,7 +31,7 @@ func (g *Guest) kept() string {
 
 // A visit is the main session in a kernel of the user's.
 type visit struct {
-	*checkpoint.Session
+	*rewind.Session
 	folder record.Folder
 	keep   []string
 }
@@ -47,7 +47,7 @@ func (g *Guest) visit(ctx context.Context, o kernel.Options) (agent.Session, err
 	if err != nil {
 		return nil, err
 	}
-	s := checkpoint.New(k, checkpoint.Options{})
+	s := rewind.New(k, rewind.Options{})
 	if _, err := s.Execute(ctx, clearNames); err != nil {
 		_ = s.Close() // the first error says more
 		return nil, err

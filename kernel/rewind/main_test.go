@@ -1,10 +1,11 @@
-package checkpoint
+package rewind
 
 import (
 	"flag"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
+	"dsstar/kernel/undokernel"
 	"dsstar/notebook"
 )
 
@@ -42,7 +44,7 @@ func plain(t testing.TB) setup {
 // freezing returns the setup for a kernel that freezes copies of itself.
 func freezing(t testing.TB) setup {
 	o := plain(t)
-	o.Spec, o.back.Copies = checkpointSpec(t), filepath.Join(t.TempDir(), "copies")
+	o.Spec = checkpointSpec(t)
 	return o
 }
 
@@ -66,7 +68,7 @@ func checkpointSpec(t testing.TB) kernel.Spec {
 // open starts a session. The end of the test closes it.
 func open(t testing.TB, o setup) *Session {
 	t.Helper()
-	if *testTier != "" && o.back.Copies != "" && o.Sandbox == nil {
+	if *testTier != "" && slices.Contains(o.Spec.Argv, undokernel.Module) && o.Sandbox == nil {
 		o.Sandbox = kerneltest.Confine(t, *testTier, o.Dir)
 	}
 	k, err := kernel.Start(t.Context(), o.Options)

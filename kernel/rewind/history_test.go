@@ -1,10 +1,8 @@
-package checkpoint
+package rewind
 
 import (
 	"context"
 	"errors"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 
@@ -19,18 +17,10 @@ type player struct {
 	fake *fake
 }
 
-func play(t *testing.T, o Options, files bool) player {
+func play(t *testing.T, branches bool) player {
 	t.Helper()
-	f := &fake{each: 100, available: 1 << 40}
-	if files {
-		if runtime.GOOS != "linux" {
-			t.Skip("copies of files are made on Linux only")
-		}
-		f.folder, o.Copies = t.TempDir(), filepath.Join(t.TempDir(), "copies")
-	}
-	c := newCheckpoints(f, f.folder, o)
-	t.Cleanup(c.close)
-	return player{t, &history{kernel: f, way: c, branches: o.Branches}, f}
+	f := &fake{}
+	return player{t, &history{kernel: f, way: notebook.ByCheckpoint, copies: &checkpoints{kernel: f}, branches: branches}, f}
 }
 
 // run runs cells and returns what the last one printed.
@@ -67,7 +57,7 @@ func (p player) back(way notebook.Way, kept int, why string, cells ...string) (p
 
 // From the copy of the empty session other cells run, in the same kernel unless that has ended.
 func TestBack(t *testing.T) {
-	p := play(t, Options{}, false)
+	p := play(t, false)
 	p.run("a", "die")
 	p.back(notebook.ByReplay, 0, "", "z")
 	if p.fake.resets > 0 {
@@ -77,21 +67,9 @@ func TestBack(t *testing.T) {
 	p.back(notebook.ByReplay, 0, "the kernel ended", "z")
 }
 
-// If a folder cannot be copied, going back is a replay. If there is no room for new copies of
-// files, older ones are dropped.
-func TestFiles(t *testing.T) {
-	p := play(t, Options{MaxCopies: 1000}, true)
-	p.run("write a 600", "write a 601", "fail")
-	p.back(notebook.ByCheckpoint, 2, "", "write a 600", "write a 601")
-	p.back(notebook.ByReplay, 0, "to make room for files", "write a 600")
-	p = play(t, Options{MaxCopies: 1000}, true)
-	p.run("write big 2000", "fail")
-	p.back(notebook.ByReplay, 0, "over the limit", "write big 2000")
-}
-
 // A rollback stops at the first cell that fails.
 func TestBackToFailure(t *testing.T) {
-	p := play(t, Options{}, false)
+	p := play(t, false)
 	back, err := p.rollback(t.Context(), []string{"a", "fail", "b"})
 	if err != nil || len(back.Executions) != 2 || back.Executions[1].Status != notebook.Raised {
 		t.Errorf("%v %+v", err, back)
@@ -101,7 +79,7 @@ func TestBackToFailure(t *testing.T) {
 
 // With Branches, abandoned states can be restored, with the executions that led to them.
 func TestBranches(t *testing.T) {
-	p := play(t, Options{Branches: true}, false)
+	p := play(t, true)
 	p.run("base")
 	printed := map[string]string{}
 	for _, c := range []string{"x", "y", "z"} {
@@ -123,7 +101,7 @@ func TestBranches(t *testing.T) {
 
 // A state that cannot be copied is replayed from the nearest one before it.
 func TestRefused(t *testing.T) {
-	p := play(t, Options{}, false)
+	p := play(t, false)
 	p.run("a", "refuse", "fail")
 	p.back(notebook.ByCheckpoint, 1, "refused for a reason", "a", "refuse")
 	p.back(notebook.ByReplay, 0, "", "b")
@@ -131,7 +109,7 @@ func TestRefused(t *testing.T) {
 
 // If copies can no longer be resumed, going back is a replay.
 func TestLostCopies(t *testing.T) {
-	p := play(t, Options{}, false)
+	p := play(t, false)
 	p.run("a", "b", "fail")
 	p.fake.lose = func(string) bool { return true }
 	p.back(notebook.ByReplay, 0, "no such copy", "a", "b")
@@ -140,7 +118,7 @@ func TestLostCopies(t *testing.T) {
 // A kernel that does not answer gets no more requests, and no more copies are made.
 func TestSilent(t *testing.T) {
 	for _, silence := range []int{0, 1} { // before Freeze or Resume
-		p := play(t, Options{}, false)
+		p := play(t, false)
 		p.run("a")
 		p.fake.silent = silence == 0
 		p.run("b")
@@ -154,40 +132,9 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// Copies are dropped to save memory: first those off the path, then the oldest, and that of the
-// empty session last.
-func TestMemory(t *testing.T) {
-	p := play(t, Options{MaxMemory: 450, Branches: true}, false)
-	p.run("off")
-	p.back(notebook.ByReplay, 0, "", "a") // the checkpoint of "off" is made now
-	p.run("b", "c", "d", "e", "f")
-	if n := len(p.fake.frozen); n > 4 {
-		t.Errorf("%d copies", n)
-	}
-	p.back(notebook.ByReplay, 0, "to save memory", "off")
-	p = play(t, Options{MaxMemory: 450}, false)
-	p.run("a", "b", "c", "d", "e", "fail")
-	p.back(notebook.ByReplay, 0, "to save memory", "a", "b")
-	p.back(notebook.ByCheckpoint, 1, "", "a") // copied again on the way
-
-	p = play(t, Options{}, false) // half of what is free by default
-	p.fake.available = 600
-	p.run("a", "b", "c", "d", "e", "f", "g")
-	if n := len(p.fake.frozen); n > 3 {
-		t.Errorf("%d copies by default", n)
-	}
-	p = play(t, Options{}, false) // and never too many processes
-	for range 2 * maxFrozen {
-		p.run("x")
-	}
-	if n := len(p.fake.frozen); n > maxFrozen {
-		t.Errorf("%d copies at once", n)
-	}
-}
-
 // A cancelled call does not turn checkpoints off.
 func TestCancelled(t *testing.T) {
-	p := play(t, Options{}, false)
+	p := play(t, false)
 	p.run("a")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -200,7 +147,7 @@ func TestCancelled(t *testing.T) {
 // With Off everything stays, and a dead kernel is started again.
 func TestOff(t *testing.T) {
 	f := &fake{}
-	p := player{t, &history{kernel: f, way: stay{reset{way: notebook.ByReplay, why: "so"}}}, f}
+	p := player{t, &history{kernel: f, way: notebook.NotAtAll, why: "so"}, f}
 	p.back(notebook.ByReplay, 0, "", "a") // a new kernel
 	p.run("b", "fail")
 	if back, err := p.rollback(t.Context(), []string{"a"}); err != nil ||

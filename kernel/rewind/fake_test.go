@@ -1,40 +1,32 @@
-package checkpoint
+package rewind
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"dsstar/kernel"
 	"dsstar/notebook"
-	"dsstar/notebook/disk"
 )
 
 // A fake is a kernel whose state is the cells that it has run. Some cells do more:
 //
-//	write NAME BYTES   writes a file
 //	fail               raises
 //	die                ends the process that runs cells
 //	end                ends the kernel
 //	refuse             is refused by freeze from then on
 type fake struct {
-	folder    string
-	state     []string
-	dead      bool
-	ended     bool
-	silent    bool
-	count     int // execution_count
-	serial    int // all cells ever: a cell that runs again gives another output
-	resets    int
-	frozen    map[string]fake
-	made      int
-	each      int64 // bytes that the session and each copy hold
-	available int64
-	lose      func(id string) bool // copies that cannot be resumed
+	state  []string
+	dead   bool
+	ended  bool
+	silent bool
+	count  int // execution_count
+	serial int // all cells ever: a cell that runs again gives another output
+	resets int
+	frozen map[string]fake
+	made   int
+	lose   func(id string) bool // copies that cannot be resumed
 }
 
 var errFake = errors.New("the kernel ended")
@@ -50,18 +42,11 @@ func (f *fake) ExecuteCell(_ context.Context, c kernel.Cell) (notebook.Execution
 	f.state = append(slices.Clone(f.state), c.Code)
 	x := notebook.Execution{Status: notebook.OK, Count: f.count}
 	x.Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: fmt.Sprint(f.serial)}}
-	var name string
-	var size int
-	switch word, _, _ := strings.Cut(c.Code, " "); word {
+	switch c.Code {
 	case "fail":
 		x.Status = notebook.Raised
 	case "die", "end":
-		x.Status, f.dead, f.ended = notebook.Died, true, word == "end"
-	case "write":
-		if _, err := fmt.Sscanf(c.Code, "write %s %d", &name, &size); err != nil {
-			return x, err
-		}
-		return x, os.WriteFile(filepath.Join(f.folder, name), make([]byte, size), 0o600)
+		x.Status, f.dead, f.ended = notebook.Died, true, c.Code == "end"
 	}
 	return x, nil
 }
@@ -70,10 +55,7 @@ func (f *fake) Reset(context.Context) error {
 	f.resets++
 	f.state, f.count, f.dead, f.ended, f.silent = nil, 0, false, false, false
 	f.frozen = map[string]fake{}
-	if f.folder == "" {
-		return nil
-	}
-	return disk.EmptyFolder(f.folder)
+	return nil
 }
 
 func (f *fake) asked() error {
@@ -86,12 +68,12 @@ func (f *fake) asked() error {
 	return nil
 }
 
-func (f *fake) freeze(context.Context) (frozen, error) {
+func (f *fake) freeze(context.Context) (string, int, error) {
 	if err := f.asked(); err != nil {
-		return frozen{}, err
+		return "", 0, err
 	}
 	if slices.Contains(f.state, "refuse") {
-		return frozen{}, errors.New("refused for a reason")
+		return "", 0, errors.New("refused for a reason")
 	}
 	f.made++
 	id := fmt.Sprint(f.made)
@@ -99,7 +81,7 @@ func (f *fake) freeze(context.Context) (frozen, error) {
 		f.frozen = map[string]fake{}
 	}
 	f.frozen[id] = fake{state: slices.Clone(f.state), count: f.count}
-	return frozen{id: id, count: f.count, resident: f.each * int64(len(f.frozen)+1)}, nil
+	return id, f.count, nil
 }
 
 func (f *fake) resume(_ context.Context, id string) (int, error) {
@@ -120,8 +102,4 @@ func (f *fake) drop(_ context.Context, id string) error {
 	}
 	delete(f.frozen, id)
 	return nil
-}
-
-func (f *fake) memory(context.Context) (held, available int64, err error) {
-	return f.each * int64(len(f.frozen)+1), f.available, f.asked()
 }

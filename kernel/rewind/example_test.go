@@ -1,4 +1,4 @@
-package checkpoint_test
+package rewind_test
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"dsstar/kernel"
-	"dsstar/kernel/checkpoint"
 	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/rewind"
 )
 
 // The kernel here is a fake that cannot freeze copies of itself, so that the cells run again;
-// checkpoint.Spec gives the spec of one that can.
+// rewind.Spec gives the spec of one that can.
 func ExampleSession_Rollback() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -24,7 +24,7 @@ func ExampleSession_Rollback() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	s := checkpoint.New(k, checkpoint.Options{})
+	s := rewind.New(k, rewind.Options{})
 	defer s.Close()
 
 	for _, cell := range []string{`print("one")`, `print("two")`} {

@@ -1,4 +1,4 @@
-package checkpoint
+package rewind
 
 import (
 	"context"
@@ -59,7 +59,7 @@ func (l lab) open(t testing.TB, spec kernel.Spec, tier string) *Session {
 	o := setup{kernel.Options{
 		Spec: spec, Dir: dir, Scratch: dir, CellTimeout: 30 * time.Second,
 		Env: append(os.Environ(), "DSSTAR_FOLDER="+dir, "DSSTAR_DIGESTS="+l.digests, "PYTHONHASHSEED=0"),
-	}, Options{Copies: filepath.Join(t.TempDir(), "copies"), Branches: true}}
+	}, Options{Branches: true}}
 	if tier != "" {
 		o.Sandbox = kerneltest.Confine(t, tier, dir, l.digests)
 	}

@@ -1,4 +1,4 @@
-package checkpoint
+package rewind
 
 import (
 	_ "embed"
@@ -28,7 +28,7 @@ type op struct {
 // script returns the plan as cells that a person can paste.
 func (p plan) script() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# go test ./kernel/checkpoint -run TestEquality -sessions 1 -session-seed %d\n",
+	fmt.Fprintf(&b, "# go test ./kernel/rewind -run TestEquality -sessions 1 -session-seed %d\n",
 		p.seed)
 	for _, o := range p.ops {
 		switch {

@@ -1,4 +1,4 @@
-package checkpoint
+package rewind
 
 import (
 	"errors"
@@ -14,31 +14,6 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A link in the place of the store is not followed, as the copies hold what cells wrote.
-func TestCopiesReplaced(t *testing.T) {
-	outside, check := kerneltest.Secret(t)
-	dir := t.TempDir()
-	folder, store := filepath.Join(dir, "files"), filepath.Join(dir, ".dsstar-copies")
-	if err := errors.Join(os.Mkdir(folder, 0o755),
-		os.WriteFile(filepath.Join(folder, "a"), []byte("a"), 0o644)); err != nil {
-		t.Fatal(err)
-	}
-	c, err := newCopies(folder, store, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(outside, store); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.take(t.Context()); err == nil {
-		t.Error("the copies are behind a link")
-	}
-	if err := c.close(); err != nil {
-		t.Error(err)
-	}
-	check()
-}
-
 // TestReplacedInMidRun has cells put links and pipes in the place of Scratch, and in it. Going back
 // works, and nothing outside is read, written or removed.
 func TestReplacedInMidRun(t *testing.T) {
@@ -50,8 +25,7 @@ func TestReplacedInMidRun(t *testing.T) {
 			outside, check := kerneltest.Secret(t)
 			o := plain(t)
 			o.Dir = filepath.Join(o.Dir, "run")
-			o.Spec, o.Scratch, o.back.Copies = spec, filepath.Join(o.Dir, "files"),
-				filepath.Join(o.Dir, "copies")
+			o.Spec, o.Scratch = spec, filepath.Join(o.Dir, "files")
 			if err := os.Mkdir(o.Dir, 0o755); err != nil {
 				t.Fatal(err)
 			}

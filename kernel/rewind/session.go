@@ -1,4 +1,4 @@
-package checkpoint
+package rewind
 
 import (
 	"context"
@@ -16,8 +16,6 @@ type Options struct {
 	Why       string // the [notebook.Restoration.Why] of replays: why there are no checkpoints
 	Branches  bool   // also keep states that Rollback abandons, to return to them later
 	MaxMemory int64  // for the kernel with its frozen copies, in bytes; 0 for half of what is free
-	Copies    string // folder for copies of files, best on their file system; "" for a temporary one
-	MaxCopies int64  // for copies of files, in bytes; 0 for 1 GiB
 }
 
 // A Session is a kernel that can go back to earlier states. All methods may be called from any
@@ -31,7 +29,7 @@ type Session struct {
 // New returns a Session of a kernel that has run no cells. The Session owns the kernel from then
 // on: use and close the kernel only through it.
 func New(k *kernel.Kernel, o Options) *Session {
-	return &Session{k, turn.New(), &history{kernel: k, way: newWay(k, o), branches: o.Branches}}
+	return &Session{k, turn.New(), newHistory(k, o)}
 }
 
 // Execute runs code as one cell. See [kernel.Kernel.Execute].
@@ -73,12 +71,7 @@ func (s *Session) Rollback(ctx context.Context, cells []string) (notebook.Restor
 }
 
 // Way returns how Rollback goes back unless something prevents it.
-func (s *Session) Way() notebook.Way { return s.history.way.name() }
+func (s *Session) Way() notebook.Way { return s.history.way }
 
-// Close frees all copies and closes the kernel. See [kernel.Kernel.Close].
-func (s *Session) Close() error {
-	return s.turn.Close(func() error {
-		defer s.history.way.close()
-		return s.Kernel.Close()
-	})
-}
+// Close closes the kernel, and with it all copies. See [kernel.Kernel.Close].
+func (s *Session) Close() error { return s.turn.Close(s.Kernel.Close) }
