@@ -30,7 +30,8 @@ type Difference struct {
 //   - Text that differs on every run is ignored: see volatile.
 func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
 	var all []Difference
-	was, is := streams(recorded), streams(now)
+	was, shown := parted(recorded)
+	is, shownNow := parted(now)
 	both := maps.Clone(was)
 	maps.Copy(both, is)
 	for _, name := range slices.Sorted(maps.Keys(both)) {
@@ -39,54 +40,46 @@ func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
 			all = append(all, Difference{name, diff})
 		}
 	}
-	return append(all, compareShown(inert(noStreams(recorded)), inert(noStreams(now)), tolerance)...)
+	return append(all, compareShown(shown, shownNow, tolerance)...)
 }
 
-// streams returns the text of each stream, by its name.
-func streams(outputs []notebook.Output) map[string]string {
-	all := map[string]string{}
+// parted returns the text of each stream, by its name, and the other outputs as an inert notebook has
+// them, which is without nothing that counts.
+func parted(outputs []notebook.Output) (streams map[string]string, shown []notebook.Output) {
+	streams = map[string]string{}
 	for _, o := range outputs {
 		if o.Type == notebook.Stream {
-			all[o.Name] += o.Text
+			streams[o.Name] += o.Text
+			continue
 		}
+		o.Data = notebook.Inert(o.Data)
+		shown = append(shown, o)
 	}
-	return all
+	return streams, shown
 }
 
-// noStreams returns the outputs other than streams.
-func noStreams(outputs []notebook.Output) []notebook.Output {
-	return slices.DeleteFunc(slices.Clone(outputs),
-		func(o notebook.Output) bool { return o.Type == notebook.Stream })
-}
-
-// inert returns the outputs as an inert notebook has them, which is without nothing that counts.
-func inert(outputs []notebook.Output) []notebook.Output {
-	all := slices.Clone(outputs)
-	for i := range all {
-		all[i].Data = notebook.Inert(all[i].Data)
-	}
-	return all
-}
-
-// compareShown compares displays, results and errors in order.
-func compareShown(recorded, now []notebook.Output, tolerance float64) []Difference {
+// compareShown compares displays, results and errors in order, with one gap where some are gone or new.
+func compareShown(recorded, now []notebook.Output, tolerance float64) (all []Difference) {
 	same := func(a, b notebook.Output) bool { return compareOutput(a, b, tolerance) == nil }
 	was, is := numbered(recorded), numbered(now)
-	var all []Difference
-	for _, gap := range gaps(align(recorded, now, same), len(recorded), len(now)) {
-		i, j := gap.from[0], gap.from[1]
-		for ; i < gap.to[0] && j < gap.to[1] && recorded[i].Type == now[j].Type; i, j = i+1, j+1 {
-			if d := compareOutput(recorded[i], now[j], tolerance); d != nil {
-				all = append(all, Difference{was[i] + d.What, d.Diff})
-			}
-		}
-		for ; i < gap.to[0]; i++ {
+	for len(recorded) > 0 && len(now) > 0 && same(recorded[0], now[0]) {
+		recorded, now, was, is = recorded[1:], now[1:], was[1:], is[1:]
+	}
+	for n, m := len(recorded), len(now); n > 0 && m > 0 && same(recorded[n-1], now[m-1]); n, m = n-1, m-1 {
+		recorded, now = recorded[:n-1], now[:m-1]
+	}
+	for i := range max(len(recorded), len(now)) {
+		switch {
+		case i >= len(now):
 			r := represent(recorded[i])
 			all = append(all, Difference{was[i] + r.what(), "it is gone\n" + r.lines("-")})
-		}
-		for ; j < gap.to[1]; j++ {
-			r := represent(now[j])
-			all = append(all, Difference{is[j] + r.what(), "it is new\n" + r.lines("+")})
+		case i >= len(recorded):
+			r := represent(now[i])
+			all = append(all, Difference{is[i] + r.what(), "it is new\n" + r.lines("+")})
+		default:
+			if d := compareOutput(recorded[i], now[i], tolerance); d != nil {
+				all = append(all, Difference{was[i] + d.What, d.Diff})
+			}
 		}
 	}
 	return all
@@ -161,15 +154,8 @@ func (r representation) lines(mark string) string {
 	if r.mime != "" && !strings.HasPrefix(r.mime, "text/") {
 		text = "<" + r.mime + ">"
 	}
-	var b strings.Builder
-	for i, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-		if i == diffLines {
-			fmt.Fprintf(&b, "%s…\n", mark)
-			break
-		}
-		fmt.Fprintf(&b, "%s%s\n", mark, window(line, 0))
-	}
-	return b.String()
+	text = mark + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+mark)
+	return bounded(strings.Split(text, "\n"))
 }
 
 // richest lists the representations to compare, in order of preference. Scripts and widget views

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"dsstar/notebook"
 )
@@ -65,135 +65,48 @@ func withoutIDs(text string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// A token is a piece of text: a number to which the tolerance applies, white space, or anything
-// else.
-type token struct {
-	text  string
-	float bool
-	space bool
-	value float64
-}
-
-// next returns the token of s at position at, which is before the end.
-func next(s string, at int) token {
-	rest := s[at:]
-	switch c := rest[0]; {
-	case isSpace(c):
-		return token{text: rest[:run(rest, isSpace)], space: true}
-	case isLetter(c):
-		return token{text: rest[:run(rest, isWord)]}
-	case isDigit(c), (c == '+' || c == '-' || c == '.') && (at == 0 || !isWord(s[at-1])):
-		if n, float := number(rest); n > 0 {
-			t := token{text: rest[:n]}
-			value, err := strconv.ParseFloat(t.text, 64)
-			t.value, t.float = value, float && err == nil
-			return t
-		}
-	}
-	return token{text: rest[:1]}
-}
-
-// number returns the length of the number at the beginning of s, and whether the tolerance applies
-// to it. It does not apply to integers, which are counts, to 1.2.3, which is a version, or to 12e5,
-// which is part of a hash: Python and R write the sign of an exponent.
-func number(s string) (length int, float bool) {
-	n := 0
-	if s[0] == '+' || s[0] == '-' {
-		n++
-	}
-	whole := run(s[n:], isDigit)
-	n += whole
-	if n < len(s) && s[n] == '.' {
-		if fraction := run(s[n+1:], isDigit); fraction > 0 {
-			n += 1 + fraction
-			float = true
-		}
-	}
-	if whole == 0 && !float {
-		return 0, false
-	}
-	if float && n+1 < len(s) && s[n] == '.' && isDigit(s[n+1]) {
-		return n + run(s[n:], func(c byte) bool { return isDigit(c) || c == '.' }), false
-	}
-	if n < len(s) && (s[n] == 'e' || s[n] == 'E') {
-		sign := 0
-		if n+1 < len(s) && (s[n+1] == '+' || s[n+1] == '-') {
-			sign = 1
-		}
-		if digits := run(s[n+1+sign:], isDigit); digits > 0 && (float || sign == 1) {
-			return n + 1 + sign + digits, true
-		}
-	}
-	return n, float
-}
-
-// run returns the number of bytes at the beginning of s for which such holds.
-func run(s string, such func(byte) bool) int {
-	for i := range len(s) {
-		if !such(s[i]) {
-			return i
-		}
-	}
-	return len(s)
-}
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' }
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-func isLetter(c byte) bool {
-	return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= utf8.RuneSelf
-}
-func isWord(c byte) bool { return isLetter(c) || isDigit(c) }
-
-// same reports whether two tokens are equal within the tolerance.
-func (t token) same(u token, tolerance float64) bool {
-	if t.float && u.float {
-		return t.value == u.value ||
-			math.Abs(t.value-u.value) <= tolerance*max(math.Abs(t.value), math.Abs(u.value))
-	}
-	return t.text == u.text
-}
-
-// numeric reports whether the token is a number of any kind.
-func (t token) numeric() bool {
-	return t.text != "" && isDigit(t.text[len(t.text)-1]) && !isLetter(t.text[0])
-}
+// token matches a word, a number, or another character. A number with a decimal point or a signed
+// exponent is a float. 1.2.3 is a version, and 12e5 part of a hash: Python and R write the sign.
+var (
+	token = regexp.MustCompile(`[A-Za-z_\x{80}-\x{10ffff}][0-9A-Za-z_\x{80}-\x{10ffff}]*|` +
+		`[-+]?(?:\d+(?:\.\d+)*|\.\d+)(?:[eE][-+]\d+)?|\S`)
+	float = regexp.MustCompile(`^[-+]?\d*(?:\.\d+(?:[eE][-+]\d+)?|[eE][-+]\d+)$`)
+)
 
 // sameText reports whether two texts are equal within the tolerance. White space may differ if
 // equal numbers have different digits, and therefore different widths.
 func sameText(a, b string, tolerance float64) bool {
-	same, spaces, numbers := compareTokens(a, b, tolerance)
-	return same && (!spaces || numbers)
+	alike, rewritten := compareTokens(a, b, tolerance)
+	return a == b || alike && rewritten
 }
 
-// compareTokens reports whether two texts are equal within the tolerance apart from white space,
-// whether white space differs, and whether equal numbers have different digits.
-func compareTokens(a, b string, tolerance float64) (same, spaces, numbers bool) {
-	if a == b {
-		return true, false, false
+// compareTokens reports whether two texts are equal within the tolerance apart from white space, and
+// whether equal numbers have different digits.
+func compareTokens(a, b string, tolerance float64) (alike, rewritten bool) {
+	x, y := token.FindAllString(a, -1), token.FindAllString(b, -1)
+	return slices.EqualFunc(x, y, func(t, u string) bool {
+		rewritten = rewritten || t != u
+		return t == u || sameFloat(t, u, tolerance)
+	}), rewritten
+}
+
+// sameFloat reports whether two tokens are floats that are equal within the tolerance.
+func sameFloat(t, u string, tolerance float64) bool {
+	if !float.MatchString(t) || !float.MatchString(u) {
+		return false
 	}
-	for i, j := 0, 0; i < len(a) || j < len(b); {
-		var t, u token
-		if i < len(a) {
-			t = next(a, i)
+	v, err := strconv.ParseFloat(t, 64)
+	w, e := strconv.ParseFloat(u, 64)
+	return err == nil && e == nil && (v == w || math.Abs(v-w) <= tolerance*max(math.Abs(v), math.Abs(w)))
+}
+
+// withoutFloats returns the tokens of a line with a mark for each float.
+func withoutFloats(line string) string {
+	tokens := token.FindAllString(line, -1)
+	for i, t := range tokens {
+		if float.MatchString(t) {
+			tokens[i] = "#"
 		}
-		if j < len(b) {
-			u = next(b, j)
-		}
-		switch {
-		case t.space || u.space:
-			spaces = spaces || t.text != u.text
-			if t.space {
-				i += len(t.text)
-			}
-			if u.space {
-				j += len(u.text)
-			}
-			continue
-		case !t.same(u, tolerance):
-			return false, spaces, numbers
-		}
-		numbers = numbers || t.text != u.text
-		i, j = i+len(t.text), j+len(u.text)
 	}
-	return true, spaces, numbers
+	return strings.Join(tokens, " ")
 }
