@@ -142,7 +142,7 @@ func endLike(status unix.WaitStatus) {
 func (st stage) processesExceed() string {
 	l := st.Box.Limits
 	all := descendants(os.Getpid())
-	used := usageOf(all)
+	used := usageOf(all, false)
 	// Linux enforces the limit itself, except for root
 	if l.Processes > 0 && used.threads > l.Processes+64 {
 		return fmt.Sprintf("%d processes and threads, limit %d; raise it with --max-processes",
@@ -150,7 +150,7 @@ func (st stage) processesExceed() string {
 	}
 	sum := used.resident + used.tables
 	if l.Memory > 0 && sum > l.Memory && used.tables < l.Memory { // else the exact number is not needed
-		sum = used.tables + proportional(all) // frozen copies share most of their memory
+		sum = used.tables + usageOf(all, true).resident // frozen copies share most of their memory
 	}
 	if l.Memory > 0 && sum > l.Memory {
 		return fmt.Sprintf("%s of memory used, limit %s; read the data in parts, or raise it with --max-memory", limitText(sum),

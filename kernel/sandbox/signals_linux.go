@@ -194,7 +194,7 @@ func ours(number int) bool {
 
 // lineage returns the process of a thread, and the parent process.
 func lineage(thread int) (process, parent int, ok bool) {
-	status := statusOf(thread)
+	status := numbersIn(folderOf(thread) + "status")
 	process = int(status("Tgid"))
 	return process, int(status("PPid")), process != 0
 }

@@ -4,8 +4,10 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -47,9 +49,8 @@ func descendants(pid int) []int {
 	}
 	byParent := map[int][]int{}
 	for _, process := range processes() {
-		if t, ok := threadOf(process); ok {
-			byParent[t.parent] = append(byParent[t.parent], process)
-		}
+		_, parent, _ := lineage(process)
+		byParent[parent] = append(byParent[parent], process)
 	}
 	return below(pid, func(pid int) []int { return byParent[pid] })
 }
@@ -75,29 +76,32 @@ func processes() (all []int) {
 
 // A usage is what processes consume.
 type usage struct {
-	resident int64 // bytes without mapped files; shared memory counts once per process
+	resident int64 // bytes of memory, without mapped files
 	tables   int64 // bytes of page tables, which resident does not include
 	threads  int   // including zombies
 }
 
-func usageOf(pids []int) (sum usage) {
+// usageOf sums the usage of processes. Mapped files do not count, as the system drops their pages when
+// it needs memory: a cell may map a file that is larger than its limit, as Polars does. Memory that
+// processes share counts once for each, or once in all if the sum is to be exact, which is slow.
+func usageOf(pids []int, exact bool) (sum usage) {
 	for _, pid := range pids {
-		t, ok := running(pid)
-		if !ok {
-			sum.threads++
-			continue
-		}
-		status := statusOf(t.id)
-		sum.threads += t.threads
-		sum.resident += max(0, t.resident-status("RssFile")<<10)
+		folder, status := running(pid)
+		sum.threads += max(1, int(status("Threads")))
 		sum.tables += status("VmPTE") << 10
+		resident := status("RssAnon") + status("RssShmem")
+		if exact {
+			share := numbersIn(folder + "smaps_rollup")
+			resident = cmp.Or(share("Pss")-share("Pss_File"), resident)
+		}
+		sum.resident += resident << 10
 	}
 	return sum
 }
 
-// statusOf returns the numbers in the status of a thread by their names, 0 if there is none.
-func statusOf(thread int) func(name string) int64 {
-	b, _ := os.ReadFile("/proc/" + strconv.Itoa(thread) + "/status") // it may have ended
+// numbersIn returns the numbers in a file of /proc by their names, 0 for those that it lacks.
+func numbersIn(file string) func(name string) int64 {
+	b, _ := os.ReadFile(file) // the process may have ended
 	return func(name string) int64 {
 		_, after, _ := bytes.Cut(b, []byte("\n"+name+":"))
 		line, _, _ := bytes.Cut(after, []byte("\n"))
@@ -106,78 +110,22 @@ func statusOf(thread int) func(name string) int64 {
 	}
 }
 
-// A thread is one thread of a process, with the usage of the process.
-type thread struct {
-	id     int // /proc/ID also describes its process
-	parent int // the parent of its process
-	ended  bool
-	usage
-}
+func folderOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/" }
 
-// running returns a live thread of a process: the leader, or another if the leader has ended. Linux
-// then reports nothing through the leader, whose files in /proc belong to root.
-func running(pid int) (t thread, ok bool) {
-	if t, ok = threadOf(pid); !ok || !t.ended {
-		return t, ok
+// running returns the folder and the status of a thread of a process that has memory: of the leader, or of
+// another if the leader has ended. Linux then reports nothing through the leader's files, which are root's.
+func running(pid int) (folder string, status func(name string) int64) {
+	folder = folderOf(pid)
+	if status = numbersIn(folder + "status"); status("VmPTE") > 0 {
+		return folder, status
 	}
-	tasks, _ := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task") // it may have gone
+	tasks, _ := filepath.Glob(folder + "task/*") // it may have gone
 	for _, task := range tasks {
-		id, err := strconv.Atoi(task.Name())
-		if t, ok = threadOf(id); err == nil && ok && !t.ended {
-			return t, true
+		if of := numbersIn(task + "/status"); of("VmPTE") > 0 {
+			return task + "/", of
 		}
 	}
-	return thread{}, false
-}
-
-const ending = 4 // PF_EXITING: its memory is being freed, which can take long
-
-func threadOf(id int) (t thread, ok bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(id) + "/stat")
-	at := bytes.LastIndexByte(b, ')') // the end of the name, which may contain anything
-	if err != nil || at < 0 {
-		return t, false
-	}
-	fields := strings.Fields(string(b[at+1:])) // from field 3 of proc(5)
-	if len(fields) < 22 {
-		return t, false
-	}
-	flags, _ := strconv.ParseInt(fields[6], 10, 64)
-	pages, _ := strconv.ParseInt(fields[21], 10, 64)
-	t = thread{id: id, ended: fields[0] == "Z" || fields[0] == "X" || flags&ending != 0}
-	t.parent, _ = strconv.Atoi(fields[1])
-	t.threads, _ = strconv.Atoi(fields[17])
-	t.resident = pages * int64(os.Getpagesize())
-	return t, true
-}
-
-// proportional returns the proportional set size (Pss) of processes without mapped files, whose pages
-// the system drops when it needs memory: a cell may map a file that is larger than its limit, as
-// Polars does. It is exact, but slow if there is much memory.
-func proportional(pids []int) (sum int64) {
-	for _, pid := range pids {
-		t, ok := running(pid)
-		if !ok {
-			continue
-		}
-		b, err := os.ReadFile("/proc/" + strconv.Itoa(t.id) + "/smaps_rollup")
-		field := func(name string) (bytes int64, ok bool) {
-			_, after, ok := strings.Cut(string(b), "\n"+name+":")
-			fields := strings.Fields(after)
-			if !ok || len(fields) == 0 {
-				return 0, false
-			}
-			kilobytes, _ := strconv.ParseInt(fields[0], 10, 64)
-			return kilobytes << 10, true
-		}
-		all, ok := field("Pss")
-		if err != nil || !ok {
-			all = t.resident
-		}
-		ofFiles, _ := field("Pss_File") // since Linux 5.4
-		sum += all - ofFiles
-	}
-	return sum
+	return folder, status
 }
 
 // threadsOf counts the threads of all processes of a user.
@@ -185,7 +133,7 @@ func threadsOf(uid int) (n uint64) {
 	for _, pid := range processes() {
 		if info, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil &&
 			int(info.Sys().(*syscall.Stat_t).Uid) == uid {
-			n += uint64(usageOf([]int{pid}).threads)
+			n += uint64(usageOf([]int{pid}, false).threads)
 		}
 	}
 	return n
