@@ -2,13 +2,11 @@ package sandbox
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 
 	"dsstar/notebook/human"
 )
@@ -98,10 +96,8 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 		}
 		name := file
 		file = filepath.Join(dir, file) // probably: cells can change to other folders
-		if real, info := behind(file); writing || dir == "" || info == nil || b.reads(real) &&
-			mayRead(info) {
-			return name + " is in a folder that is read-only; allow it with --allow-write " +
-				writable(name, dir, own)
+		if real, info := behind(file); writing || dir == "" || info == nil || b.reads(real) {
+			return name + " is in a folder that is read-only; allow it with --allow-write FOLDER"
 		}
 	}
 	real, info := behind(file)
@@ -111,7 +107,7 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 		return "" // the cause is its mode, or it is missing
 	case ofMachine(real):
 		return "" // it cannot be allowed
-	case readable && denied && (writing || info == nil || mayRead(info)):
+	case readable && denied && (writing || info == nil || info.Mode()&0o444 != 0):
 		return file + " is read-only; write to the current folder"
 	case readable || !denied && info == nil:
 		return "" // the cause is its mode, or there is no such file
@@ -127,19 +123,6 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	}
 	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, "+
 		"or --allow-write for a folder", file, human.Shell(file))
-}
-
-// writable returns the folder to allow for a file that could not be written: the session's first
-// working folder, or the placeholder FOLDER, as the code itself may have chosen any other.
-func writable(name, dir string, own []string) string {
-	hidden := strings.Contains(filepath.Join(dir, name), "/.")
-	// dir is a run folder, where cells write to files/
-	has := func(folder string) bool { return in(folder, dir) }
-	if dir == "" || hidden || !filepath.IsLocal(name) || AboveHome(dir) ||
-		slices.ContainsFunc(own, has) {
-		return "FOLDER"
-	}
-	return human.Shell(dir)
 }
 
 // reads reports whether the box was given a real path to read.
@@ -173,21 +156,4 @@ func limitText(n int64) string {
 		return "any size"
 	}
 	return strings.Replace(human.Bytes(n), ".0 ", " ", 1)
-}
-
-// mayRead reports whether the file's mode lets this user read it without root's capabilities, as in
-// a box.
-func mayRead(info fs.FileInfo) bool {
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return true
-	}
-	groups, _ := os.Getgroups() // without groups, the mode for others counts
-	class := 0o004
-	if int(st.Uid) == os.Getuid() {
-		class = 0o400
-	} else if slices.Contains(append(groups, os.Getgid()), int(st.Gid)) {
-		class = 0o040
-	}
-	return int(info.Mode())&class != 0
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -54,12 +52,11 @@ func (b Box) protects(s Session, data, own []string) error {
 var ErrUnsearched = errors.New("the files cannot all be searched for sockets, on which other " +
 	"programs may listen")
 
-// Bounds of a search for sockets: entries of folders, folders read at once, and time. The system's
-// folders are searched for a shorter time, as that delays the first start; sockets that are missed
-// there are still found if Linux lists them.
+// Bounds of a search for sockets: files and folders, and time. The system's folders are searched for a
+// shorter time, as that delays the first start; sockets that are missed there are still found if Linux
+// lists them.
 const (
 	mostEntries       = 2_000_000
-	mostReaders       = 32
 	longestWalk       = 20 * time.Second
 	longestSystemWalk = 2 * time.Second
 )
@@ -116,54 +113,23 @@ var systemSockets = sync.OnceValue(func() (found []string) {
 
 // socketsBelow returns the sockets in a path, which may be one itself. The error says why it was
 // not searched completely: at the end of a time or a number of entries, or if a folder cannot be
-// read for another reason than the user's rights. It reads at most mostReaders folders at once.
-func socketsBelow(path string, until time.Time, entries int64) (found []string, err error) {
-	ctx, stop := context.WithCancelCause(context.Background())
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	var left atomic.Int64
-	left.Store(entries)
-	others := make(chan struct{}, mostReaders-1)
-	var look func(path string, kind fs.FileMode)
-	look = func(path string, kind fs.FileMode) {
-		if kind&fs.ModeSocket != 0 {
-			mu.Lock()
-			defer mu.Unlock()
-			found = append(found, path)
-		}
-		if !kind.IsDir() || ctx.Err() != nil {
-			return
-		}
-		inside, err := os.ReadDir(path)
+// read for another reason than the user's rights.
+func socketsBelow(path string, until time.Time, entries int) (found []string, err error) {
+	err = filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
+		entries--
 		switch {
 		case errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist):
 			// what this user cannot read, its cells cannot either
 		case err != nil:
-			stop(err)
-		case left.Add(-int64(len(inside))) < 0 || time.Now().After(until):
-			stop(errors.New("there are too many files"))
+			return err
+		case entries < 0 || time.Now().After(until):
+			return errors.New("there are too many files")
+		case d.Type()&fs.ModeSocket != 0:
+			found = append(found, path)
 		}
-		for _, e := range inside {
-			below := func() { look(path+"/"+e.Name(), e.Type()) }
-			if !e.IsDir() {
-				below()
-				continue
-			}
-			select {
-			case others <- struct{}{}:
-				all.Go(func() { below(); <-others })
-			default:
-				below()
-			}
-		}
-	}
-	info, err := os.Lstat(path)
-	if err != nil {
-		return nil, err
-	}
-	look(path, info.Mode().Type())
-	all.Wait()
-	return found, context.Cause(ctx)
+		return nil
+	})
+	return found, err
 }
 
 // socketPaths returns the real paths of the sockets in Linux's table (unix(7)).
