@@ -159,9 +159,10 @@ func (st stage) mountAll(parts []part) error {
 func (p part) mount() error {
 	switch p.kind {
 	case procPart:
-		return makeProc(p.at)
-	case devPart:
-		return makeDevices(p.at)
+		return mountNew("proc", p.at, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	case terminalsPart:
+		return mountNew("devpts", p.at, unix.MS_NOSUID|unix.MS_NOEXEC,
+			"newinstance,ptmxmode=0666,mode=620,max=64") // the namespaces of a machine share 3,072
 	case memoryPart:
 		return mountNew("tmpfs", p.at, unix.MS_NOSUID|unix.MS_NODEV,
 			"mode=755,size="+strconv.FormatInt(p.size, 10))
@@ -191,7 +192,7 @@ func mountNew(kind, at string, flags uintptr, options string) error {
 	return unix.Mount(kind, at, kind, flags, options)
 }
 
-// bind mounts from, a path outside.
+// bind mounts from, a path outside, with all mounts below it.
 func (p part) bind(attributes uint64) error {
 	info, err := os.Stat(outer + p.from)
 	if p.optional && errors.Is(err, fs.ErrNotExist) {
@@ -203,31 +204,10 @@ func (p part) bind(attributes uint64) error {
 	if err := makePlace(p.at, info.IsDir()); err != nil {
 		return err
 	}
-	return bind(outer+p.from, p.at, attributes)
-}
-
-// bind mounts from at another path, with all mounts below it.
-func bind(from, at string, attributes uint64) error {
-	if err := unix.Mount(from, at, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+	if err := unix.Mount(outer+p.from, p.at, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return err
 	}
-	return setAttributes(at, attributes, unix.AT_RECURSIVE)
-}
-
-// makeProc mounts a /proc in which files about the machine are read-only, even for root.
-func makeProc(at string) error {
-	if err := mountNew("proc", at, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
-		return err
-	}
-	for _, name := range []string{"/sys", "/sysrq-trigger", "/irq", "/bus"} {
-		if unix.Access(at+name, unix.W_OK) != nil {
-			continue // missing, or not writable
-		}
-		if err := bind(at+name, at+name, unix.MOUNT_ATTR_RDONLY); err != nil {
-			return err
-		}
-	}
-	return nil
+	return setAttributes(p.at, attributes, unix.AT_RECURSIVE)
 }
 
 // makePlace creates an empty folder or file as a mount point, unless there is one.
@@ -247,32 +227,6 @@ func makePlace(at string, folder bool) error {
 // setAttributes adds attributes to a mount.
 func setAttributes(at string, attributes uint64, flags uint) error {
 	return unix.MountSetattr(unix.AT_FDCWD, at, flags, &unix.MountAttr{Attr_set: attributes})
-}
-
-// makeDevices mounts a /dev with the standard devices and its own pseudo-terminals.
-func makeDevices(at string) error {
-	if err := mountNew("tmpfs", at, unix.MS_NOSUID|unix.MS_NODEV, "mode=755"); err != nil {
-		return err
-	}
-	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
-		if err := (part{from: "/dev/" + name,
-			at: at + "/" + name}).bind(unix.MOUNT_ATTR_NOSUID); err != nil {
-			return err
-		}
-	}
-	for name, target := range map[string]string{
-		"stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
-		"fd": "/proc/self/fd", "core": "/proc/kcore", "ptmx": "pts/ptmx",
-	} {
-		if err := os.Symlink(target, at+"/"+name); err != nil {
-			return err
-		}
-	}
-	if err := os.Mkdir(at+"/shm", 0o755); err != nil {
-		return err
-	}
-	return mountNew("devpts", at+"/pts", unix.MS_NOSUID|unix.MS_NOEXEC,
-		"newinstance,ptmxmode=0666,mode=620,max=64") // the namespaces of a machine share 3,072
 }
 
 // beProcess1 starts the program, reaps its orphans, and exits with the program's status, which

@@ -14,15 +14,15 @@ import (
 type partKind int
 
 const (
-	procPart     partKind = iota // /proc of the namespace
-	devPart                      // the standard devices
-	memoryPart                   // an empty tmpfs with a size limit
-	readPart                     // from, read-only
-	writePart                    // from, writable
-	devicePart                   // a device at from
-	linkPart                     // a symbolic link to from
-	folderPart                   // an empty folder, if nothing is there
-	readOnlyPart                 // remount the folder read-only; at /, nothing can be added afterwards
+	procPart      partKind = iota // /proc of the namespace
+	terminalsPart                 // pseudo-terminals of its own
+	memoryPart                    // an empty tmpfs with a size limit
+	readPart                      // from, read-only
+	writePart                     // from, writable
+	devicePart                    // a device at from
+	linkPart                      // a symbolic link to from
+	folderPart                    // an empty folder, if nothing is there
+	readOnlyPart                  // remount the folder read-only; at /, nothing can be added afterwards
 )
 
 // A part is one step in building the view of the full tier.
@@ -33,10 +33,17 @@ type part struct {
 	optional bool  // skipped if from does not exist
 }
 
+// machineFiles are files and folders of /proc that root could write to: with /proc/sys, to core_pattern
+// of the whole machine.
+var machineFiles = []string{"sys", "sysrq-trigger", "irq", "bus"}
+
 // machineCounters are files of /proc through which sessions could communicate, or that only root
 // may read.
 var machineCounters = []string{"vmstat", "kpageflags", "kpagecount", "kpagecgroup", "slabinfo",
 	"timer_list", "vmallocinfo", "pagetypeinfo"}
+
+var deviceLinks = map[string]string{"stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1",
+	"stderr": "/proc/self/fd/2", "fd": "/proc/self/fd", "core": "/proc/kcore", "ptmx": "pts/ptmx"}
 
 // memoryFolders are tmpfs mounts in the full tier.
 var memoryFolders = []string{"/tmp", "/dev/shm"}
@@ -46,9 +53,18 @@ const inside = "/.dsstar"
 
 // view returns the file system of the full tier, for [stage.mountAll].
 func (st stage) view(self string) ([]part, error) {
-	// Root could write to /proc/sys, and with it to core_pattern of the whole machine.
-	parts := []part{{kind: procPart, at: "/proc"}, {kind: readPart, from: "/proc/sys", at: "/proc/sys",
-		optional: true}, {kind: devPart, at: "/dev"}}
+	parts := []part{{kind: procPart, at: "/proc"}, {kind: memoryPart, at: "/dev", size: 1 << 20},
+		{kind: terminalsPart, at: "/dev/pts"}}
+	for _, path := range devices {
+		parts = append(parts, part{kind: devicePart, from: path, at: path})
+	}
+	for name, target := range deviceLinks {
+		parts = append(parts, part{kind: linkPart, from: target, at: "/dev/" + name})
+	}
+	for _, name := range machineFiles {
+		parts = append(parts, part{kind: readPart, from: "/proc/" + name, at: "/proc/" + name,
+			optional: true})
+	}
 	for _, name := range machineCounters {
 		if _, err := os.Lstat("/proc/" + name); err == nil {
 			parts = append(parts, part{kind: readPart, from: "/dev/null", at: "/proc/" + name,
