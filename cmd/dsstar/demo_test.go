@@ -28,10 +28,14 @@ func TestRecordDemo(t *testing.T) {
 		t.Skip("only with -record")
 	}
 	demoTrace = regexp.MustCompile(`"ground":\{[^}]*\},`).ReplaceAll(demoTrace, nil) // fits any request
+	replies := bytes.SplitAfter(demoTrace, []byte("\n"))
 	out := filepath.Join(t.TempDir(), "run")
-	a, stdout, stderr := testApp(t)
-	if code := a.run(context.Background(), []string{"demo", "--out", out}); code != 0 {
-		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+	for _, args := range [][]string{{"demo", "--out", out}, {"resume", "--choose", "2", out}} {
+		a, stdout, stderr := testApp(t)
+		if code := a.run(context.Background(), args); code != 0 {
+			t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
+		}
+		demoTrace = bytes.Join(replies[demoCalls:], nil)
 	}
 	data, err := os.ReadFile(filepath.Join(out, "trace.jsonl"))
 	if err != nil {
@@ -60,7 +64,10 @@ func TestRecordDemo(t *testing.T) {
 	}
 }
 
-const demoAnswer = "Seal Beach: 198.79"
+const (
+	demoAnswer = "Seal Beach: 198.79"
+	demoCalls  = 10 // without those after a choice
+)
 
 // TestDemoAsksNothing: on a terminal, too, since no reply is recorded for another choice.
 func TestDemoAsksNothing(t *testing.T) {
@@ -87,7 +94,7 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.Answer != demoAnswer || r.Verified || !r.Sufficient || r.Rounds != 3 || r.Steps != 2 ||
-		r.Usage.Calls != 10 || len(r.Warnings) > 0 {
+		r.Usage.Calls != demoCalls || len(r.Warnings) > 0 {
 		t.Errorf("--json: %+v", r)
 	}
 	wantText(t, "stderr", stderr.String(), "replies are recorded; all else is live",
@@ -135,4 +142,12 @@ func TestDemo(t *testing.T) {
 	}
 
 	validate(t, r.Notebook, executed)
+
+	// It goes on with what another reading gives.
+	a, stdout, stderr = testApp(t)
+	code = a.run(t.Context(), []string{"resume", "--choose", "2", "--json", out})
+	if err := json.Unmarshal(stdout.Bytes(), &r); err != nil || code != 0 ||
+		!r.Verified || r.Answer != "Seal Beach: 143.21" {
+		t.Errorf("resume --choose: exit code %d, %v, %+v\n%s", code, err, r, stderr)
+	}
 }
