@@ -151,7 +151,8 @@ func flagLayer(flags map[string]Flag) layer {
 }
 
 // strayVariables returns warnings about DSSTAR_* variables that set nothing. They are not errors,
-// because another version of dsstar may know them. It ignores DSSTAR_TEST_*.
+// because another version of dsstar may know them. It ignores DSSTAR_TEST_* and DSSTAR_DB_*, which have
+// the addresses of databases.
 func strayVariables(env []string, won map[string]setting) []string {
 	known := map[string]bool{}
 	for key := range won {
@@ -159,7 +160,8 @@ func strayVariables(env []string, won map[string]setting) []string {
 	}
 	var warnings []string
 	for _, name := range slices.Sorted(maps.Keys(environment(env))) {
-		if !known[name] && !strings.HasPrefix(name, envPrefix+"TEST_") {
+		if !known[name] && !strings.HasPrefix(name, envPrefix+"TEST_") &&
+			!strings.HasPrefix(name, envPrefix+"DB_") {
 			warnings = append(warnings, fmt.Sprintf("the environment variable %s is not a setting%s", name,
 				didYouMean(name, slices.Sorted(maps.Keys(known)))))
 		}

@@ -167,8 +167,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	if e.Status != notebook.OK {
 		return finding{Check: "kernel", Status: "failed", Detail: strings.TrimSpace(e.PlainText()),
-			hints: []usage.Hint{
-				usage.Shell("%s -m pip install "+strings.Join(site.Required, " "), python)}}
+			hints: site.VenvHints(site.Required...)}
 	}
 	where := cmp.Or(p.Server.URL, python)
 	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()),

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"dsstar/agent"
@@ -301,8 +302,7 @@ func databaseHints(d *describe.DatabaseError) []usage.Hint {
 	cluster := d.Source.Is(files.ClusterEnding)
 	switch {
 	case missing && cluster:
-		return []usage.Hint{usage.Shell("~/venv/bin/pip install ipykernel pandas %s",
-			drivers[d.Source.Engine()]), usage.Again("--python", "~/venv/bin/python")}
+		return site.VenvHints(slices.Concat(site.Required, []string{drivers[d.Source.Engine()]})...)
 	case missing:
 		return []usage.Hint{usage.Again("--python", "~/venv/bin/python").Note("which has the driver " +
 			module)}
@@ -321,6 +321,7 @@ func databaseHints(d *describe.DatabaseError) []usage.Hint {
 	if d.Cause == profile.NoLogin {
 		what = "user and password"
 	}
-	return []usage.Hint{usage.Shell("export %s=ADDRESS   # with the right "+what+": %s",
-		d.Source.Variable(), d.Source.Database)}
+	variable := d.Source.Variable()
+	return []usage.Hint{usage.Shell("export %s=ADDRESS   # with the right "+what+": %s", variable,
+		d.Source.Database), usage.Again("--data", d.Source.Engine()+"=env:"+variable)}
 }

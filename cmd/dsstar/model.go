@@ -84,10 +84,16 @@ func (a *app) callable(s *configs.Settings, name string,
 func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 	p, model, err := s.Provider(name)
 	if err != nil {
-		return llm.Endpoint{}, usage.New(err.Error(),
-			usage.Again("--model", "openai/"+name),
-			usage.Again("--base-url", "URL", "--model", name).Note("any OpenAI-compatible server"),
-		)
+		var hints []usage.Hint
+		prefix, rest, ok := strings.Cut(name, "/")
+		if !ok {
+			prefix, rest = "openai", name
+		}
+		for _, p := range near(prefix, slices.Sorted(maps.Keys(s.Providers))) {
+			hints = append(hints, usage.Again("--model", p+"/"+rest))
+		}
+		return llm.Endpoint{}, usage.New(err.Error(), append(hints,
+			usage.Again("--base-url", "URL", "--model", name).Note("any OpenAI-compatible server"))...)
 	}
 	e := llm.Endpoint{Provider: p.Name, Model: model, Schema: p.Schema}
 	var from string

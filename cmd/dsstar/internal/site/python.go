@@ -90,10 +90,16 @@ func (h Host) checkPython(ctx context.Context, s *configs.Settings, from, python
 		return "", usage.New(
 			fmt.Sprintf("%s: %s (Python %s) lacks %s", from, python, report.Version,
 				strings.Join(report.Missing, ", ")),
-			usage.Shell("%s -m pip install "+strings.Join(report.Missing, " "), python),
-		)
+			VenvHints(modules...)...)
 	}
 	return report.Path, nil
+}
+
+// VenvHints make an environment with modules: a system's own Python often takes none.
+func VenvHints(modules ...string) []usage.Hint {
+	return []usage.Hint{
+		usage.Shell("python3 -m venv ~/venv && ~/venv/bin/pip install " + strings.Join(modules, " ")),
+		usage.Again("--python", "~/venv/bin/python").But("kernel")}
 }
 
 // secret matches the names of variables that are kept from cells.

@@ -111,8 +111,9 @@ func (h Hint) again(line Line) string {
 	for _, word := range flags {
 		words = append(words, human.Shell(word))
 	}
+	database := strings.Contains(strings.Join(flags, " "), "=env:") // in place of an address alone
 	for _, f := range line.Flags {
-		if !slices.Contains(h.without, f.Name) {
+		if !slices.Contains(h.without, f.Name) || database && !strings.Contains(f.Value, "://") {
 			words = append(words, f.String())
 		}
 	}
