@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Recall takes the models that a run was begun with, the main one and those of roles, and reports
+// Recall takes the models that a run has asked, the main one and those of roles, and reports
 // whether it does. It does not where a flag or variable names the main one. The notebook of the run may
 // come from a stranger: like a project's file it cannot name a recording, or a provider that the user
 // did not choose.

@@ -29,8 +29,8 @@ type replay struct {
 type ReplayError struct{ Role, Subject string }
 
 func (e *ReplayError) Error() string {
-	return fmt.Sprintf("replay: no reply is left in the trace that fits the %s's request for %s: "+
-		"question, files, cells or outputs are not those that were recorded", e.Role, e.Subject)
+	return fmt.Sprintf("no reply was recorded for what the run asks now (%s: %s): question, files, "+
+		"cells or outputs are not those of the recording", e.Role, e.Subject)
 }
 
 func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {

@@ -211,6 +211,12 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	j.progress.Paste("notebook %s", r.Notebook)
 	j.progress.Paste("look     dsstar runs --open %s   # a page in the browser, or open the notebook in Jupyter",
 		human.Shell(string(folder)))
+	for _, c := range chooseable(t) {
+		if r := t.Questions[c.question].Readings[c.reading]; c.option != r.Chosen {
+			j.progress.Paste("choose   dsstar resume --choose %s %s   # if this is meant: %s", c.name,
+				human.Shell(string(folder)), term.Fit(r.Options[c.option].Text, 200))
+		}
+	}
 	if !t.Verified() && !(j.shown && t.Depends()) {
 		return silent{exitNotVerified}
 	}

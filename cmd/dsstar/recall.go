@@ -42,10 +42,10 @@ func (a *app) recall(j *job, t *record.Trajectory) error {
 	if err == nil && configs.Redact(e.BaseURL) == c.Endpoint && s.Recall(c.Model, c.Roles) {
 		return nil
 	}
-	asked := fmt.Sprintf("the run was begun with %s at %s, which your settings do not name",
+	asked := fmt.Sprintf("the run was last asked with %s at %s, which your settings do not name",
 		term.Printable(c.Model), term.Printable(c.Endpoint))
 	if s.Model != "" {
-		j.progress.Say("begun    %s", asked)
+		j.progress.Say("asked    %s", asked)
 		return nil
 	}
 	return usage.New("no model is configured; "+asked, usage.Again("--base-url", c.Endpoint, "--model",
