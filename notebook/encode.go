@@ -1,16 +1,15 @@
 package notebook
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
-// Encode returns the bytes that Python's nbformat.write makes of the notebook:
-// sorted keys, an indent of one space, text split into lines, no unnecessary
-// escapes. It gives a new id to cells that have none or repeat one.
+// Encode returns the bytes that Python's nbformat.write makes of the notebook: sorted keys, an
+// indent of one space, text split into lines, no unnecessary escapes. Only very small and large
+// floats of Go may be written otherwise. It gives a new id to cells that have none or repeat one.
 func (n *Notebook) Encode() ([]byte, error) {
 	n.uniqueIDs()
 	cells := make([]any, len(n.Cells))
@@ -30,7 +29,7 @@ func (n *Notebook) Encode() ([]byte, error) {
 	for _, transient := range []string{"signature", "orig_nbformat", "orig_nbformat_minor"} {
 		delete(meta, transient)
 	}
-	var b bytes.Buffer
+	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
@@ -43,7 +42,7 @@ func (n *Notebook) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode notebook: %w", err)
 	}
-	return pythonNumbers(unescape(b.Bytes())), nil
+	return []byte(unescape.Replace(b.String())), nil
 }
 
 func (c Cell) json() map[string]any {
@@ -134,103 +133,28 @@ func count(n int) any {
 	return n
 }
 
-// splitLines is Python's str.splitlines(True), which knows more line breaks
-// than \n and \r\n.
+// splitLines is Python's str.splitlines(True), which knows more line breaks than \n and \r\n.
 func splitLines(s string) []string {
 	lines := []string{}
-	start := 0
-	for i, r := range s {
-		if i < start { // the \n of a \r\n
-			continue
+	for s != "" {
+		end := strings.IndexFunc(s, breaksLine)
+		if end < 0 {
+			return append(lines, s)
 		}
-		end := i + len(string(r))
-		switch r {
-		case '\r':
-			if strings.HasPrefix(s[end:], "\n") {
-				end++
-			}
-		case '\n', '\v', '\f', 0x1c, 0x1d, 0x1e, 0x85, 0x2028, 0x2029:
-		default:
-			continue
+		_, n := utf8.DecodeRuneInString(s[end:])
+		if strings.HasPrefix(s[end:], "\r\n") {
+			n = 2
 		}
-		lines = append(lines, s[start:end])
-		start = end
-	}
-	if start < len(s) {
-		lines = append(lines, s[start:])
+		lines, s = append(lines, s[:end+n]), s[end+n:]
 	}
 	return lines
 }
 
-// unescape undoes the escapes that encoding/json writes but Python does not:
-// U+2028 and U+2029, and the U+FFFD that replaces invalid UTF-8.
-func unescape(data []byte) []byte {
-	if !bytes.Contains(data, []byte(`\u202`)) && !bytes.Contains(data, []byte(`\ufffd`)) {
-		return data
-	}
-	out := make([]byte, 0, len(data))
-	for i := 0; i < len(data); i++ {
-		if data[i] != '\\' || i+1 == len(data) {
-			out = append(out, data[i])
-			continue
-		}
-		switch rest := data[i:]; {
-		case bytes.HasPrefix(rest, []byte(`\u2028`)):
-			out, i = append(out, "\u2028"...), i+5
-		case bytes.HasPrefix(rest, []byte(`\u2029`)):
-			out, i = append(out, "\u2029"...), i+5
-		case bytes.HasPrefix(rest, []byte(`\ufffd`)):
-			out, i = append(out, "\ufffd"...), i+5
-		default: // another escape: copy both bytes, so \\u2028 stays as it is
-			out, i = append(out, data[i], data[i+1]), i+1
-		}
-	}
-	return out
+func breaksLine(r rune) bool {
+	return r >= '\n' && r <= '\r' || r >= 0x1c && r <= 0x1e || r == 0x85 || r == 0x2028 || r == 0x2029
 }
 
-// pythonNumbers writes the numbers of a JSON text as Python does.
-func pythonNumbers(data []byte) []byte {
-	out := make([]byte, 0, len(data))
-	for len(data) > 0 {
-		n := 1
-		switch c := data[0]; {
-		case c == '"':
-			for ; data[n] != '"'; n++ {
-				if data[n] == '\\' {
-					n++
-				}
-			}
-			n++
-			out = append(out, data[:n]...)
-		case c == '-' || '0' <= c && c <= '9':
-			n = len(data) - len(bytes.TrimLeft(data, "+-.0123456789eE"))
-			out = append(out, pythonNumber(string(data[:n]))...)
-		default:
-			out = append(out, c)
-		}
-		data = data[n:]
-	}
-	return out
-}
-
-// pythonNumber returns Python's repr of a number: an int keeps its digits, a
-// float has an exponent below 1e-4 and from 1e16 on, and otherwise a point.
-func pythonNumber(number string) string {
-	if number == "-0" {
-		return "0"
-	}
-	f, err := strconv.ParseFloat(number, 64)
-	if err != nil || !strings.ContainsAny(number, ".eE") {
-		return number
-	}
-	short := strconv.FormatFloat(f, 'e', -1, 64)
-	_, exponent, _ := strings.Cut(short, "e")
-	if e, _ := strconv.Atoi(exponent); e < -4 || e >= 16 {
-		return short
-	}
-	short = strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(short, ".") {
-		short += ".0"
-	}
-	return short
-}
+// unescape undoes the escapes that encoding/json writes but Python does not: U+2028 and U+2029, and
+// the U+FFFD that replaces invalid UTF-8. An escaped backslash stays as it is.
+var unescape = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029",
+	`\ufffd`, "\ufffd")

@@ -2,37 +2,58 @@ package notebook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"dsstar/notebook/lazy"
 )
 
 // ErrFormat is wrapped by the errors of [Read] for input that is JSON but not
-// a notebook of nbformat 4.
-var ErrFormat = errors.New("not a notebook of nbformat 4")
+// a notebook of nbformat 3 or 4.
+var ErrFormat = errors.New("not a notebook of nbformat 3 or 4")
 
-// Read reads a notebook of nbformat 4.0 to 4.5; cells without an id get one.
-func Read(r io.Reader) (*Notebook, error) {
+// Read reads a notebook of nbformat 4.0 to 4.5, or 3; cells without an id get one. It accepts a
+// byte order mark, and counts that are no numbers.
+func Read(r io.Reader) (*Notebook, error) { return read[[]Output](r) }
+
+// ReadOutline is [Read] without the outputs of cells, which are not decoded.
+func ReadOutline(r io.Reader) (*Notebook, error) { return read[skipped](r) }
+
+// skipped is any JSON value, not decoded.
+type skipped struct{}
+
+func (*skipped) UnmarshalJSON([]byte) error { return nil }
+
+func read[outputs any](r io.Reader) (*Notebook, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("read notebook: %w", err)
 	}
 	var file struct {
-		Cells    []jsonCell
-		Metadata map[string]any
-		NBFormat int `json:"nbformat"`
+		Cells      []jsonCell[outputs]
+		Worksheets []struct{ Cells []jsonCell[outputs] } // of nbformat 3
+		Metadata   map[string]any
+		NBFormat   int `json:"nbformat"`
 	}
-	err = unmarshal(data, &file)
+	err = unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &file)
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		err = fmt.Errorf("%w: %v", ErrFormat, err)
+		err = fmt.Errorf("%w: %s is a JSON %s", ErrFormat, cmp.Or(wrong.Field, "it"), wrong.Value)
+	}
+	if at := conflict().FindIndex(data); err != nil && at != nil {
+		err = fmt.Errorf("it has a merge conflict, at line %d", bytes.Count(data[:at[0]], []byte("\n"))+1)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read notebook: %w", err)
 	}
-	if file.NBFormat != 4 {
+	if file.NBFormat != 3 && file.NBFormat != 4 {
 		return nil, fmt.Errorf("read notebook: %w: nbformat is %d", ErrFormat, file.NBFormat)
+	}
+	for _, sheet := range file.Worksheets {
+		file.Cells = append(file.Cells, sheet.Cells...)
 	}
 	n := &Notebook{Metadata: object(file.Metadata)}
 	for i, c := range file.Cells {
@@ -46,25 +67,35 @@ func Read(r io.Reader) (*Notebook, error) {
 	return n, nil
 }
 
-type jsonCell struct {
+// conflict matches the beginning of a conflict that git left.
+var conflict = lazy.Regexp(`(?m)^\s*<{7} `)
+
+type jsonCell[outputs any] struct {
 	ID             string
 	CellType       CellType `json:"cell_type"`
-	Source         text
+	Source         source
 	Metadata       map[string]any
 	Attachments    map[string]map[string]any
-	Outputs        []Output
-	ExecutionCount *int `json:"execution_count"`
+	Outputs        outputs
+	ExecutionCount any `json:"execution_count"`
+
+	// of nbformat 3
+	Input  source
+	Prompt any `json:"prompt_number"`
+	Level  int // of a heading
 }
 
-func (c jsonCell) cell() (Cell, error) {
+func (c jsonCell[outputs]) cell() (Cell, error) {
+	cell := Cell{ID: c.ID, Type: c.CellType, Source: string(c.Source + c.Input),
+		Metadata: object(c.Metadata), ExecutionCount: number(c.ExecutionCount) + number(c.Prompt)}
+	cell.Outputs, _ = any(c.Outputs).([]Output)
 	switch c.CellType {
 	case Code, Markdown, Raw:
+	case "heading":
+		cell.Type = Markdown
+		cell.Source = strings.Repeat("#", min(max(c.Level, 1), 6)) + " " + cell.Source
 	default:
 		return Cell{}, fmt.Errorf("%w: cell_type is %q", ErrFormat, c.CellType)
-	}
-	cell := Cell{
-		ID: c.ID, Type: c.CellType, Source: string(c.Source), Metadata: object(c.Metadata),
-		Outputs: c.Outputs,
 	}
 	if c.Attachments != nil {
 		cell.Attachments = make(map[string]MIMEBundle, len(c.Attachments))
@@ -72,10 +103,14 @@ func (c jsonCell) cell() (Cell, error) {
 			cell.Attachments[name] = joinBundle(data)
 		}
 	}
-	if c.ExecutionCount != nil {
-		cell.ExecutionCount = *c.ExecutionCount
-	}
 	return cell, nil
+}
+
+// number returns a count as JSON has it; 0 if it is none.
+func number(count any) int {
+	n, _ := count.(json.Number)
+	i, _ := n.Int64()
+	return int(i)
 }
 
 // UnmarshalJSON reads an output in nbformat's form.
@@ -86,9 +121,12 @@ func (o *Output) UnmarshalJSON(data []byte) error {
 		Text           text
 		Data           map[string]any
 		Metadata       map[string]any
-		ExecutionCount *int `json:"execution_count"`
+		ExecutionCount any `json:"execution_count"`
 		EName, EValue  string
 		Traceback      []string
+
+		Stream string // of nbformat 3
+		Prompt any    `json:"prompt_number"`
 	}
 	if err := unmarshal(data, &j); err != nil {
 		return err
@@ -96,18 +134,53 @@ func (o *Output) UnmarshalJSON(data []byte) error {
 	*o = Output{Type: j.OutputType}
 	switch j.OutputType {
 	case Stream:
-		o.Name, o.Text = j.Name, string(j.Text)
-	case ErrorOutput:
-		o.EName, o.EValue, o.Traceback = j.EName, j.EValue, j.Traceback
-	case DisplayData, ExecuteResult:
-		o.Data, o.Metadata = joinBundle(j.Data), object(j.Metadata)
-		if j.ExecutionCount != nil {
-			o.ExecutionCount = *j.ExecutionCount
+		o.Name, o.Text = cmp.Or(j.Name, j.Stream), string(j.Text)
+	case ErrorOutput, "pyerr":
+		o.Type, o.EName, o.EValue, o.Traceback = ErrorOutput, j.EName, j.EValue, j.Traceback
+	case DisplayData, ExecuteResult, "pyout":
+		if j.OutputType == "pyout" {
+			o.Type = ExecuteResult
 		}
+		if j.Data == nil {
+			j.Data = oldData(data)
+		}
+		o.Data, o.Metadata = joinBundle(j.Data), object(j.Metadata)
+		o.ExecutionCount = number(j.ExecutionCount) + number(j.Prompt)
 	default:
 		return fmt.Errorf("%w: output_type is %q", ErrFormat, j.OutputType)
 	}
 	return nil
+}
+
+// oldData returns the data of an output of nbformat 3, which has short names of MIME types.
+func oldData(output []byte) map[string]any {
+	var all map[string]any
+	_ = unmarshal(output, &all) // it is an object
+	data := map[string]any{}
+	for name, mime := range map[string]string{"text": "text/plain", "html": "text/html",
+		"latex": "text/latex", "svg": "image/svg+xml", "png": "image/png", "jpeg": "image/jpeg",
+		"json":       "application/json",
+		"javascript": "application/javascript"} {
+		if value, ok := all[name]; ok {
+			data[mime] = value
+		}
+	}
+	return data
+}
+
+// source is the text of a cell. Half of a surrogate pair is an error, not another character: no
+// kernel would get the code that is there.
+type source string
+
+var surrogates = lazy.Regexp(`\\\\|\\u(?i:d[89ab]..\\ud[c-f]|d[89a-f])`)
+
+func (s *source) UnmarshalJSON(data []byte) error {
+	for _, found := range surrogates().FindAllString(string(data), -1) {
+		if len(found) == 4 {
+			return fmt.Errorf("%w: half of a surrogate pair (%s…) is no character", ErrFormat, found)
+		}
+	}
+	return (*text)(s).UnmarshalJSON(data)
 }
 
 // text is a multi-line string of nbformat: a string or a list of its lines.

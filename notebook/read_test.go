@@ -93,6 +93,13 @@ func TestReadUndoesEncode(t *testing.T) {
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
+		outline, err := notebook.ReadOutline(strings.NewReader(encode(t, want)))
+		for i := range got.Cells {
+			got.Cells[i].Outputs = nil
+		}
+		if diff := cmp.Diff(got, outline, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Fatal(err, diff)
+		}
 	})
 }
 
@@ -122,19 +129,65 @@ func TestReadOldMinors(t *testing.T) {
 	}
 }
 
+// TestReadFromPractice: files that other programs leave are read, or the reason names the place.
+func TestReadFromPractice(t *testing.T) {
+	const file = `{"cells": [{"id": "a", "cell_type": "code", "source": "1", "execution_count": 1}], "nbformat": 4}`
+	with := func(old, new string) string { return strings.Replace(file, old, new, 1) }
+	cell := func(source string, count int) []notebook.Cell {
+		return []notebook.Cell{{Type: notebook.Code, Source: source, ExecutionCount: count}}
+	}
+	const three = `{"metadata": {"name": "old"}, "nbformat": 3, "nbformat_minor": 0, "worksheets": [{"cells": [
+		{"cell_type": "heading", "level": 2, "metadata": {}, "source": ["Title"]},
+		{"cell_type": "code", "collapsed": false, "input": ["print(1)\n", "2"], "language": "python", "metadata": {}, "outputs": [
+			{"output_type": "stream", "stream": "stdout", "text": ["1\n"]},
+			{"output_type": "pyout", "prompt_number": 4, "text": ["2"], "html": ["<b>\n", "2</b>"], "metadata": {}},
+			{"output_type": "display_data", "png": "iVBORw0KGgo=", "metadata": {}},
+			{"output_type": "pyerr", "ename": "E", "evalue": "v", "traceback": ["t"]}], "prompt_number": 4}]},
+		{"cells": [{"cell_type": "markdown", "metadata": {}, "source": ["text"]}]}]}`
+	upgraded := []notebook.Cell{{Type: notebook.Markdown, Source: "## Title"}, {Type: notebook.Code, Source: "print(1)\n2", ExecutionCount: 4, Outputs: []notebook.Output{
+		streamed("stdout", "1\n"),
+		{Type: notebook.ExecuteResult, ExecutionCount: 4, Data: notebook.MIMEBundle{"text/plain": "2", "text/html": "<b>\n2</b>"}},
+		data("image/png", "iVBORw0KGgo="),
+		{Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"t"}}}}, {Type: notebook.Markdown, Source: "text"}}
+	for name, c := range map[string]struct {
+		file string
+		want []notebook.Cell
+		err  string
+	}{
+		"byte order mark":     {"\ufeff" + file, cell("1", 1), ""},
+		"count in quotes":     {with(`count": 1`, `count": "1"`), cell("1", 0), ""},
+		"conflict":            {with(`, "nbformat"`, ",\n   <<<<<<< HEAD\n"), nil, "it has a merge conflict, at line 2"},
+		"conflict in a cell":  {with(`"1"`, `"<<<<<<< HEAD"`), cell("<<<<<<< HEAD", 1), ""},
+		"surrogates":          {with(`"1"`, `"\ud83c\udf89 \\ud83d"`), cell(`🎉 \ud83d`, 1), ""},
+		"half of a surrogate": {with(`"1"`, `["a", "\uDF89"]`), nil, `half of a surrogate pair (\uDF…)`},
+		"version 3":           {three, upgraded, ""},
+	} {
+		nb, err := notebook.Read(strings.NewReader(c.file))
+		if c.err != "" || err != nil {
+			if c.err == "" || err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		ids := cmpopts.IgnoreFields(notebook.Cell{}, "ID")
+		if diff := cmp.Diff(c.want, nb.Cells, cmpopts.EquateEmpty(), ids); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 // notNotebooks is JSON that is no notebook of nbformat 4.
 var notNotebooks = []string{
 	`null`, `1`, `"x"`, `[]`, `{}`,
-	`{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": []}]}`,
+	`{"nbformat": 2, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": []}]}`,
 	`{"nbformat": 5, "cells": []}`, `{"nbformat": "4"}`, `{"nbformat": 4.5}`,
 	`{"nbformat": 4, "cells": {}}`, `{"nbformat": 4, "metadata": []}`, `{"nbformat": 4, "cells": ["x"]}`, `{"nbformat": 4, "cells": [null]}`,
-	`{"nbformat": 4, "cells": [{"cell_type": "heading", "source": "x"}]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "prose", "source": "x"}]}`,
 	`{"nbformat": 4, "cells": [{"cell_type": "code", "source": 1}]}`,
 	`{"nbformat": 4, "cells": [{"cell_type": "code", "source": ["a", 1]}]}`,
-	`{"nbformat": 4, "cells": [{"cell_type": "code", "execution_count": "1"}]}`,
 	`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": {}}]}`,
 	`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [null]}]}`,
-	`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "pyout"}]}]}`,
+	`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "pyin"}]}]}`,
 	`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "display_data", "data": []}]}]}`,
 	`{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": [{"output_type": "error", "traceback": "x"}]}]}`,
 	`{"nbformat": 4, "cells": [{"cell_type": "markdown", "attachments": {"a.png": "x"}}]}`,

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,7 +12,6 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
-	"dsstar/notebook/disk"
 )
 
 // openNotebook reads the notebook at path. It follows no link, which a stranger may have put there.
@@ -42,23 +40,7 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
 	}
-	if old := formatOf(path); old > 0 && old < 4 {
-		return bad(usage.Shell("jupyter nbconvert --to notebook --nbformat 4 %s", path),
-			"%s is a notebook of the old format %d, and 4 is wanted", term.Printable(path), old)
-	}
 	return bad(usage.Shell("head -c 300 %s", path), "%s: %v", term.Printable(path), err)
-}
-
-// formatOf returns the nbformat version of a file; 0 if it has none.
-func formatOf(path string) int {
-	data, err := disk.ReadPlain(path, disk.MaxDocument)
-	var file struct {
-		NBFormat int `json:"nbformat"`
-	}
-	if errors.Join(err, json.Unmarshal(data, &file)) != nil {
-		return 0
-	}
-	return file.NBFormat
 }
 
 // notebooksIn returns the command that lists the notebooks of a folder, or else the runs.
