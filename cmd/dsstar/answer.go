@@ -14,6 +14,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/mask"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
@@ -72,25 +73,26 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	}
 	j.progress.Models(func(role string) string { return modelOf(s, role) })
 	j.progress.Wait("starting the kernel")
-	j.site.Show(folder, j.task.Data)
+	reach := site.Of(folder, j.task.Data)
 	if work != folder {
-		j.site.Show(work, "")
+		apart := site.Of(work, "")
+		reach.Own, reach.Read = append(reach.Own, apart.Own...), append(reach.Read, apart.Read...)
 	}
 	for _, source := range j.sources {
 		j.progress.Paste("data     %s", source)
 		if source.Name != "" && source.Database == "" && source.From == "" { // a link out of the data folder
-			j.site.Box.Read = append(j.site.Box.Read, source.Path)
+			reach.Read = append(reach.Read, source.Path)
 			config.Readable = append(config.Readable, source.Path)
 		}
 	}
-	config.Sandbox, config.Choice = j.site.Sandbox(), a.choice(s)
-	config.Memory = j.site.Memory()
+	j.site = j.site.With(reach)
+	at := j.site.About()
+	config.Sandbox, config.Memory, config.Warnings = at.Sandbox, at.Memory, at.Warnings
+	config.Guest, config.Choice = at.Running != nil, a.choice(s)
 	j.progress.Say("sandbox  %s", config.Sandbox)
 	config.Dir, config.Model = string(work), llm.Traced(j.model, trace, config.Price)
-	config.Open = j.progress.Watch(a.Open(&j.site, s))
-	config.RunScript = a.RunScript(&j.site, s)
-	config.Guest = j.site.Guest != nil
-	config.Warnings, config.Observe, config.Review = j.site.Warnings(), j.observer(saver), a.review(j)
+	config.Open, config.RunScript = site.Opening(j.site, j.progress), j.site.RunScript
+	config.Observe, config.Review = j.observer(saver), a.review(j)
 	t, err := run(ctx, config)
 	j.progress.Stop()
 	if j.stands != "" {
@@ -163,7 +165,7 @@ func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error 
 // that cut the run short, if any.
 func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder record.Folder,
 	saver *saver, ended error) error {
-	r := newResult(t, folder, ranIn(j.site, j.settings))
+	r := newResult(t, folder, ranIn(j.about()))
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
 		ended = noAnswer(t)

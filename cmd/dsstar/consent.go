@@ -8,49 +8,46 @@ import (
 	"strings"
 
 	"dsstar/cmd/dsstar/internal/progress"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
 // consent names the unsandboxed kernels that the run will use and asks the user to agree.
 func (a *app) consent(ctx context.Context, j *job) error {
-	lines, what, question := j.site.NotOurs()
-	if lines == nil {
-		return nil
-	}
-	g, agreed := j.site.Guest, j.yes
-	if g != nil {
-		if own := a.Within(g); own && a.extension == 0 {
-			return usage.New("a cell of the kernel "+g.Name+" has started this process: the run would "+
+	at, agreed := j.site.About(), j.yes
+	if at.Running != nil && a.Within(*at.Running) {
+		if a.extension == 0 {
+			return usage.New("a cell of the kernel "+at.Name+" has started this process: the run would "+
 				"wait for the kernel, and the kernel for the cell",
 				usage.Shell("%load_ext dsstar   # in a cell,"),
 				usage.Shell("%%dsstar           # then this above the question, in another cell"))
-		} else if own {
-			agreed = agreed || !j.perhapsTheirs // the question was asked there
 		}
-		g.MayDrop(agreed)
+		agreed = agreed || !j.perhapsTheirs // the question was asked there
 	}
-	return a.agree(ctx, j.progress, agreed, lines, what, question)
+	return a.agree(ctx, j.progress, agreed, at.Consent)
 }
 
-// agree shows lines and asks the user to agree. --yes agrees in advance.
-func (a *app) agree(ctx context.Context, p *progress.Progress, yes bool, lines []string,
-	what, question string) error {
+// agree shows what is to be agreed to, and asks the user. --yes agrees in advance.
+func (a *app) agree(ctx context.Context, p *progress.Progress, yes bool, to site.Consent) error {
+	if to.Lines == nil {
+		return nil
+	}
 	p.Wait("")
 	if yes {
-		for _, line := range lines {
+		for _, line := range to.Lines {
 			p.Say("%s", line)
 		}
 		return nil
 	}
 	if !a.stdinTTY || !a.stderrTTY {
-		return usage.New(what+" needs --yes where nobody can be asked\n"+strings.Join(lines, "\n"),
+		return usage.New(to.What+" needs --yes where nobody can be asked\n"+strings.Join(to.Lines, "\n"),
 			usage.Again("--yes"))
 	}
-	for _, line := range lines {
+	for _, line := range to.Lines {
 		fmt.Fprintln(a.stderr, "\r\x1b[K"+term.Clean(line))
 	}
-	return a.ask(ctx, question)
+	return a.ask(ctx, to.Question)
 }
 
 var errDeclined = errors.New("declined; nothing was run")

@@ -80,11 +80,11 @@ folder.`,
 		if err := j.setUp(cmd.Context(), a); err != nil {
 			return err
 		}
-		if j.site.Server.URL != "" {
+		if j.site.About().Server != "" {
 			return usage.New("the demo runs only on this machine", usage.Shell("dsstar demo"))
 		}
 		j.progress.Wait("writing the example's data")
-		data, err := a.demoData(cmd.Context(), s, j.site.Spec)
+		data, err := a.demoData(cmd.Context(), s, j.site.About().Spec)
 		if err != nil {
 			return err
 		}

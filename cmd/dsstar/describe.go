@@ -130,12 +130,12 @@ func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, err
 	for _, w := range j.settings.Warnings {
 		j.progress.Warn("%s", w)
 	}
-	j.site.Box.Read = append(j.site.Box.Read, j.task.Data)
+	reach := site.Reach{Read: []string{j.task.Data}}
 	for _, s := range j.sources {
-		j.site.Box.Read = append(j.site.Box.Read, s.Path)
+		reach.Read = append(reach.Read, s.Path)
 		config.Readable = append(config.Readable, s.Path)
 	}
-	config.Open, config.Observe = a.Open(&j.site, j.settings), j.describing()
+	config.Open, config.Observe = site.Opening(j.site.With(reach), nil), j.describing()
 	j.progress.Wait(progress.DescribingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task)
 	j.progress.Stop()
@@ -147,17 +147,17 @@ func (j *job) setUpAlone(ctx context.Context, a *app) error {
 	if err := j.findPlace(ctx, a); err != nil {
 		return err
 	}
-	if g := j.site.Guest; g != nil {
+	if at := j.site.About(); at.Running != nil {
 		return usage.New(fmt.Sprintf(
-			"--kernel: %s is a running kernel (%s), but files are described in new ones", g.Name,
-			site.Identity(g.Running)),
+			"--kernel: %s is a running kernel (%s), but files are described in new ones", at.Name,
+			site.Identity(*at.Running)),
 			site.ManagedHint,
 			usage.Shell("dsstar kernels   # kernelspecs"))
 	}
 	if err := a.consent(ctx, j); err != nil {
 		return err
 	}
-	return a.Look(ctx, &j.site, j.settings, j.task.Data)
+	return j.site.Look(ctx, j.task.Data)
 }
 
 // describing reports the events of a run that only describes files.

@@ -129,15 +129,16 @@ func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 // checkKernel starts the kernel that a run would start and executes a cell. It leaves kernels
 // of the user's alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
-	p, err := a.Site(ctx, s, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
+	p, err := a.Site(ctx, s, site.Use{}, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
 	if err != nil {
 		return failedBy("kernel", err)
 	}
-	if p.Guest != nil {
+	at := p.About()
+	if at.Running != nil {
 		return finding{Check: "kernel", Status: "ok",
-			Detail: fmt.Sprintf("%s is running: %s", p.Guest.Name, site.About(p.Guest.Running))}
+			Detail: fmt.Sprintf("%s is running: %s", at.Name, site.InState(*at.Running))}
 	}
-	if err := a.Look(ctx, &p, s, disk.Existing(s.Out)); err != nil {
+	if err := p.Look(ctx, disk.Existing(s.Out)); err != nil {
 		return failedBy("kernel", err)
 	}
 	dir, err := disk.TempFolder("", "dsstar-doctor-")
@@ -146,11 +147,11 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	}
 	defer disk.RemoveTemp(dir)
 	begin := time.Now()
-	k, err := a.Open(&p, s)(ctx, agent.Describe, dir)
-	if err != nil && p.Server.URL != "" {
+	k, err := p.Open(ctx, agent.Describe, dir, nil)
+	if err != nil && at.Server != "" {
 		return failedBy("kernel", err)
 	}
-	python := slices.Concat(p.Spec.Argv, []string{"python3"})[0]
+	python := slices.Concat(at.Spec.Argv, []string{"python3"})[0]
 	if err != nil {
 		_, _, hints := causeOf(err)
 		return finding{Check: "kernel", Status: "failed", Detail: err.Error(), hints: append([]usage.Hint{
@@ -169,7 +170,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 		return finding{Check: "kernel", Status: "failed", Detail: strings.TrimSpace(e.PlainText()),
 			hints: site.VenvHints(site.Required...)}
 	}
-	where := cmp.Or(p.Server.URL, python)
+	where := cmp.Or(at.Server, python)
 	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()),
 		ready.Seconds(), where)
 	if s.Rollback.Off() {

@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/llm"
 	"dsstar/cmd/dsstar/internal/download"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -184,11 +185,11 @@ func TestKernelsElsewhere(t *testing.T) {
 	a, _, _ := testApp(t, sitetest.Env(t, runtime)...)
 	s := load(t, configs.Sources{Flags: map[string]configs.Flag{
 		"kernel": {Name: "--kernel", Value: "newest"}}})
-	p, err := a.Site(t.Context(), s, func(string) {})
-	if err != nil || p.Guest == nil || p.Guest.File != file {
+	p, err := a.Site(t.Context(), s, site.Use{}, func(string) {})
+	if err != nil || p.About().Running == nil || p.About().Running.File != file {
 		t.Fatalf("%v %+v", err, p)
 	}
-	err = a.Look(t.Context(), &p, s, "/nosuch/out", t.TempDir())
+	err = p.Look(t.Context(), "/nosuch/out", t.TempDir())
 	code, text, hints := explain(err, usage.Line{Command: "dsstar nb"})
 	if code != exitUsage || !strings.Contains(text, "does not see /nosuch/out:") || len(hints) == 0 {
 		t.Errorf("exit code %d, %s %q", code, text, hints)

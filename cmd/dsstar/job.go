@@ -23,6 +23,7 @@ import (
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 
@@ -102,7 +103,8 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 // findPlace chooses where sessions are opened.
 func (j *job) findPlace(ctx context.Context, a *app) (err error) {
 	j.progress.Wait("setting up Python")
-	j.site, err = a.Site(ctx, j.settings, func(line string) { j.progress.Say("set-up   %s", line) })
+	use := site.Use{Yes: j.yes, Keep: j.names}
+	j.site, err = a.Site(ctx, j.settings, use, func(line string) { j.progress.Say("set-up   %s", line) })
 	return err
 }
 
@@ -122,26 +124,15 @@ func (j *job) setUp(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	if len(a.Databases) > 0 && (j.site.Guest != nil || j.site.Server.URL != "") {
-		return usage.New("databases, buckets and clusters are reached from dsstar's own local kernels only",
-			usage.Without("kernel", "server"))
-	}
-	if j.site.Guest != nil && j.settings.Rollback.Insists() {
-		return usage.New("--rollback checkpoint: a kernel that dsstar did not start goes back by names",
-			usage.Again("--yes").But("rollback"))
-	}
-	if j.site.Guest != nil && j.settings.Method.Paper {
-		return usage.New("--paper runs every script in a fresh process, not in a running kernel",
-			usage.Without("kernel"))
-	}
-	if err := j.forGuest(); err != nil {
-		return err
+	if j.task.Data == "" && !j.past && !j.here && j.about().Running == nil {
+		return usage.New("no data are given, and no running kernel whose variables to ask about",
+			usage.Again("--data", "PATH"), usage.Shell("dsstar kernels   # those that are running"))
 	}
 	if err := a.consent(ctx, j); err != nil {
 		return err
 	}
 	j.progress.Wait("waiting for the kernel")
-	return a.Look(ctx, &j.site, j.settings, j.folders()...)
+	return j.site.Look(ctx, j.folders()...)
 }
 
 // folders returns the folders that kernels must be able to read.
@@ -155,21 +146,12 @@ func (j *job) folders() []string {
 	return folders
 }
 
-// forGuest checks the flags against the chosen site: a question about variables needs a running
-// kernel.
-func (j *job) forGuest() error {
-	g := j.site.Guest
-	switch {
-	case g != nil:
-		g.Keep = j.names
-	case len(j.names) > 0:
-		return usage.New("--keep needs a running kernel: the run's own kernel ends with it",
-			usage.Shell("dsstar kernels"), usage.Again("--kernel", "newest"))
-	case j.task.Data == "" && !j.past && !j.here:
-		return usage.New("no data are given, and no running kernel whose variables to ask about",
-			usage.Again("--data", "PATH"), usage.Shell("dsstar kernels   # those that are running"))
+// about says what is to be known of the site; little, before it is found.
+func (j *job) about() site.About {
+	if j.site == nil {
+		return site.About{Way: notebook.ByReplay}
 	}
-	return nil
+	return j.site.About()
 }
 
 // base returns the folder in which run folders are created.
@@ -182,7 +164,7 @@ func (j *job) base() string {
 		return j.settings.Out
 	}
 	// the current folder, unless the kernel is a notebook's
-	return filepath.Join(j.site.Guest.Beside(here), j.settings.Out)
+	return filepath.Join(site.Beside(j.about().Running, here), j.settings.Out)
 }
 
 func exists(path string) bool {

@@ -104,7 +104,7 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 	if len(r.Tools) == 0 {
 		return r
 	}
-	if j.site.Guest != nil {
+	if j.about().Running != nil {
 		r.Tools = nil
 		return r
 	}
@@ -126,7 +126,7 @@ func inFolder(task record.Task, dir string) record.Task {
 // confined reports whether a sandbox of dsstar's confines the cells. Otherwise code of a memory,
 // which may come with somebody else's data, runs only if this user's dsstar has run it before.
 func (j job) confined() bool {
-	return j.site.Guest == nil && j.site.Server.URL == "" && j.site.Box.Confines()
+	return j.about().Confined
 }
 
 func fileNames(task record.Task) (names []string) {

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"slices"
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/configs"
-	"dsstar/notebook"
 	"dsstar/notebook/human"
 )
 
@@ -70,17 +67,9 @@ type resultKernel struct {
 }
 
 // ranIn describes the kernel of a run.
-func ranIn(p site.Site, s *configs.Settings) resultKernel {
-	way := cmp.Or(p.Way, notebook.ByReplay)
-	if s.Rollback.Off() {
-		way = notebook.NotAtAll
-	}
-	r := resultKernel{Name: cmp.Or(p.Spec.DisplayName, p.Spec.Name), Owned: true,
-		Sandbox: p.Sandbox(), Rollback: string(way)}
-	if p.Guest != nil {
-		r.Name, r.Owned = p.Guest.Name, false
-	}
-	return r
+func ranIn(at site.About) resultKernel {
+	return resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox,
+		Rollback: string(at.Way)}
 }
 
 func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) result {

@@ -15,6 +15,7 @@ import (
 	"dsstar/agent/memory"
 	"dsstar/agent/memory/lesson"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/notebook/disk"
 )
 
@@ -186,13 +187,13 @@ func (a *app) thoroughChecker(ctx context.Context, j job) (c *checker, remove fu
 		remove()
 		return nil, nil, err
 	}
-	j.site.Show(record.Folder(dir), j.task.Data)
+	reach := site.Of(record.Folder(dir), j.task.Data)
 	for _, source := range j.sources {
 		if source.Path != "" {
-			j.site.Box.Read = append(j.site.Box.Read, source.Path)
+			reach.Read = append(reach.Read, source.Path)
 		}
 	}
-	c = a.checker(a.RunScript(&j.site, j.settings), j.task)
+	c = a.checker(j.site.With(reach).RunScript, j.task)
 	c.thorough = true
 	return c, remove, nil
 }

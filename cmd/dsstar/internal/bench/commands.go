@@ -42,9 +42,8 @@ type App struct {
 	Prices         func(*configs.Settings) func(role string) (llm.Price, bool)
 	Replayed       func(trace string) (llm.Model, error) // the model of a trace
 	NewProgress    func(quiet bool) *progress.Progress
-	// Agree shows lines and asks the user to agree. If yes is set, it does not ask.
-	Agree func(ctx context.Context, p *progress.Progress, yes bool, lines []string, what,
-		question string) error
+	// Agree asks the user to agree, and does not ask if yes is set.
+	Agree func(ctx context.Context, p *progress.Progress, yes bool, to site.Consent) error
 	// ReadFile reads a file, or a pipe, of at most so many bytes.
 	ReadFile func(path string, most int64) ([]byte, error)
 	Tokens   func(record.Usage) any // as --json has them

@@ -183,36 +183,32 @@ func asPublished(agentName string, s *configs.Settings) {
 // openSite finds where kernels are opened.
 func (r *run) openSite(ctx context.Context) error {
 	r.progress.Wait("setting up Python")
-	p, err := r.Site(ctx, r.settings, func(line string) { r.progress.Say("set-up   %s", line) })
+	use := site.Use{Yes: r.flags.yes, Jobs: r.flags.jobs}
+	p, err := r.Site(ctx, r.settings, use, func(line string) { r.progress.Say("set-up   %s", line) })
 	if err != nil {
 		return err
 	}
-	if p.Guest != nil {
+	at := p.About()
+	if at.Running != nil {
 		return usage.New(fmt.Sprintf("--kernel: %s is a running kernel, but every task needs a new one",
-			p.Guest.Name), usage.Without("kernel"))
+			at.Name), usage.Without("kernel"))
 	}
-	if r.settings.MaxMemory == 0 { // all kernels share the free memory
-		p.Box.Limits.Memory = max(site.LeastMemory, p.Box.Limits.Memory/int64(r.flags.jobs))
-	}
-	if lines, what, question := p.NotOurs(); lines != nil {
-		if err := r.Agree(ctx, r.progress, r.flags.yes, lines, what, question); err != nil {
-			return err
-		}
-	}
-	if err := r.Look(ctx, &p, r.settings, disk.Existing(r.flags.out)); err != nil {
+	if err := r.Agree(ctx, r.progress, r.flags.yes, at.Consent); err != nil {
 		return err
 	}
-	r.progress.Say("sandbox  %s", p.Sandbox())
-	r.config.Scorer.Open = r.scoringAt(r.settings,
-		func(context.Context) (site.Site, error) { return p, nil })
+	if err := p.Look(ctx, disk.Existing(r.flags.out)); err != nil {
+		return err
+	}
+	r.progress.Say("sandbox  %s", at.Sandbox)
+	r.config.Scorer.Open = scoringAt(func(context.Context) (site.Site, error) { return p, nil })
 	r.config.Site = runner.Site{
-		Sandbox: p.Sandbox(),
+		Sandbox: at.Sandbox,
 		Sessions: func(folder record.Folder, data string, read []string) (agent.Open, agent.RunScript) {
-			p := p
-			p.Show(folder, data)
-			p.Box.Read = append(p.Box.Read, read...)
-			p.Box.Own = append(slices.Clone(p.Box.Own), r.config.Folder.Path)
-			return r.Open(&p, r.settings), r.RunScript(&p, r.settings)
+			reach := site.Of(folder, data)
+			reach.Read = append(reach.Read, read...)
+			reach.Own = append(reach.Own, r.config.Folder.Path)
+			p := p.With(reach)
+			return site.Opening(p, nil), p.RunScript
 		},
 		Fatal: func(err error) bool {
 			_, usage := errors.AsType[*usage.Error](err)
@@ -224,22 +220,22 @@ func (r *run) openSite(ctx context.Context) error {
 }
 
 // scoringAt opens confined kernels for scorers' code, at the site that at returns.
-func (a *App) scoringAt(s *configs.Settings, at func(context.Context) (site.Site, error)) bench.Opener {
+func scoringAt(at func(context.Context) (site.Site, error)) bench.Opener {
 	return func(ctx context.Context, dir string, read []string, write string) (bench.Session, error) {
 		p, err := at(ctx)
 		if err != nil {
 			return nil, err
 		}
-		p.Box.Read = slices.Clone(p.Box.Read)
+		var reach site.Reach
 		for _, path := range read {
 			if _, err := os.Stat(path); path != "" && err == nil {
-				p.Box.Read = append(p.Box.Read, absolute(path))
+				reach.Read = append(reach.Read, absolute(path))
 			}
 		}
 		if write != "" {
-			p.Box.Write = append(slices.Clone(p.Box.Write), absolute(write))
+			reach.Write = []string{absolute(write)}
 		}
-		return a.Open(&p, s)(ctx, agent.Describe, dir)
+		return p.With(reach).Open(ctx, agent.Describe, dir, nil)
 	}
 }
 

@@ -286,17 +286,17 @@ func flagsOf(r runner.Result, flags *suiteFlags) suiteFlags {
 // scorer returns what scores answers.
 func (a *App) scorer(s *configs.Settings, compat bench.Compat) (bench.Scorer, error) {
 	judge, err := a.scoringJudge(s)
-	var found *site.Site // if nothing can be scored, none is needed
+	var found site.Site // if nothing can be scored, none is needed
 	return bench.Scorer{Compat: compat, Judge: judge,
-		Open: a.scoringAt(s, func(ctx context.Context) (site.Site, error) {
+		Open: scoringAt(func(ctx context.Context) (site.Site, error) {
 			if found == nil {
-				p, err := a.Site(ctx, s, func(string) {})
+				at, err := a.Site(ctx, s, site.Use{}, func(string) {})
 				if err != nil {
-					return p, &bench.StopError{Err: err}
+					return nil, &bench.StopError{Err: err}
 				}
-				found = &p
+				found = at
 			}
-			return *found, nil
+			return found, nil
 		})}, err
 }
 

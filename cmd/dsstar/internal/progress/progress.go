@@ -157,15 +157,18 @@ func (p *Progress) Stream(role, subject string, soFar func() string) {
 	}
 }
 
-// cell shows the code of a cell that begins to run.
-func (p *Progress) cell(code string) {
+// Cell shows the code of a cell that begins to run.
+func (p *Progress) Cell(code string) {
+	if !p.live {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.view.run(code, p.now())
 }
 
-// output shows an output of the running cell.
-func (p *Progress) output(o notebook.Output) {
+// Output shows an output of the running cell.
+func (p *Progress) Output(o notebook.Output) {
 	if !p.live {
 		return
 	}

@@ -2,7 +2,6 @@ package progress
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"regexp"
@@ -17,7 +16,6 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
-	"dsstar/kernel"
 	"dsstar/notebook"
 )
 
@@ -117,13 +115,13 @@ func script(s *stage, see func(moment string)) {
 	)
 	s.passes(3)
 	see("writing")
-	s.cell(
+	s.Cell(
 		"import pandas as pd\nsales = pd.read_csv('data/sales.csv')\nfor year in years:\n\tprint(year)\n\tadd(year)\n\nshow()\nplot()",
 	)
-	s.output(printedOut("2023\n2024\n"))
-	s.output(printedOut("\x1b[32mloading  10%\rloading  90%"))
-	s.output(printedOut("\x1b[0m\r"))
-	s.output(
+	s.Output(printedOut("2023\n2024\n"))
+	s.Output(printedOut("\x1b[32mloading  10%\rloading  90%"))
+	s.Output(printedOut("\x1b[0m\r"))
+	s.Output(
 		notebook.Output{
 			Type: notebook.DisplayData,
 			Data: notebook.MIMEBundle{"image/png": "…", "text/plain": "<Figure>"},
@@ -226,9 +224,9 @@ func TestProgressHostile(t *testing.T) {
 		s.happens(agent.Event{Kind: kind, Text: hostile})
 	}
 	s.plan(hostile)
-	s.cell(hostile)
-	s.output(printedOut(hostile))
-	s.output(notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{hostile: hostile}})
+	s.Cell(hostile)
+	s.Output(printedOut(hostile))
+	s.Output(notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{hostile: hostile}})
 	s.screen.Flush()
 	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Text: hostile, Execution: &notebook.Execution{}})
 	s.judge(record.Verdict{Reason: hostile})
@@ -272,59 +270,6 @@ func TestProgressPlain(t *testing.T) {
 	}
 }
 
-// A shownSession is a session that reports the outputs of its cells.
-type shownSession struct{ agent.Session }
-
-func (shownSession) ExecuteCell(_ context.Context, c kernel.Cell) (notebook.Execution, error) {
-	c.Observe(printedOut("put out\n"))
-	return notebook.Execution{Status: notebook.OK, Count: 7}, nil
-}
-
-// A hostSession is a shownSession in a kernel of the user's.
-type hostSession struct {
-	shownSession
-	agent.Host
-}
-
-// TestProgressWatch: the cells of the run's own session are shown, and no others.
-func TestProgressWatch(t *testing.T) {
-	s := newStage("a")
-	s.Wait("judging")
-	opened := s.Watch(
-		func(context.Context, agent.Purpose, string) (agent.Session, error) { return shownSession{}, nil },
-	)
-	if other, err := opened(t.Context(), agent.Prove, ""); err != nil || other != (shownSession{}) {
-		t.Errorf("%v, %v", other, err)
-	}
-	own, err := opened(t.Context(), agent.Work, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, host := own.(agent.Host); host {
-		t.Error("the run's own session has become somebody else's")
-	}
-	guests := s.Watch(
-		func(context.Context, agent.Purpose, string) (agent.Session, error) { return hostSession{}, nil },
-	)
-	if own, err := guests(t.Context(), agent.Work, ""); err != nil || own.(agent.Host) == nil {
-		t.Error(err)
-	}
-	s.plan("a step")
-	if e, err := own.Execute(t.Context(), "code()"); err != nil || e.Count != 7 {
-		t.Errorf("%+v, %v", e, err)
-	}
-	if got := s.shown(80); !strings.Contains(got, "│ code()\n") ||
-		!strings.Contains(got, "│ put out\n") {
-		t.Error(got)
-	}
-	refused := s.Watch(
-		func(context.Context, agent.Purpose, string) (agent.Session, error) { return nil, io.EOF },
-	)
-	if own, err := refused(t.Context(), agent.Work, ""); own != nil || err != io.EOF {
-		t.Errorf("%v, %v", own, err)
-	}
-}
-
 // TestProgressColours: a view and colours appear only on terminals that support them.
 func TestProgressColours(t *testing.T) {
 	for _, o := range []Options{{Live: true, Colours: true}, {Live: true}, {}} {
@@ -364,7 +309,7 @@ func TestProgressBlocked(t *testing.T) {
 			for i := range 10_000 {
 				p.Warn("%d", i)
 				p.Stream("coder", "round 1", said("x"))
-				p.output(printedOut("y\n"))
+				p.Output(printedOut("y\n"))
 			}
 			p.Stop()
 			p.Stop()

@@ -85,7 +85,7 @@ func TestScreenResized(t *testing.T) {
 	s.plan(
 		"Load the sales, keep those of last year and add them up for each of the stores, whatever their name.",
 	)
-	s.cell(
+	s.Cell(
 		strings.Repeat("sales = pd.read_csv('data/sales.csv').query('year == 2025 and store != 0')\n", 9),
 	)
 	s.screen.Flush()
@@ -113,7 +113,7 @@ func TestPathsStayWhole(t *testing.T) {
 			s := newStage("notes.md")
 			m := onTerminal(s, columns, 24)
 			s.plan("Load the sales.")
-			s.cell(strings.Repeat("sales = 1 # and more of this cell\n", 9))
+			s.Cell(strings.Repeat("sales = 1 # and more of this cell\n", 9))
 			s.screen.Flush()
 			path := "/home/ada/my runs  of May/" + strings.Repeat("x", max(length-26, 0))
 			s.Folder(path)

@@ -11,58 +11,38 @@ import (
 
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
-	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 
-// Look checks the user's kernel, or a new one on the server, before a run folder is created: it
-// must be IPython with the required modules, and see the same folders. Local kernelspecs need
-// no check. For a local guest, Look sets p.Spec to the kernel's Python.
-func (h Host) Look(ctx context.Context, p *Site, s *configs.Settings, folders ...string) error {
-	if p.Guest == nil && p.Server.URL == "" {
-		return nil
-	}
+// look checks a kernel of the user's or a new one of a server, at where, and closes it. It returns
+// the kernel's Python.
+func look(ctx context.Context, k *kernel.Kernel, where string, folders []string) (python string,
+	err error) {
+	defer k.Close()
 	temporary, err := disk.TempFolder("", "dsstar-look-")
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer disk.RemoveTemp(temporary)
-	k, err := h.openLook(ctx, p, s)
-	if err != nil {
-		return err
-	}
-	defer k.Close()
 	if info := k.Info(); info.Implementation != "ipython" {
-		return usage.New(fmt.Sprintf("the kernel %s is %s, but cells need IPython",
+		return "", usage.New(fmt.Sprintf("the kernel %s is %s, but cells need IPython",
 			info.Name, cmp.Or(info.Implementation, "unknown")),
 			usage.Shell("dsstar kernels"))
 	}
 	seen, err := see(ctx, k, append(folders, temporary))
-	if err != nil {
-		return err
-	}
-	switch where := cmp.Or(p.Server.URL, "the kernel"); {
+	switch {
+	case err != nil:
+		return "", err
 	case len(seen.Unseen) > 0:
-		return unshared(where, seen.Unseen, temporary)
+		return "", unshared(where, seen.Unseen, temporary)
 	case len(seen.Missing) > 0:
-		return usage.New(fmt.Sprintf("the Python of %s (%s) lacks %s", where, seen.Python,
+		return "", usage.New(fmt.Sprintf("the Python of %s (%s) lacks %s", where, seen.Python,
 			strings.Join(seen.Missing, ", ")),
 			usage.Shell("%s -m pip install "+strings.Join(seen.Missing, " "), seen.Python))
-	case p.Guest != nil && p.Server.URL == "":
-		p.Spec = kernel.PythonSpec(seen.Python)
 	}
-	return nil
-}
-
-func (h Host) openLook(ctx context.Context, p *Site, s *configs.Settings) (*kernel.Kernel, error) {
-	o := kernel.Options{CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
-	if p.Guest != nil {
-		return p.Guest.attach(ctx, o)
-	}
-	o.Spec, o.Env = p.Spec, h.KernelEnv(s)
-	return kernel.Dial(ctx, p.Server, "", o)
+	return seen.Python, nil
 }
 
 // A sight is a kernel's report on itself.

@@ -1,268 +1,136 @@
 package site
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"math"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
+	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
-	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
-	"dsstar/kernel/sandbox"
+	"dsstar/kernel/rewind"
 	"dsstar/notebook"
 )
 
-// A Site is where the sessions of a run are opened: in new kernels, local or on a server, or, for
-// the main session, in a running kernel of the user's.
-type Site struct {
-	Spec   kernel.Spec   // of new kernels
-	Server kernel.Server // on which they are started; zero: locally
-	Guest  *Guest        // nil: every kernel is new
-	Way    notebook.Way  // how the main session goes back; "" before it is open
-	Box    sandbox.Box   // of new local kernels
-
-	confined string // the sandbox in words, with what the user has relaxed
+// A Site is where the sessions of a run are opened: in new kernels of this machine or of a server,
+// or, for the run's own session, in a running kernel of the user's.
+type Site interface {
+	// About says what users and records are told of the site.
+	About() About
+	// Look checks the kernels before a run folder is created: they must be IPython with the required
+	// modules, and see the same folders.
+	Look(ctx context.Context, folders ...string) error
+	// Open opens a session for a purpose, in dir. The cells of derivations are shown to see, if it is
+	// not nil.
+	Open(ctx context.Context, p agent.Purpose, dir string, see Observer) (agent.Session, error)
+	// RunScript runs the script of a proof: in plain Python, or, where only kernels can be started
+	// (on a server or by a launcher), in a new kernel.
+	RunScript(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error)
+	// With returns the site with more that new local kernels reach.
+	With(Reach) Site
 }
 
-// A Guest is a run in a kernel that belongs to the user.
-type Guest struct {
-	kernel.Running
-	Name    string   // the argument of --kernel
-	dial    bool     // connect through its server, not by its connection file
-	discard bool     // the server may drop output that it has buffered for another client
-	Keep    []string // names that keep the values that cells gave them; "all": every name
+// About is what users and records are told of a [Site].
+type About struct {
+	Name     string          // of the kernel of the run's own session
+	Running  *kernel.Running // that kernel, if it is the user's
+	Spec     kernel.Spec     // of new kernels
+	Server   string          // the address of theirs; "": this machine
+	Way      notebook.Way    // how the run's own session goes back
+	Sandbox  string          // of the run's own session
+	Confined bool            // dsstar's sandbox confines all cells
+	Memory   int64           // limit of the run's own session in bytes; 0: none
+	Warnings []string        // for the record
+	Consent  Consent
 }
 
-// Place chooses where sessions are opened and how they are confined. It starts nothing.
-func (h Host) Site(ctx context.Context, s *configs.Settings, say func(string)) (Site, error) {
-	if err := h.temporary(); err != nil {
-		return Site{}, err
-	}
-	p, err := h.findSite(ctx, s, say)
-	if err == nil {
-		err = h.confine(&p, s, say)
-	}
-	return p, err
+// A Consent is what the user must agree to before cells run without a sandbox.
+type Consent struct {
+	Lines          []string // nil: nothing
+	What, Question string
 }
 
-func (h Host) findSite(ctx context.Context, s *configs.Settings, say func(string)) (Site, error) {
-	if s.Python != "" || s.Kernel == "" && s.Server == "" {
-		spec, err := h.Spec(ctx, s, say)
-		return Site{Spec: spec}, err
-	}
-	v, err := h.Survey(ctx, s)
-	if err != nil {
-		return Site{}, err
-	}
-	if v.named != nil {
-		return v.siteOnServer(s.Kernel)
-	}
-	spec, running, err := v.choose(s.Kernel, v.Specs, v.Kernels)
-	if err != nil {
-		return Site{}, err
-	}
-	if spec != nil {
-		spec, err := h.ownKernel(ctx, s, spec.Name)
-		return Site{Spec: spec}, err
-	}
-	return v.visiting(*running, running.File == ""), nil
-}
+// A Reach is what cells may read and write; in Own, nothing that other runs have left.
+type Reach struct{ Own, Read, Write []string }
 
-// siteOnServer chooses by name among the kernels and kernelspecs of the server of --server.
-func (v Survey) siteOnServer(name string) (Site, error) {
-	w := v.named
-	if w.Err != nil && len(w.Specs) == 0 {
-		return Site{}, w.Err
-	}
-	kernels := slices.DeleteFunc(slices.Clone(v.Kernels),
-		func(k kernel.Running) bool { return k.Server.URL != w.URL })
-	spec, running, err := v.choose(cmp.Or(name, w.preferred), w.Specs, kernels)
-	switch {
-	case err != nil && w.Err != nil: // the server may not have listed it
-		return Site{}, w.Err
-	case err != nil:
-		return Site{}, err
-	case running != nil:
-		return v.visiting(*running, true), nil
-	case spec.Language != "" && !strings.EqualFold(spec.Language, "python"):
-		return Site{}, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python",
-			spec.Name, w.URL, spec.Language),
-			v.hints(w.Specs, kernels)...)
-	}
-	return Site{Spec: *spec, Server: w.Server}, nil
-}
-
-// visiting returns the place of a run in a kernel of the user's. The run's other kernels are on the
-// same machine or server.
-func (v Survey) visiting(k kernel.Running, dial bool) Site {
-	p := Site{Guest: &Guest{Running: k, Name: v.Name(k), dial: dial}}
-	if k.File == "" {
-		p.Server, p.Spec = k.Server, kernel.Spec{Name: k.Spec, DisplayName: k.Spec}
-	}
-	return p
-}
-
-// choose returns the kernelspec or running kernel with a name. An unknown or ambiguous name is a
-// usage error.
-func (v Survey) choose(name string, specs []kernel.Spec,
-	kernels []kernel.Running) (*kernel.Spec, *kernel.Running, error) {
-	named := slices.Clone(specs)
-	named = slices.DeleteFunc(named,
-		func(s kernel.Spec) bool { return !strings.EqualFold(s.Name, name) })
-	k, err := kernel.Choose(name, kernels)
-	matches := []kernel.Running{k}
-	if missing, ok := errors.AsType[*kernel.NotFoundError](err); ok {
-		matches = missing.Matches
-	}
-	switch {
-	case len(named) == 1 && len(matches) == 0:
-		return &named[0], nil, nil
-	case len(named) == 0 && len(matches) == 1:
-		return nil, &matches[0], nil
-	case len(named)+len(matches) > 1:
-		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is ambiguous", name),
-			v.hints(named, matches)...)
-	}
-	if info, err := os.Stat(name); err == nil && !info.IsDir() && filepath.Ext(name) == ".json" &&
-		v.named == nil {
-		id := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), ".json"), "kernel-")
-		// a file outside Jupyter's folder
-		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil
-	}
-	return nil, nil, usage.New(
-		fmt.Sprintf("--kernel: no kernelspec or running kernel is named %q", name),
-		v.hints(specs, kernels)...)
-}
-
-// MayDrop sets whether the server may drop output that it has buffered for another client: with
-// consent, or if nobody is connected.
-func (g *Guest) MayDrop(consent bool) { g.discard = consent || g.dial && g.Connections == 0 }
-
-// maxHints is the maximum number of kernels that an error lists.
-const maxHints = 8
-
-// Hints returns commands that choose one of some running kernels, and one that lists all.
-func Hints(some, running []kernel.Running) []usage.Hint {
-	return Survey{Kernels: running}.hints(nil, some)
-}
-
-// hints returns commands that choose one of the kernels, and one that lists all.
-func (v Survey) hints(specs []kernel.Spec, kernels []kernel.Running) []usage.Hint {
-	var server []string
-	if v.named != nil {
-		server = []string{"--server", v.named.URL}
-	}
-	var hints []usage.Hint
-	for _, s := range specs {
-		choice := usage.Again(slices.Concat(server, []string{"--kernel", s.Name})...).Fresh()
-		if len(specs) == 1 && len(kernels) > 0 && len(s.Argv) > 0 && server == nil {
-			choice = usage.Again("--python", s.Argv[0]).But("kernel") // its name is ambiguous
-		}
-		hints = append(hints, choice.Note("kernelspec: "+s.DisplayName))
-	}
-	for _, k := range kernels {
-		choice := usage.Again(slices.Concat(server, []string{"--kernel", v.Name(k)})...)
-		hints = append(hints, choice.Note("running: "+About(k)))
-	}
-	if len(hints) > maxHints {
-		hints = hints[:maxHints]
-	}
-	if server == nil {
-		return append(hints, ManagedHint, usage.Shell("dsstar kernels"))
-	}
-	return append(hints, usage.Shell("dsstar kernels --server %s", v.named.URL))
-}
-
-// ManagedHint is the hint to use dsstar's own Python instead of a kernel of the user's.
-var ManagedHint = usage.Without("kernel").Note("the Python that dsstar sets up itself")
-
-// Identity describes k in a few words.
-func Identity(k kernel.Running) string {
-	var words []string
-	for _, word := range []string{k.Spec, k.Notebook} {
-		if word != "" {
-			words = append(words, term.Printable(word))
-		}
-	}
-	if k.Dir != "" {
-		words = append(words, "in "+term.Printable(k.Dir))
-	}
-	if k.Server.URL != "" {
-		words = append(words, "of "+k.Server.URL)
-	}
-	return cmp.Or(strings.Join(words, ", "), k.File, k.ID)
-}
-
-// About is Identity with the state of k.
-func About(k kernel.Running) string {
-	state := cmp.Or(k.State, "running")
-	if !k.Since.IsZero() && k.State != "busy" {
-		state += ", active " + Ago(time.Since(k.Since))
-	}
-	return Identity(k) + ", " + state
-}
-
-// NotOurs describes the unsandboxed kernels of the place and the question about them; lines is
-// nil if every kernel is sandboxed.
-func (p *Site) NotOurs() (lines []string, what, question string) {
-	g := p.Guest
-	if g == nil && p.Server.URL != "" {
-		return []string{
-			"server   " + p.Server.URL +
-				": its kernels are not in dsstar's sandbox. The cells that the model writes run there",
-			"         with all rights that the server has.",
-		}, "running cells unsandboxed, in kernels of a server,", "         Run them there? [y/N] "
-	}
-	if g == nil {
-		return nil, "", ""
-	}
-	lines = []string{
-		fmt.Sprintf("kernel   %s: %s", g.Name, About(g.Running)),
-		"         It is not dsstar's: it is not restarted or shut down. The cells that the " +
-			"model writes run in",
-		"         its session, unsandboxed, and use your variables, which are described to the model. " +
-			"At the end the",
-		"         names are as they were" + g.kept() + "; what a cell changes in place stays changed.",
-	}
-	if g.dial && g.Connections == 0 {
-		lines = append(lines,
-			"         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
-	}
-	if g.State == "busy" {
-		lines = append(lines, "         It is busy: the run waits for it.")
-	}
-	return lines, "attaching to a running kernel", "         Attach to it? [y/N] "
-}
-
-// Warnings returns the place's warnings for the record.
-func (p Site) Warnings() []string {
-	if p.Guest == nil {
-		return nil
-	}
-	return []string{fmt.Sprintf(
-		"the cells ran in a kernel that was not the run's own, %s (%s): its names were there for them, "+
-			"and going back undid names, not objects or files that were changed in place; "+
-			"it goes on beside the proof, which is not apart from it", p.Guest.Name,
-		Identity(p.Guest.Running))}
-}
-
-// Show lets cells read the run's variables and data but nothing else in the run folder.
-func (p *Site) Show(folder record.Folder, data string) {
-	p.Box.Own = append(slices.Clone(p.Box.Own), string(folder))
-	p.Box.Read = append(slices.Clone(p.Box.Read), folder.Variables())
-	if data == "" {
-		return
-	}
-	if !filepath.IsAbs(data) {
+// Of lets cells read the run's variables and data but nothing else in the run folder.
+func Of(folder record.Folder, data string) Reach {
+	r := Reach{Own: []string{string(folder)}, Read: []string{folder.Variables()}}
+	if data != "" && !filepath.IsAbs(data) {
 		data = filepath.Join(string(folder), data)
 	}
-	p.Box.Read = append(p.Box.Read, data)
+	if data != "" {
+		r.Read = append(r.Read, data)
+	}
+	return r
+}
+
+// An Observer is shown the cells of a session, and their outputs as they arrive.
+type Observer interface {
+	Cell(code string)
+	Output(notebook.Output)
+}
+
+// Opening returns the function that opens the sessions of a run.
+func Opening(s Site, see Observer) agent.Open {
+	return func(ctx context.Context, p agent.Purpose, dir string) (agent.Session, error) {
+		return s.Open(ctx, p, dir, see)
+	}
+}
+
+// A session shows its cells to an observer.
+type session struct {
+	*rewind.Session
+	see Observer // nil: nobody
+}
+
+// observed returns a session for a purpose.
+func observed(k *rewind.Session, p agent.Purpose, see Observer) session {
+	if p != agent.Work && p != agent.Second {
+		see = nil
+	}
+	return session{k, see}
+}
+
+// Execute shows what it runs.
+func (s session) Execute(ctx context.Context, code string) (notebook.Execution, error) {
+	c := kernel.Cell{Code: code}
+	if s.see != nil {
+		s.see.Cell(code)
+		c.Observe = s.see.Output
+	}
+	return s.ExecuteCell(ctx, c)
+}
+
+// errSecond says that there can be no session beside the run's.
+var errSecond = fmt.Errorf("a second session beside the run's: %w", errors.ErrUnsupported)
+
+// keptOutputs is the limit in bytes on outputs kept in a run's notebook, which is rewritten
+// after each step.
+const keptOutputs = 64 << 20
+
+// profiles is the limit in bytes on what a cell prints that profiles files. Nothing keeps it.
+const profiles = 32 << 20
+
+// options returns the options of a session, whatever its kernel, and how it goes back.
+func (h Host) options(s *configs.Settings, p agent.Purpose,
+	dir string) (o kernel.Options, back rewind.Options) {
+	o = kernel.Options{Dir: dir, Scratch: filepath.Join(dir, "files"), Env: h.KernelEnv(s),
+		CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout, Prelude: agent.Prelude()}
+	o.Outputs.Run = keptOutputs
+	back.Replay = s.Rollback.Replays()
+	if p == agent.Describe {
+		o.Outputs = kernel.Outputs{Limits: notebook.Limits{Stream: profiles}, Run: math.MaxInt64}
+	} else { // the main session and the proof look the same to cells
+		back.Off, back.Branches = s.Rollback.Off(), !s.Method.Paper
+	}
+	if p == agent.Prove {
+		o.Env = append(o.Env, "PYTHONHASHSEED=1") // so that what rests on the order of a set differs
+	}
+	o.Outputs.Secrets = h.SecretTexts()
+	return o, back
 }

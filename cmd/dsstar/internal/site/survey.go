@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -207,3 +208,29 @@ func (e *UnreachableError) Error() string {
 	return e.Err.Error() // it names the server
 }
 func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// Identity describes k in a few words.
+func Identity(k kernel.Running) string {
+	var words []string
+	for _, word := range []string{k.Spec, k.Notebook} {
+		if word != "" {
+			words = append(words, term.Printable(word))
+		}
+	}
+	if k.Dir != "" {
+		words = append(words, "in "+term.Printable(k.Dir))
+	}
+	if k.Server.URL != "" {
+		words = append(words, "of "+k.Server.URL)
+	}
+	return cmp.Or(strings.Join(words, ", "), k.File, k.ID)
+}
+
+// InState is Identity with the state of k.
+func InState(k kernel.Running) string {
+	state := cmp.Or(k.State, "running")
+	if !k.Since.IsZero() && k.State != "busy" {
+		state += ", active " + Ago(time.Since(k.Since))
+	}
+	return Identity(k) + ", " + state
+}

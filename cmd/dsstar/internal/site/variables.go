@@ -143,18 +143,17 @@ func Names(given []string) (names []string, err error) {
 	return names, nil
 }
 
-// Beside returns where to create run folders: in the folder of the guest's notebook, where
-// JupyterLab can open them, or else here.
-func (g *Guest) Beside(here string) string {
-	if g == nil || g.Notebook == "" || g.Server.Root == "" {
+// Beside returns where to create run folders: in the folder of the notebook of a running kernel,
+// where JupyterLab can open them; "" for here.
+func Beside(k *kernel.Running, here string) string {
+	if k == nil || k.Notebook == "" || k.Server.Root == "" {
 		return ""
 	}
-	root, err := filepath.EvalSymlinks(g.Server.Root)
+	root, err := filepath.EvalSymlinks(k.Server.Root)
 	if err != nil || disk.Inside(root, here) {
 		return ""
 	}
-	folder, err := filepath.EvalSymlinks(filepath.Join(root,
-		filepath.Dir(g.Notebook)))
+	folder, err := filepath.EvalSymlinks(filepath.Join(root, filepath.Dir(k.Notebook)))
 	if err != nil || !disk.Inside(root, folder) {
 		return ""
 	}

@@ -9,11 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/rewind"
+	"dsstar/notebook"
 )
 
 // TestVariablesPandas3: pandas scalars are shown whatever module their types name. In pandas 3 it
@@ -48,7 +50,8 @@ print(brief(pandas.Timestamp()), brief(pandas.NaT), brief(stranger), brief(1))
 func TestVariables(t *testing.T) {
 	t.Parallel()
 	file := sitetest.Start(t, t.TempDir(), "0123abcd-user")
-	for what, test := range map[string]func(*testing.T, string){"describe": testDescribe, "carry": testCarry} {
+	for what, test := range map[string]func(*testing.T, string){"describe": testDescribe, "carry": testCarry,
+		"shown": testShown} {
 		t.Run(what, func(t *testing.T) { test(t, file) })
 	}
 }
@@ -61,8 +64,28 @@ func visiting(t *testing.T, file string) visit {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = k.Close() })
-	return visit{rewind.New(k, rewind.Options{}), record.Folder(t.TempDir()), nil}
+	return visit{session{rewind.New(k, rewind.Options{}), nil}, record.Folder(t.TempDir()), nil}
 }
+
+// testShown: the cells of derivations are shown, and no others.
+func testShown(t *testing.T, file string) {
+	for purpose, want := range map[agent.Purpose]string{agent.Work: "print(6*7) 42", agent.Prove: ""} {
+		var saw shown
+		s := observed(visiting(t, file).Session, purpose, &saw)
+		if x, err := s.Execute(t.Context(), "print(6*7)"); err != nil || x.Stdout() != "42\n" {
+			t.Errorf("%+v, %v", x, err)
+		}
+		if got := strings.Join(strings.Fields(string(saw)), " "); got != want {
+			t.Errorf("%v: %q", purpose, got)
+		}
+	}
+}
+
+// shown is what an observer is told.
+type shown string
+
+func (s *shown) Cell(code string)         { *s += shown(code + " ") }
+func (s *shown) Output(o notebook.Output) { *s += shown(o.Text) }
 
 // testDescribe describes variables of all kinds, and checks the effect on them.
 func testDescribe(t *testing.T, file string) {

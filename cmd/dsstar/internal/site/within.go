@@ -6,19 +6,21 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"dsstar/kernel"
 )
 
-// Within reports whether this process was started by a cell of the guest's kernel, directly or by way
+// Within reports whether this process was started by a cell of the user's kernel, directly or by way
 // of a shell. Such a cell would wait for a run that waits for the kernel. Without /proc it relies on
 // the variable by which Jupyter tells a kernel its notebook.
-func (h Host) Within(g *Guest) bool {
+func (h Host) Within(k kernel.Running) bool {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
 		session := h.Getenv("JPY_SESSION_NAME")
-		return session != "" && filepath.Base(session) == filepath.Base(g.Notebook)
+		return session != "" && filepath.Base(session) == filepath.Base(k.Notebook)
 	}
-	for pid := os.Getppid(); pid > 1 && g.File != ""; pid = parentOf(pid) {
+	for pid := os.Getppid(); pid > 1 && k.File != ""; pid = parentOf(pid) {
 		argv, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if err == nil && bytes.Contains(argv, []byte(filepath.Base(g.File))) {
+		if err == nil && bytes.Contains(argv, []byte(filepath.Base(k.File))) {
 			return true
 		}
 	}

@@ -1,0 +1,193 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/kernel"
+)
+
+// A Use is what a run does with its site.
+type Use struct {
+	Yes  bool     // the user has agreed in advance to kernels without a sandbox
+	Keep []string // names in a kernel of the user's that stay; "all": every name
+	Jobs int      // kernels at a time, if more than one
+}
+
+// Site chooses where sessions are opened and how they are confined. It starts nothing.
+func (h Host) Site(ctx context.Context, s *configs.Settings, use Use,
+	say func(string)) (Site, error) {
+	if err := h.temporary(); err != nil {
+		return nil, err
+	}
+	at, err := h.find(ctx, s, use, say)
+	if err != nil {
+		return nil, err
+	}
+	return at, h.refuse(at.About(), s, use)
+}
+
+func (h Host) find(ctx context.Context, s *configs.Settings, use Use,
+	say func(string)) (Site, error) {
+	if s.Python != "" || s.Kernel == "" && s.Server == "" {
+		spec, err := h.Spec(ctx, s, say)
+		if err != nil {
+			return nil, err
+		}
+		return h.own(spec, s, use, say)
+	}
+	v, err := h.Survey(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	spec, running, err := v.chosen(s.Kernel)
+	switch {
+	case err != nil:
+		return nil, err
+	case running != nil:
+		return h.visiting(v, *running, s, use, say)
+	case v.named != nil:
+		return &remote{host: h, settings: s, server: v.named.Server, spec: *spec}, nil
+	}
+	local, err := h.ownKernel(ctx, s, spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	return h.own(local, s, use, say)
+}
+
+// visiting returns the site of a run in a kernel of the user's.
+func (h Host) visiting(v Survey, k kernel.Running, s *configs.Settings, use Use,
+	say func(string)) (Site, error) {
+	g := &guest{running: k, name: v.Name(k), dial: v.named != nil || k.File == "",
+		host: h, settings: s, use: use}
+	if k.File == "" {
+		g.beside = &remote{host: h, settings: s, server: k.Server,
+			spec: kernel.Spec{Name: k.Spec, DisplayName: k.Spec}}
+		return g, nil
+	}
+	beside, err := h.own(kernel.Spec{}, s, use, say) // Look finds its Python
+	g.beside = beside
+	return g, err
+}
+
+// refuse returns an error if a site cannot be used as the user wants.
+func (h Host) refuse(at About, s *configs.Settings, use Use) error {
+	attached := at.Running != nil
+	switch {
+	case len(h.Databases) > 0 && (attached || at.Server != ""):
+		return usage.New("databases, buckets and clusters are reached from dsstar's own local kernels "+
+			"only", usage.Without("kernel", "server"))
+	case attached && s.Rollback.Insists():
+		return usage.New("--rollback checkpoint: a kernel that dsstar did not start goes back by names",
+			usage.Again("--yes").But("rollback"))
+	case attached && s.Method.Paper:
+		return usage.New("--paper runs every script in a fresh process, not in a running kernel",
+			usage.Without("kernel"))
+	case !attached && len(use.Keep) > 0:
+		return usage.New("--keep needs a running kernel: the run's own kernel ends with it",
+			usage.Shell("dsstar kernels"), usage.Again("--kernel", "newest"))
+	}
+	return nil
+}
+
+// chosen chooses by name, among the kernels and kernelspecs of the server of --server, if one is
+// named.
+func (v Survey) chosen(name string) (*kernel.Spec, *kernel.Running, error) {
+	w := v.named
+	if w == nil {
+		return v.choose(name, v.Specs, v.Kernels)
+	}
+	if w.Err != nil && len(w.Specs) == 0 {
+		return nil, nil, w.Err
+	}
+	kernels := slices.DeleteFunc(slices.Clone(v.Kernels),
+		func(k kernel.Running) bool { return k.Server.URL != w.URL })
+	spec, running, err := v.choose(cmp.Or(name, w.preferred), w.Specs, kernels)
+	switch {
+	case err != nil && w.Err != nil: // the server may not have listed it
+		return nil, nil, w.Err
+	case spec != nil && spec.Language != "" && !strings.EqualFold(spec.Language, "python"):
+		return nil, nil, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python",
+			spec.Name, w.URL, spec.Language), v.hints(w.Specs, kernels)...)
+	}
+	return spec, running, err
+}
+
+// choose returns the kernelspec or running kernel with a name. An unknown or ambiguous name is a
+// usage error.
+func (v Survey) choose(name string, specs []kernel.Spec,
+	kernels []kernel.Running) (*kernel.Spec, *kernel.Running, error) {
+	named := slices.Clone(specs)
+	named = slices.DeleteFunc(named,
+		func(s kernel.Spec) bool { return !strings.EqualFold(s.Name, name) })
+	k, err := kernel.Choose(name, kernels)
+	matches := []kernel.Running{k}
+	if missing, ok := errors.AsType[*kernel.NotFoundError](err); ok {
+		matches = missing.Matches
+	}
+	switch {
+	case len(named) == 1 && len(matches) == 0:
+		return &named[0], nil, nil
+	case len(named) == 0 && len(matches) == 1:
+		return nil, &matches[0], nil
+	case len(named)+len(matches) > 1:
+		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is ambiguous", name),
+			v.hints(named, matches)...)
+	}
+	if info, err := os.Stat(name); err == nil && !info.IsDir() && filepath.Ext(name) == ".json" &&
+		v.named == nil {
+		id := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), ".json"), "kernel-")
+		// a file outside Jupyter's folder
+		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil
+	}
+	return nil, nil, usage.New(
+		fmt.Sprintf("--kernel: no kernelspec or running kernel is named %q", name),
+		v.hints(specs, kernels)...)
+}
+
+// maxHints is the maximum number of kernels that an error lists.
+const maxHints = 8
+
+// Hints returns commands that choose one of some running kernels, and one that lists all.
+func Hints(some, running []kernel.Running) []usage.Hint {
+	return Survey{Kernels: running}.hints(nil, some)
+}
+
+// hints returns commands that choose one of the kernels, and one that lists all.
+func (v Survey) hints(specs []kernel.Spec, kernels []kernel.Running) []usage.Hint {
+	var server []string
+	if v.named != nil {
+		server = []string{"--server", v.named.URL}
+	}
+	var hints []usage.Hint
+	for _, s := range specs {
+		choice := usage.Again(slices.Concat(server, []string{"--kernel", s.Name})...).Fresh()
+		if len(specs) == 1 && len(kernels) > 0 && len(s.Argv) > 0 && server == nil {
+			choice = usage.Again("--python", s.Argv[0]).But("kernel") // its name is ambiguous
+		}
+		hints = append(hints, choice.Note("kernelspec: "+s.DisplayName))
+	}
+	for _, k := range kernels {
+		choice := usage.Again(slices.Concat(server, []string{"--kernel", v.Name(k)})...)
+		hints = append(hints, choice.Note("running: "+InState(k)))
+	}
+	if len(hints) > maxHints {
+		hints = hints[:maxHints]
+	}
+	if server == nil {
+		return append(hints, ManagedHint, usage.Shell("dsstar kernels"))
+	}
+	return append(hints, usage.Shell("dsstar kernels --server %s", v.named.URL))
+}
+
+// ManagedHint is the hint to use dsstar's own Python instead of a kernel of the user's.
+var ManagedHint = usage.Without("kernel").Note("the Python that dsstar sets up itself")

@@ -1,0 +1,147 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/kernel/rewind"
+	"dsstar/notebook"
+)
+
+// guest is a running kernel of the user's for the run's own session, and new kernels beside it, on
+// the same machine or server, for everything else.
+type guest struct {
+	running  kernel.Running
+	name     string // the argument of --kernel
+	dial     bool   // connect through its server, not by its connection file
+	host     Host
+	settings *configs.Settings
+	use      Use
+	beside   Site
+}
+
+func (g *guest) About() About {
+	a := About{Name: g.name, Running: &g.running, Spec: g.beside.About().Spec,
+		Server: g.beside.About().Server, Way: wayOf(g.settings, notebook.ByNames),
+		Sandbox: "none (attached)"}
+	a.Warnings = []string{fmt.Sprintf(
+		"the cells ran in a kernel that was not the run's own, %s (%s): its names were there for them, "+
+			"and going back undid names, not objects or files that were changed in place; "+
+			"it goes on beside the proof, which is not apart from it", g.name, Identity(g.running))}
+	a.Consent = Consent{What: "attaching to a running kernel",
+		Question: "         Attach to it? [y/N] "}
+	a.Consent.Lines = []string{
+		fmt.Sprintf("kernel   %s: %s", g.name, InState(g.running)),
+		"         It is not dsstar's: it is not restarted or shut down. The cells that the " +
+			"model writes run in",
+		"         its session, unsandboxed, and use your variables, which are described to the model. " +
+			"At the end the",
+		"         names are as they were" + g.kept() + "; what a cell changes in place stays changed.",
+	}
+	if g.dial && g.running.Connections == 0 {
+		a.Consent.Lines = append(a.Consent.Lines,
+			"         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
+	}
+	if g.running.State == "busy" {
+		a.Consent.Lines = append(a.Consent.Lines, "         It is busy: the run waits for it.")
+	}
+	return a
+}
+
+// kept says which names keep their new values.
+func (g *guest) kept() string {
+	if len(g.use.Keep) == 0 {
+		return ""
+	}
+	return ", but for " + strings.Join(g.use.Keep, ", ")
+}
+
+func (g *guest) With(r Reach) Site {
+	more := *g
+	more.beside = g.beside.With(r)
+	return &more
+}
+
+// Look also has new local kernels start the Python of the running one.
+func (g *guest) Look(ctx context.Context, folders ...string) error {
+	k, err := g.attach(ctx, kernel.Options{CellTimeout: g.settings.CellTimeout,
+		StartTimeout: g.settings.StartTimeout})
+	if err != nil {
+		return err
+	}
+	python, err := look(ctx, k, cmp.Or(g.About().Server, "the kernel"), folders)
+	if o, local := g.beside.(*own); local && err == nil {
+		o.spec = kernel.PythonSpec(python)
+	}
+	return err
+}
+
+// attach connects to the kernel. Its server may drop output that it has buffered for another client
+// with consent, or if nobody is connected.
+func (g *guest) attach(ctx context.Context, o kernel.Options) (*kernel.Kernel, error) {
+	if !g.dial {
+		return kernel.Attach(ctx, g.running.File, o)
+	}
+	o.Discard = g.use.Yes || g.running.Connections == 0
+	return kernel.Dial(ctx, g.running.Server, g.running.ID, o)
+}
+
+func (g *guest) RunScript(ctx context.Context, dir string,
+	limit time.Duration) (notebook.Execution, error) {
+	return g.beside.RunScript(ctx, dir, limit)
+}
+
+func (g *guest) Open(ctx context.Context, p agent.Purpose, dir string,
+	see Observer) (agent.Session, error) {
+	switch p {
+	case agent.Work:
+		return g.visit(ctx, dir, see)
+	case agent.Second:
+		return nil, errSecond
+	}
+	return g.beside.Open(ctx, p, dir, see)
+}
+
+// A visit is the run's own session in a kernel of the user's.
+type visit struct {
+	session
+	folder record.Folder
+	keep   []string
+}
+
+// clearNames removes names that would mislead the set-up cell. They are restored at the end of the
+// visit.
+const clearNames = `for _name in ("base_dir", "__file__"):
+    globals().pop(_name, None)`
+
+// visit opens the run's own session.
+func (g *guest) visit(ctx context.Context, dir string, see Observer) (agent.Session, error) {
+	options, back := g.host.options(g.settings, agent.Work, dir)
+	k, err := g.attach(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	s := rewind.New(k, back)
+	if _, err := s.Execute(ctx, clearNames); err != nil {
+		_ = s.Close() // the first error says more
+		return nil, err
+	}
+	return visit{session{s, see}, record.Folder(dir), g.use.Keep}, nil
+}
+
+// Rollback restores the user's names first, then clears the misleading ones again.
+func (v visit) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
+	back, err := v.Session.Rollback(ctx, slices.Concat([]string{clearNames}, cells))
+	if all := back.Executions; len(all) > 0 && all[0].Status == notebook.OK {
+		back.Executions, back.Kept = all[1:], max(0, back.Kept-1)
+	}
+	return back, err
+}

@@ -1,0 +1,193 @@
+package site
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"dsstar/agent"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+	"dsstar/kernel"
+	"dsstar/kernel/rewind"
+	"dsstar/kernel/sandbox"
+	"dsstar/notebook"
+)
+
+// own is new kernels of this machine.
+type own struct {
+	host     Host
+	settings *configs.Settings
+	spec     kernel.Spec
+	box      sandbox.Box
+	confined string       // the sandbox in words, with what the user has relaxed
+	way      notebook.Way // how the run's own session goes back; "" before it is open
+}
+
+// own returns the site of new kernels in the sandbox of the settings.
+func (h Host) own(spec kernel.Spec, s *configs.Settings, use Use, say func(string)) (*own, error) {
+	b, why, err := h.Box(s)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		say("the sandbox is " + string(b.Tier) + ": " + why)
+	}
+	if warning := HandsOver(b); warning != "" {
+		say("warning: " + warning)
+	}
+	o := &own{host: h, settings: s, spec: spec, box: b, confined: InWords(b, s)}
+	if s.MaxMemory == 0 && use.Jobs > 1 { // all kernels share the free memory
+		o.box.Limits.Memory = max(LeastMemory, b.Limits.Memory/int64(use.Jobs))
+	}
+	return o, nil
+}
+
+func (o *own) About() About {
+	a := About{Name: cmp.Or(o.spec.DisplayName, o.spec.Name), Spec: o.spec, Sandbox: o.confined,
+		Way: wayOf(o.settings, o.way), Confined: o.box.Confines()}
+	if o.box.Tier.Confines() {
+		a.Memory = o.box.Limits.Memory
+	}
+	return a
+}
+
+// wayOf is how a session goes back that has not yet told.
+func wayOf(s *configs.Settings, way notebook.Way) notebook.Way {
+	if s.Rollback.Off() {
+		return notebook.NotAtAll
+	}
+	return cmp.Or(way, notebook.ByReplay)
+}
+
+// Look finds nothing: the Python was looked at when it was chosen.
+func (o *own) Look(context.Context, ...string) error { return nil }
+
+func (o *own) With(r Reach) Site {
+	more := *o
+	more.box.Own = slices.Concat(o.box.Own, r.Own)
+	more.box.Read = slices.Concat(o.box.Read, r.Read)
+	more.box.Write = slices.Concat(o.box.Write, r.Write)
+	return &more
+}
+
+func (o *own) Open(ctx context.Context, p agent.Purpose, dir string,
+	see Observer) (agent.Session, error) {
+	if p == agent.Second && o.host.onCluster() {
+		return nil, errSecond
+	}
+	box := o.box
+	if p != agent.Work { // dir is a temporary folder
+		box.Read = append(slices.Clone(box.Read), dir)
+	}
+	if p == agent.Second { // the run's session holds memory, too
+		box.Limits.Memory = min(box.Limits.Memory, max(LeastMemory, availableMemory()/4*3))
+	}
+	options, back := o.host.options(o.settings, p, dir)
+	options.Spec, options.Sandbox = o.spec, box
+	if o.host.Cells != nil {
+		return o.host.Cells.Open(options)
+	}
+	if p != agent.Describe {
+		back.MaxMemory = box.Limits.Memory / 4 * 3
+	}
+	k, err := o.host.Start(ctx, options, back, o.settings)
+	if err != nil {
+		return nil, err // not a nil *Session in an interface
+	}
+	return opened(k, p, see, &o.way, o.settings)
+}
+
+// opened returns a new session, and notes how the run's own goes back, which may not be as the
+// settings insist.
+func opened(k *rewind.Session, p agent.Purpose, see Observer, way *notebook.Way,
+	s *configs.Settings) (agent.Session, error) {
+	if p == agent.Work {
+		*way = k.Way()
+	}
+	if p == agent.Work && s.Rollback.Insists() && k.Way() != notebook.ByCheckpoint {
+		_ = k.Close() // the error says more
+		return nil, usage.New("--rollback checkpoint: this kernel cannot make checkpoints",
+			usage.Again("--rollback", "auto"))
+	}
+	return observed(k, p, see), nil
+}
+
+func (o *own) RunScript(ctx context.Context, dir string,
+	limit time.Duration) (notebook.Execution, error) {
+	options := scriptOptions(o.host, o.settings, o.spec, dir)
+	box := o.box
+	box.Read = append(slices.Clone(box.Read), dir)
+	options.Sandbox = box
+	if o.host.Cells != nil {
+		return o.host.Cells.RunScript(ctx, options)
+	}
+	x, err := kernel.RunScript(ctx, options, string(record.Folder(dir).Script()), limit)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return x, err
+	}
+	k, err := kernel.Start(ctx, options)
+	if err != nil {
+		return x, err
+	}
+	return scriptIn(ctx, k, dir, limit)
+}
+
+// scriptOptions returns the options of what runs the script of a proof.
+func scriptOptions(h Host, s *configs.Settings, spec kernel.Spec, dir string) kernel.Options {
+	return kernel.Options{Spec: spec, Dir: dir, Scratch: filepath.Join(dir, "files"),
+		Env: h.KernelEnv(s), CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
+}
+
+// scriptIn runs the script of a proof in a new kernel, and closes that.
+func scriptIn(ctx context.Context, k *kernel.Kernel, dir string,
+	limit time.Duration) (x notebook.Execution, err error) {
+	defer func() { err = errors.Join(err, k.Close()) }()
+	return k.RunScript(ctx, string(record.Folder(dir).Script()), limit)
+}
+
+// Start starts a local kernel that goes back as the settings say. If checkpoints do not work and
+// the settings do not insist on them, the session replays cells instead.
+func (h Host) Start(ctx context.Context, o kernel.Options, back rewind.Options,
+	s *configs.Settings) (*rewind.Session, error) {
+	if !s.Rollback.Freezes() {
+		return Begin(ctx, o, back)
+	}
+	if h.onCluster() {
+		back.Why = "a copy of the session could not use its connection to the cluster"
+		return Begin(ctx, o, back)
+	}
+	var k *rewind.Session
+	freezing, err := o, error(nil)
+	if freezing.Spec, err = rewind.Spec(o.Spec, filepath.Join(h.CacheDir, "kernels")); err == nil {
+		k, err = Begin(ctx, freezing, back)
+	}
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return k, err
+	case s.Rollback.Insists():
+		return nil, fmt.Errorf("--rollback checkpoint: %w", err)
+	}
+	back.Why = err.Error()
+	return Begin(ctx, o, back)
+}
+
+// onCluster reports whether cells reach a cluster.
+func (h Host) onCluster() bool {
+	return slices.ContainsFunc(h.Databases, func(d Database) bool { return d.Cluster })
+}
+
+// Begin starts a local kernel and returns its session.
+func Begin(ctx context.Context, o kernel.Options,
+	back rewind.Options) (*rewind.Session, error) {
+	k, err := kernel.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return rewind.New(k, back), nil
+}
