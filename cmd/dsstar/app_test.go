@@ -39,15 +39,15 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	watchForKey(t, stdout, stderr)
 	a = &testProgram{t: t}
 	a.app = &app{stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		Host: site.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
+		host: site.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
 		configDir: t.TempDir(), stampDir: t.TempDir()}
 	if err := configFolder(a.configDir); err != nil {
 		t.Fatal(err)
 	}
-	a.CacheDir, _, a.noCache = userDirs(a.Getenv)
+	a.host.CacheDir, _, a.noCache = userDirs(a.host.Getenv)
 	if !slices.Contains(env, live) {
 		if at := warmSessions(t); at != "" {
-			a.Cells = at
+			a.host.Cells = at
 		}
 	}
 	return a, stdout, stderr
@@ -368,9 +368,9 @@ func TestNoHome(t *testing.T) {
 		a, _, stderr := testApp(t, live)
 		code := a.run(t.Context(), []string{"config"})
 		info, err := os.Lstat(at)
-		if err != nil || (code == 0) != c.good || a.CacheDir != filepath.Join(at, "dsstar") ||
+		if err != nil || (code == 0) != c.good || a.host.CacheDir != filepath.Join(at, "dsstar") ||
 			c.good && info.Mode().Perm() != 0o700 {
-			t.Errorf("%s: exit code %d, %s: %s, %v", name, code, a.CacheDir, stderr, err)
+			t.Errorf("%s: exit code %d, %s: %s, %v", name, code, a.host.CacheDir, stderr, err)
 		}
 	}
 }

@@ -10,8 +10,9 @@ import (
 // benchCommands returns the commands of dsstar bench.
 func (a *app) benchCommands() *bench.App {
 	return &bench.App{
-		Host: a.Host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), ExitHelp: exitHelp(benchExits),
-		NoArgs: noArgs, Settings: a.settings, CheckBudget: checkBudget, CheckMethod: checkMethod,
+		Host: a.host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(),
+		ExitHelp: exitHelp(benchExits),
+		NoArgs:   noArgs, Settings: a.settings, CheckBudget: checkBudget, CheckMethod: checkMethod,
 		AddSettings: func(f *pflag.FlagSet) { modelFlags(f); kernelFlags(f); sandboxFlags(f) },
 		AgentConfig: agentConfig, Key: a.key, Model: a.model, ModelLine: a.modelLine,
 		Prices: prices, Replayed: replayed, NewProgress: a.newProgress, Agree: a.agree, ReadFile: readNamed,

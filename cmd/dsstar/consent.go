@@ -16,7 +16,7 @@ import (
 // consent names the unsandboxed kernels that the run will use and asks the user to agree.
 func (a *app) consent(ctx context.Context, j *job) error {
 	at, agreed := j.site.About(), j.yes
-	if at.Running != nil && a.Within(*at.Running) {
+	if at.Running != nil && a.host.Within(*at.Running) {
 		if a.extension == 0 {
 			return usage.New("a cell of the kernel "+at.Name+" has started this process: the run would "+
 				"wait for the kernel, and the kernel for the cell",

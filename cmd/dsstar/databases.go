@@ -25,7 +25,7 @@ var fromVariable = regexp.MustCompile(`^(?:([\pL\pN_.-]+)=)?env:([A-Za-z_][A-Za-
 func (a *app) database(arg string) (s files.Source, ok bool, err error) {
 	name, address := "", arg
 	if m := fromVariable.FindStringSubmatch(arg); m != nil {
-		if name, address = m[1], a.Getenv(m[2]); address == "" {
+		if name, address = m[1], a.host.Getenv(m[2]); address == "" {
 			return s, true, usage.New("--data: the variable "+m[2]+" is not set",
 				usage.Shell("export %s=ADDRESS   # dialect, ://, user and password, host and database", m[2]))
 		}
@@ -35,7 +35,7 @@ func (a *app) database(arg string) (s files.Source, ok bool, err error) {
 	} else if before, after, found := strings.Cut(arg, "="); found && !strings.Contains(before, "://") {
 		name, address = before, after
 	}
-	d, shown, err := a.FindDatabase(address)
+	d, shown, err := a.host.FindDatabase(address)
 	if err != nil {
 		return s, true, err
 	}
@@ -52,6 +52,6 @@ func (a *app) database(arg string) (s files.Source, ok bool, err error) {
 		s.Name = name + files.BucketEnding
 	}
 	d.Variable = s.Variable()
-	a.Databases = append(a.Databases, d)
+	a.host.Databases = append(a.host.Databases, d)
 	return s, true, nil
 }

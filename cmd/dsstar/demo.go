@@ -74,7 +74,7 @@ folder.`,
 			model: model, shown: true, goOn: append(a.line.Only(lasting...), usage.Flag{Name: "model", Value: demoModel}),
 		}
 		defer j.progress.Stop()
-		a.Managed = true // the recorded cells need its packages
+		a.host.Managed = true // the recorded cells need its packages
 		j.progress.Say("demo     %s", demoNotice)
 		j.progress.Say("question %s", question)
 		if err := j.setUp(cmd.Context(), a); err != nil {
@@ -130,16 +130,16 @@ func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
 
 // demoData returns the example's data folder in the cache. It is created atomically on first use.
 func (a *app) demoData(ctx context.Context, s *configs.Settings, spec kernel.Spec) (string, error) {
-	python, err := spec.Program(a.Env)
+	python, err := spec.Program(a.host.Env)
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.Sum256([]byte(demoGenerator))
-	dir := filepath.Join(a.CacheDir, "demo-"+hex.EncodeToString(sum[:4]))
+	dir := filepath.Join(a.host.CacheDir, "demo-"+hex.EncodeToString(sum[:4]))
 	if err := a.checkCache(); err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(a.CacheDir, 0o755); err != nil {
+	if err := os.MkdirAll(a.host.CacheDir, 0o755); err != nil {
 		return "", err
 	}
 	lock := flock.New(dir + ".lock")
@@ -154,7 +154,8 @@ func (a *app) demoData(ctx context.Context, s *configs.Settings, spec kernel.Spe
 	if err := os.RemoveAll(part); err != nil {
 		return "", fmt.Errorf("write the example's data: %w", err)
 	}
-	if _, err := pyenv.Ask(ctx, a.WithoutKeys(s), python, "-E", "-c", demoGenerator, part); err != nil {
+	env := a.host.WithoutKeys(s)
+	if _, err := pyenv.Ask(ctx, env, python, "-E", "-c", demoGenerator, part); err != nil {
 		return "", fmt.Errorf("write the example's data: %w", err)
 	}
 	return dir, os.Rename(part, dir)

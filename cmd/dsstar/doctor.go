@@ -116,20 +116,21 @@ func (a *app) checkSettings(_ context.Context, s *configs.Settings) finding {
 
 // checkFolders checks that the folders for runs and caches are writable.
 func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
-	for _, dir := range []string{a.CacheDir, s.Out} {
+	for _, dir := range []string{a.host.CacheDir, s.Out} {
 		if err := disk.CheckWritable(dir); err != nil {
 			return finding{Check: "folders", Status: "failed", Detail: err.Error(),
 				hints: []usage.Hint{usage.Shell("ls -ld %s", disk.Existing(dir))}}
 		}
 	}
 	return finding{Check: "folders", Status: "ok",
-		Detail: fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.CacheDir)}
+		Detail: fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.host.CacheDir)}
 }
 
 // checkKernel starts the kernel that a run would start and executes a cell. It leaves kernels
 // of the user's alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
-	p, err := a.Site(ctx, s, site.Use{}, func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) })
+	say := func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) }
+	p, err := a.host.Site(ctx, s, site.Use{}, say)
 	if err != nil {
 		return failedBy("kernel", err)
 	}
@@ -194,7 +195,7 @@ func goesBack(b notebook.Restoration) string {
 
 // checkSandbox names the tier, why it is not a stronger one, and the version of Landlock.
 func (a *app) checkSandbox(_ context.Context, s *configs.Settings) finding {
-	b, why, err := a.Box(s)
+	b, why, err := a.host.Box(s)
 	if err != nil {
 		return failedBy("sandbox", err)
 	}

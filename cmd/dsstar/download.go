@@ -35,7 +35,7 @@ func (a *app) downloadWeb(ctx context.Context, s *configs.Settings, address, nam
 	}
 	say("downloading " + download.Public(u))
 	const noLimit = math.MaxInt64 - 1
-	o := download.Options{Folder: filepath.Join(a.CacheDir, "downloads"), Time: downloadTime,
+	o := download.Options{Folder: filepath.Join(a.host.CacheDir, "downloads"), Time: downloadTime,
 		Limit: cmp.Or(int64(s.MaxDownload), noLimit), Room: noLimit}
 	if free, err := disk.Free(disk.Existing(o.Folder)); err == nil {
 		o.Room = max(0, free-leftFree)

@@ -49,7 +49,7 @@ var editors = []string{"sensible-editor", "editor", "nano", "vim", "vi"}
 // someEditor returns the user's editor as a shell command, or an installed one, or "".
 func (a *app) someEditor() string {
 	for _, env := range []string{"VISUAL", "EDITOR"} {
-		if editor := strings.TrimSpace(a.Getenv(env)); editor != "" {
+		if editor := strings.TrimSpace(a.host.Getenv(env)); editor != "" {
 			return editor
 		}
 	}
@@ -69,7 +69,7 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	if whole, err := exec.LookPath(editor); err == nil { // a path with spaces
 		cmd = exec.CommandContext(ctx, whole, path)
 	}
-	cmd.Env = a.Env
+	cmd.Env = a.host.Env
 	// stdout may be a file, so stderr is the terminal.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, term.Unwrapped(a.stderr), term.Unwrapped(a.stderr)
 	// SIGTERM first, on which most editors save the text.

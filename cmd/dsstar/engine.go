@@ -25,13 +25,13 @@ func (a *app) engine(arg string, j *job) error {
 			usage.Again("--engine", "dask=tcp://HOST:8786"),
 			usage.Again("--engine", "ray=ray://HOST:10001"))
 	}
-	d, shown, err := a.FindDatabase(address)
+	d, shown, err := a.host.FindDatabase(address)
 	if err != nil {
 		return err
 	}
 	s := files.Source{Name: name + files.ClusterEnding, Database: shown}
 	d.Variable = s.Variable()
-	a.Databases = append(a.Databases, d)
+	a.host.Databases = append(a.host.Databases, d)
 	if len(j.sources) == 1 && j.sources[0].Name == "" {
 		j.sources[0].Name = filepath.Base(j.sources[0].Path) // no longer the data folder itself
 	}

@@ -185,7 +185,7 @@ func TestKernelsElsewhere(t *testing.T) {
 	a, _, _ := testApp(t, sitetest.Env(t, runtime)...)
 	s := load(t, configs.Sources{Flags: map[string]configs.Flag{
 		"kernel": {Name: "--kernel", Value: "newest"}}})
-	p, err := a.Site(t.Context(), s, site.Use{}, func(string) {})
+	p, err := a.host.Site(t.Context(), s, site.Use{}, func(string) {})
 	if err != nil || p.About().Running == nil || p.About().Running.File != file {
 		t.Fatalf("%v %+v", err, p)
 	}
@@ -206,7 +206,7 @@ func TestDemoDataInIsolation(t *testing.T) {
 	if err := os.Chmod(python, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	a.CacheDir = t.TempDir()
+	a.host.CacheDir = t.TempDir()
 	here := t.TempDir()
 	t.Chdir(here)
 	data, err := a.demoData(t.Context(), load(t, configs.Sources{}), kernel.PythonSpec(python))
@@ -240,7 +240,7 @@ func TestWholePaths(t *testing.T) {
 func TestInstallEnv(t *testing.T) {
 	a, _, _ := testApp(t, "PIP_INDEX_URL=https://u:p@host/", "UV_INDEX_MINE_PASSWORD=p", "MY_TOKEN=t",
 		"MINE=key")
-	env := strings.Join(a.InstallEnv(&configs.Settings{APIKeyEnv: "MINE"}), "\n") + "\n"
+	env := strings.Join(a.host.InstallEnv(&configs.Settings{APIKeyEnv: "MINE"}), "\n") + "\n"
 	wantText(t, "the environment", env, "PIP_INDEX_URL=https://u:p@host/\n",
 		"UV_INDEX_MINE_PASSWORD=p\n")
 	if strings.Contains(env, "MY_TOKEN=") || strings.Contains(env, "MINE=key") {

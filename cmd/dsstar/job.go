@@ -104,7 +104,8 @@ func (r *runFlags) addCommon(f *pflag.FlagSet) {
 func (j *job) findPlace(ctx context.Context, a *app) (err error) {
 	j.progress.Wait("setting up Python")
 	use := site.Use{Yes: j.yes, Keep: j.names}
-	j.site, err = a.Site(ctx, j.settings, use, func(line string) { j.progress.Say("set-up   %s", line) })
+	say := func(line string) { j.progress.Say("set-up   %s", line) }
+	j.site, err = a.host.Site(ctx, j.settings, use, say)
 	return err
 }
 
@@ -199,7 +200,7 @@ func elsewhere() string {
 
 // checkCache rejects a cache folder that cannot be written to.
 func (a *app) checkCache() error {
-	if err := disk.CheckWritable(a.CacheDir); err != nil {
+	if err := disk.CheckWritable(a.host.CacheDir); err != nil {
 		return usage.New(err.Error(), cacheHint)
 	}
 	return nil

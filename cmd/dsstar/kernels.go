@@ -36,7 +36,7 @@ JUPYTER_TOKEN. Tokens are never printed.`,
 		if err != nil {
 			return err
 		}
-		v, err := a.Survey(cmd.Context(), s)
+		v, err := a.host.Survey(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ JUPYTER_TOKEN. Tokens are never printed.`,
 		if asJSON {
 			return term.JSON(a.stdout, a.listing(v))
 		}
-		return printListing(a.stdout, a.listing(v), a.Lookup().Home)
+		return printListing(a.stdout, a.listing(v), a.host.Lookup().Home)
 	}
 	return cmd
 }
@@ -104,7 +104,7 @@ func (a *app) listing(v site.Survey) listing {
 		l.Kernels = append(l.Kernels, listed)
 	}
 	for _, s := range v.Specs {
-		program, err := s.Program(a.Env)
+		program, err := s.Program(a.host.Env)
 		if err != nil && len(s.Argv) > 0 {
 			program = s.Argv[0]
 		}

@@ -34,7 +34,7 @@ import (
 
 // An app is one invocation of the program, with all its inputs and outputs.
 type app struct {
-	site.Host
+	host           site.Host
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	stdinTTY       bool
@@ -66,7 +66,7 @@ func newApp() *app {
 	extension := takeExtension()
 	a := &app{
 		extension: extension, roots: takeRoots(),
-		Host: site.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		host: site.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		stdinTTY: term.IsTerminal(os.Stdin), stdoutTTY: term.IsTerminal(os.Stdout),
 		stderrTTY: term.IsTerminal(os.Stderr),
 		width: func() int {
@@ -76,8 +76,8 @@ func newApp() *app {
 			return 80
 		},
 	}
-	a.CacheDir, a.configDir, a.noCache = userDirs(a.Getenv)
-	a.stampDir = a.CacheDir
+	a.host.CacheDir, a.configDir, a.noCache = userDirs(a.host.Getenv)
+	a.stampDir = a.host.CacheDir
 	return a
 }
 
@@ -306,9 +306,10 @@ func (a *app) newProgress(quiet bool) *progress.Progress {
 
 // runProgress is newProgress in the form that the flags of a run ask for.
 func (a *app) runProgress(r runFlags) *progress.Progress {
-	able := a.stderrTTY && a.Getenv("TERM") != "dumb"
+	able := a.stderrTTY && a.host.Getenv("TERM") != "dumb"
 	a.progress = progress.New(a.stderr, progress.Options{
-		Quiet: r.quiet, JSON: r.progressForm == "json", Live: able, Colours: able && a.Getenv("NO_COLOR") == "", Size: a.size,
+		Quiet: r.quiet, JSON: r.progressForm == "json", Live: able,
+		Colours: able && a.host.Getenv("NO_COLOR") == "", Size: a.size,
 	})
 	return a.progress
 }

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 			a.stampDir = dir
 		}
 		if at := os.Getenv(warmAt); at != "" {
-			a.Cells = warmed(at)
+			a.host.Cells = warmed(at)
 		}
 		if os.Getenv("DSSTAR_TEST_TTY") != "" {
 			a.stdinTTY, a.stderrTTY = true, true

@@ -97,7 +97,7 @@ func (a *app) mcpCommand() *cobra.Command {
 		}
 		config.Version, config.Data, config.MayRead = version(), within.data(),
 			func(data string) error { return a.inWords(within.check(data)) }
-		config.Env = append(slices.DeleteFunc(slices.Clone(a.Env), func(entry string) bool {
+		config.Env = append(slices.DeleteFunc(slices.Clone(a.host.Env), func(entry string) bool {
 			return strings.HasPrefix(entry, mcpToken+"=")
 		}), mcpRoots+"="+strings.Join(within.addresses, "\n"))
 		server := mcp.New(cmd.Context(), config)
@@ -132,7 +132,7 @@ func (a *app) serveHTTP(ctx context.Context, server *mcp.Server, address string)
 	if err != nil {
 		return fmt.Errorf("--http: %w", err)
 	}
-	token, shown := a.Getenv(mcpToken), "of "+mcpToken
+	token, shown := a.host.Getenv(mcpToken), "of "+mcpToken
 	if token == "" {
 		token = rand.Text()
 		shown = token

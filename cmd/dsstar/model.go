@@ -97,20 +97,20 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 	}
 	e := llm.Endpoint{Provider: p.Name, Model: model, Schema: p.Schema}
 	var from string
-	if e.BaseURL, from, err = p.URL(a.Getenv); err != nil {
+	if e.BaseURL, from, err = p.URL(a.host.Getenv); err != nil {
 		return e, usage.New(err.Error(), usage.Shell("dsstar config"))
 	}
 	if from != "" {
 		e.Schema = nil // another server
 	}
-	if e.Key, e.KeyEnv = p.Key(a.Getenv); e.Key == "" && len(p.KeyEnv) > 0 {
+	if e.Key, e.KeyEnv = p.Key(a.host.Getenv); e.Key == "" && len(p.KeyEnv) > 0 {
 		e.KeyEnv = p.KeyEnv[0] // named in the error of Open
 	}
 	if p.Name == "openai" && s.BaseURL == "" {
 		e.Header = map[string]string{}
 		for header, env := range map[string]string{"OpenAI-Organization": "OPENAI_ORG_ID",
 			"OpenAI-Project": "OPENAI_PROJECT_ID"} {
-			if value := a.Getenv(env); value != "" {
+			if value := a.host.Getenv(env); value != "" {
 				e.Header[header] = value
 			}
 		}
@@ -158,7 +158,7 @@ func (a *app) noModel(s *configs.Settings) error {
 	e := &usage.Error{Text: "no model is configured"}
 	for _, provider := range slices.Sorted(maps.Keys(s.Providers)) {
 		for _, env := range s.Providers[provider].KeyEnv {
-			if a.Getenv(env) != "" {
+			if a.host.Getenv(env) != "" {
 				e.Hints = append(e.Hints,
 					usage.Shell("export DSSTAR_MODEL="+provider+"/MODEL   # "+env+" is set"))
 			}

@@ -109,7 +109,7 @@ func (a *app) sourcesOf(r pastRun, s *configs.Settings) ([]files.Source, error) 
 // itself reads them.
 func (a *app) mayRead(s *configs.Settings) func(real string) error {
 	return func(real string) error {
-		if a.Private(real) && !site.Allows(s, real) {
+		if a.host.Private(real) && !site.Allows(s, real) {
 			return usage.New(fmt.Sprintf("the notebook may come from a stranger, and its data, %s, are "+
 				"hidden, the system's or your home", term.Printable(real)),
 				usage.Again("--allow-read", "PATH").Note("PATH: those data, if the notebook is yours"))

@@ -61,7 +61,7 @@ func (a *app) recallDemo(j *job, t *record.Trajectory) {
 		s.Model = demoModel
 	}
 	if s.Model == demoModel {
-		a.Managed, j.shown = true, true
+		a.host.Managed, j.shown = true, true
 	}
 }
 
@@ -85,7 +85,7 @@ func (a *app) lastData(j *job) error {
 		return usage.New("the last run has no data, only the variables of a running kernel",
 			usage.Again("--kernel", "newest").But("last"))
 	}
-	if err := a.Reopen(j.sources, j.settings, !r.theirs); err != nil {
+	if err := a.host.Reopen(j.sources, j.settings, !r.theirs); err != nil {
 		return err
 	}
 	j.settings.Include = slices.Concat(j.settings.Include, r.t.Task.Include)

@@ -185,7 +185,7 @@ func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags,
 		return err
 	}
 	r := rerun.Runner{
-		Host: a.Host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), Terminal: a.stderrTTY,
+		Host: a.host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), Terminal: a.stderrTTY,
 		Width:    a.width,
 		Progress: a.newProgress, Key: a.key(),
 	}

@@ -178,7 +178,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if j.sources, err = a.sourcesOf(r, j.settings); err != nil {
 		return err
 	}
-	if err := a.Reopen(j.sources, j.settings, !r.theirs); err != nil {
+	if err := a.host.Reopen(j.sources, j.settings, !r.theirs); err != nil {
 		return err
 	}
 	now, err := r.dataFiles(ctx, j.sources, j.settings.Include)

@@ -41,7 +41,7 @@ func (v *reviewer) key(ctx context.Context, prompt string) (string, error) {
 // was typed before the question.
 func (v *reviewer) rawKey(ctx context.Context, prompt string) (text string, raw bool, err error) {
 	f, ok := v.app.stdin.(*os.File)
-	if !ok || v.app.Getenv("TERM") == "dumb" {
+	if !ok || v.app.host.Getenv("TERM") == "dumb" {
 		return "", false, nil
 	}
 	was, err := tty.MakeRaw(int(f.Fd()))

@@ -64,7 +64,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	if a.configDir != "" {
 		user = filepath.Join(a.configDir, "config.yaml")
 	}
-	s, err := configs.Load(configs.Sources{UserFile: user, ProjectFile: projectFile, Env: a.Env,
+	s, err := configs.Load(configs.Sources{UserFile: user, ProjectFile: projectFile, Env: a.host.Env,
 		Flags: given})
 	if r, ok := errors.AsType[*configs.RelaxedError](err); ok {
 		return nil, relaxed(r, user)
