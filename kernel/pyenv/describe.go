@@ -62,27 +62,22 @@ func Describe(ctx context.Context, words, env, modules, write []string) (p Pytho
 	return p, nil
 }
 
-// Check is [Describe] for the user's own interpreter, a path or a name on env's PATH.
-func Check(ctx context.Context, python string, env, modules []string) (Python, error) {
-	path, err := program(python, env)
-	if err != nil {
-		return Python{}, fmt.Errorf("run %s: %w", python, err)
+// Check is [Describe] for the user's own interpreter, a path or a name on env's PATH. As in a shell, only
+// a name without a folder is looked up there.
+func Check(ctx context.Context, python string, env, modules []string) (p Python, err error) {
+	var path string
+	if filepath.Base(python) != python {
+		path, err = filepath.Abs(python)
+	} else if all := LookPath(python, env); len(all) > 0 {
+		path = all[0]
+	} else {
+		err = exec.ErrNotFound
 	}
-	p, err := Describe(ctx, []string{path}, env, modules, nil)
+	if err == nil {
+		p, err = Describe(ctx, []string{path}, env, modules, nil)
+	}
 	if err != nil {
 		return Python{}, fmt.Errorf("run %s: %w", python, err)
 	}
 	return p, nil
-}
-
-// program returns the absolute path of python. As in a shell, only a name without a folder is
-// looked up on PATH.
-func program(python string, env []string) (string, error) {
-	if filepath.Base(python) != python {
-		return filepath.Abs(python)
-	}
-	if path, ok := lookPath(python, env); ok {
-		return path, nil
-	}
-	return "", exec.ErrNotFound
 }

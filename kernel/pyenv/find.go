@@ -42,7 +42,7 @@ func candidates(env []string) (paths []string) {
 	}
 	seen := map[string]bool{}
 	for _, name := range append(names, "python3", "python") {
-		for _, path := range lookAll(name, env) {
+		for _, path := range LookPath(name, env) {
 			if target := resolve(path); !seen[target] {
 				seen[target] = true
 				paths = append(paths, path)
@@ -55,13 +55,11 @@ func candidates(env []string) (paths []string) {
 // longestAnswer is how long a candidate may take: one on a lost network share hangs.
 const longestAnswer = 20 * time.Second
 
-// find returns the first interpreter on env's PATH that can create environments. It takes one
-// without venv only if uv is installed and there is no other. The error is a [*NoPythonError] or
-// that of ctx.
+// find returns the first interpreter on env's PATH of which environments can be made: it has venv, or uv
+// is installed. The error is a [*NoPythonError] or that of ctx.
 func find(ctx context.Context, env []string) (Python, error) {
 	fail := &NoPythonError{}
-	_, haveUV := lookPath("uv", env)
-	var bare Python // usable, except that it lacks venv
+	haveUV := len(LookPath("uv", env)) > 0
 	for _, path := range candidates(env) {
 		short, cancel := context.WithTimeout(ctx, longestAnswer)
 		found, err := Describe(short, []string{path}, toolEnv(env), nil, nil)
@@ -72,19 +70,13 @@ func find(ctx context.Context, env []string) (Python, error) {
 		if err == nil {
 			err = found.usable()
 		}
-		if err == nil && found.Venv {
+		if err == nil && (found.Venv || haveUV) {
 			return found, nil
 		}
 		if err == nil {
-			err = fmt.Errorf("is %s without venv or ensurepip", found.Version)
-			if fail.Venv = true; bare.Path == "" {
-				bare = found
-			}
+			fail.Venv, err = true, fmt.Errorf("is %s without venv or ensurepip", found.Version)
 		}
 		fail.Tried = append(fail.Tried, fmt.Sprintf("%s: %v", path, err))
-	}
-	if haveUV && bare.Path != "" {
-		return bare, nil
 	}
 	return Python{}, fail
 }
@@ -102,16 +94,8 @@ func (p Python) usable() error {
 	return nil
 }
 
-// lookPath is exec.LookPath with the PATH of env.
-func lookPath(name string, env []string) (string, bool) {
-	all := lookAll(name, env)
-	if len(all) == 0 {
-		return "", false
-	}
-	return all[0], true
-}
-
-// lookAll returns all matches: the first may be the shim of a version that is not enabled.
-func lookAll(name string, env []string) []string {
-	return disk.LookPath(name, getenv(env, "PATH"))
+// LookPath returns all programs of a name in the folders of env's PATH. The first may be the shim of a
+// version that is not enabled.
+func LookPath(name string, env []string) []string {
+	return disk.LookPath(name, Getenv(env, "PATH"))
 }

@@ -18,16 +18,16 @@ type installer struct {
 // installers returns the available tools that build an environment in dir, the preferred one first.
 func installers(env []string, base Python, dir string) (all []installer) {
 	// uv ignores pip's settings: if only pip is configured with an index, use pip.
-	onlyPip := (getenv(env, "PIP_INDEX_URL") != "" || getenv(env, "PIP_CONFIG_FILE") != "" ||
-		getenv(env, "PIP_NO_INDEX") != "") &&
-		getenv(env, "UV_DEFAULT_INDEX") == "" && getenv(env, "UV_INDEX_URL") == ""
+	onlyPip := (Getenv(env, "PIP_INDEX_URL") != "" || Getenv(env, "PIP_CONFIG_FILE") != "" ||
+		Getenv(env, "PIP_NO_INDEX") != "") &&
+		Getenv(env, "UV_DEFAULT_INDEX") == "" && Getenv(env, "UV_INDEX_URL") == ""
 	// Exactly the lock: nothing unlisted, nothing without a hash, and no package that must be compiled,
 	// which would run its code and take minutes before it fails.
 	exactly := []string{"--requirement", lockIn(dir), "--require-hashes", "--no-deps", "--only-binary",
 		":all:"}
-	if uv, ok := lookPath("uv", env); ok && (!onlyPip || !base.Venv) {
-		all = append(all, installer{"uv", []string{uv, "venv", "--python", base.Base, dir},
-			append([]string{uv, "pip", "install", "--python", interpreter(dir), "--compile-bytecode"},
+	if uv := LookPath("uv", env); len(uv) > 0 && (!onlyPip || !base.Venv) {
+		all = append(all, installer{"uv", []string{uv[0], "venv", "--python", base.Base, dir},
+			append([]string{uv[0], "pip", "install", "--python", interpreter(dir), "--compile-bytecode"},
 				exactly...)})
 	}
 	if base.Venv {
@@ -65,8 +65,8 @@ func toolEnv(env []string) []string {
 		"PIP_NO_COLOR=1", "UV_NO_PROGRESS=1", "NO_COLOR=1", "PYTHONUNBUFFERED=1")
 }
 
-// getenv returns the last value of key, as the operating system would.
-func getenv(env []string, key string) string {
+// Getenv returns the last value of key, as the operating system would; "" if there is none.
+func Getenv(env []string, key string) string {
 	value := ""
 	for _, kv := range env {
 		k, v, _ := strings.Cut(kv, "=")

@@ -15,19 +15,8 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 }
 
-// killGroup kills the processes of cmd's group that survived an interrupt.
-func killGroup(cmd *exec.Cmd) {
-	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-	}
-}
-
-// lend makes cmd hold the lock too: a flock belongs to the open file, so it is held until all
-// processes have closed that.
-func lend(cmd *exec.Cmd, lock *os.File) { cmd.ExtraFiles = []*os.File{lock} }
-
 // lockFile takes the lock. If it must wait, it calls waiting once. Closing the file releases the
-// lock, unless a process that it was lent to is still alive.
+// lock, unless a process that has the file too is still alive: a flock belongs to the open file.
 func lockFile(ctx context.Context, path string, waiting func()) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

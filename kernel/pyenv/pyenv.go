@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"dsstar/notebook/disk"
@@ -92,7 +93,8 @@ func create(ctx context.Context, o Options, base Python, dir string, lock *os.Fi
 	var err error
 	for _, tool := range installers(o.Env, base, dir) {
 		if err != nil {
-			o.Progress(fmt.Sprintf("%s: trying %s", firstLine(err), tool.name))
+			line, _, _ := strings.Cut(err.Error(), "\n")
+			o.Progress(fmt.Sprintf("%s: trying %s", line, tool.name))
 		}
 		if err = remove(dir); err != nil {
 			return err
@@ -121,14 +123,12 @@ func remove(dir string) error {
 	if err := os.Remove(filepath.Join(dir, markerName)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	err := os.RemoveAll(dir)
-	// A tool that was just killed may have created another file.
-	for range 3 {
-		if err == nil {
+	var err error
+	for range 4 { // a tool that was just killed may have created another file
+		if err = os.RemoveAll(dir); err == nil {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
-		err = os.RemoveAll(dir)
 	}
 	return err
 }

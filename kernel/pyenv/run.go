@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"sync"
+	"syscall"
 	"time"
 )
 
@@ -38,15 +38,17 @@ func (r runner) run(ctx context.Context, tool string, words []string) error {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env, cmd.Dir = r.env, r.dir
 	ownGroup(cmd)
-	lend(cmd, r.lock)
+	cmd.ExtraFiles = []*os.File{r.lock}
 	cmd.WaitDelay = 3 * time.Second
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	stop := stillAlive(r.progress)
-	err := cmd.Run()
-	stop()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Run() }()
+	err := r.wait(ended)
 	if ctx.Err() != nil {
-		killGroup(cmd)
+		if cmd.Process != nil { // some may have survived the interrupt
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
 		return context.Cause(ctx)
 	}
 	if err != nil {
@@ -55,23 +57,18 @@ func (r runner) run(ctx context.Context, tool string, words []string) error {
 	return nil
 }
 
-// stillAlive reports every few seconds that a tool runs, until stop is called.
-func stillAlive(progress func(line string)) (stop func()) {
-	begun, done := time.Now(), make(chan struct{})
-	var ended sync.WaitGroup
-	ended.Go(func() {
-		tick := time.NewTicker(5 * time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case now := <-tick.C:
-				progress(fmt.Sprintf("still creating the Python environment (%.0f s)", now.Sub(begun).Seconds()))
-			}
+// wait returns what a tool ended with. Until then it says every few seconds that the tool runs.
+func (r runner) wait(ended <-chan error) error {
+	tick := time.NewTicker(5 * time.Second)
+	defer tick.Stop()
+	for begun := time.Now(); ; {
+		select {
+		case err := <-ended:
+			return err
+		case now := <-tick.C:
+			r.progress(fmt.Sprintf("still creating the Python environment (%.0f s)", now.Sub(begun).Seconds()))
 		}
-	})
-	return func() { close(done); ended.Wait() }
+	}
 }
 
 // Ask runs a program with code of dsstar's own, outside the sandbox, and returns what it prints. It
@@ -104,9 +101,4 @@ func lastLines(output string, n int) string {
 		return strings.TrimSpace(line) == "" || strings.HasPrefix(line, "Ignoring ")
 	})
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
-}
-
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }

@@ -14,7 +14,6 @@ import (
 	"sync"
 
 	"dsstar/kernel/pyenv"
-	"dsstar/notebook/disk"
 )
 
 // A launch is a resolved command: the program, its environment, and the files that it reads.
@@ -111,7 +110,7 @@ func (l launch) python(n int) (launch, error) {
 	asked := unwritable(l.env, l.write)
 	for _, entry := range l.env {
 		name, _, _ := strings.Cut(entry, "=")
-		value, given, got := valueOf(l.env, name), valueOf(asked, name), p.Env[name]
+		value, given, got := pyenv.Getenv(l.env, name), pyenv.Getenv(asked, name), p.Env[name]
 		// not text, or hidden from the interpreter when it was asked and not set by its launcher
 		if strings.ContainsRune(got, notText) || given != value && given == got {
 			env = append(env, name+"="+value) // the last entry of a name wins
@@ -134,7 +133,9 @@ func ask(words, env, write []string) (p pyenv.Python, err error) {
 	for _, word := range words {
 		program := word
 		if !strings.Contains(word, "/") {
-			program = firstOf(disk.LookPath(word, valueOf(env, "PATH")))
+			if all := pyenv.LookPath(word, env); len(all) > 0 {
+				program = all[0]
+			}
 		}
 		if filepath.IsAbs(program) && leadsThrough(program, write) {
 			return p, changeable(program)
@@ -186,22 +187,4 @@ func unwritable(env, write []string) (all []string) {
 		}
 	}
 	return all
-}
-
-// firstOf returns the first of all, "" if there is none.
-func firstOf(all []string) string {
-	if len(all) == 0 {
-		return ""
-	}
-	return all[0]
-}
-
-// valueOf returns the value of a variable; the last entry counts.
-func valueOf(env []string, name string) (value string) {
-	for _, entry := range env {
-		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = v
-		}
-	}
-	return value
 }
