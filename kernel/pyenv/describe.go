@@ -62,8 +62,8 @@ func Describe(ctx context.Context, words, env, modules, write []string) (p Pytho
 	return p, nil
 }
 
-// Check is [Describe] for the user's own interpreter, a path or a name on env's PATH. As in a shell, only
-// a name without a folder is looked up there.
+// Check is [Describe] for the user's own interpreter, a path or a name on env's PATH. As in a
+// shell, only a name without a folder is looked up there.
 func Check(ctx context.Context, python string, env, modules []string) (p Python, err error) {
 	var path string
 	if filepath.Base(python) != python {

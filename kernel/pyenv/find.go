@@ -55,8 +55,8 @@ func candidates(env []string) (paths []string) {
 // longestAnswer is how long a candidate may take: one on a lost network share hangs.
 const longestAnswer = 20 * time.Second
 
-// find returns the first interpreter on env's PATH of which environments can be made: it has venv, or uv
-// is installed. The error is a [*NoPythonError] or that of ctx.
+// find returns the first interpreter on env's PATH of which environments can be made: it has venv,
+// or uv is installed. The error is a [*NoPythonError] or that of ctx.
 func find(ctx context.Context, env []string) (Python, error) {
 	fail := &NoPythonError{}
 	haveUV := len(LookPath("uv", env)) > 0
@@ -94,8 +94,8 @@ func (p Python) usable() error {
 	return nil
 }
 
-// LookPath returns all programs of a name in the folders of env's PATH. The first may be the shim of a
-// version that is not enabled.
+// LookPath returns all programs of a name in the folders of env's PATH. The first may be the shim
+// of a version that is not enabled.
 func LookPath(name string, env []string) []string {
 	return disk.LookPath(name, Getenv(env, "PATH"))
 }

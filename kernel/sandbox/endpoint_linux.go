@@ -263,14 +263,8 @@ func descriptorOf(thread, fd int) (duplicate, flags int, err error) {
 
 // addressAt returns the IP address and port in a struct sockaddr of a process.
 func addressAt(pid int, at uintptr, size int) (netip.AddrPort, bool) {
-	content := make([]byte, unix.SizeofSockaddrInet6)
-	content = content[:max(0, min(size, len(content)))]
-	if len(content) < unix.SizeofSockaddrInet4 {
-		return netip.AddrPort{}, false
-	}
-	n, err := unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &content[0], Len: uint64(len(content))}},
-		[]unix.RemoteIovec{{Base: at, Len: len(content)}}, 0)
-	if err != nil || n != len(content) {
+	content := memoryAt(pid, at, max(1, min(size, unix.SizeofSockaddrInet6)))
+	if len(content) < unix.SizeofSockaddrInet4 || len(content) < min(size, unix.SizeofSockaddrInet6) {
 		return netip.AddrPort{}, false
 	}
 	port := binary.BigEndian.Uint16(content[2:])

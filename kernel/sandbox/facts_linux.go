@@ -102,21 +102,25 @@ const (
 // stringAt returns the C string at an address of a process; nil if it is longer than factsSize or
 // cannot be read.
 func stringAt(pid int, address uintptr) []byte {
-	content := make([]byte, factsSize)
-	// the next page may be unmapped
-	first := min(factsSize, os.Getpagesize()-int(address)&(os.Getpagesize()-1))
-	local := []unix.Iovec{{Base: &content[0], Len: factsSize}}
-	remote := []unix.RemoteIovec{{Base: address, Len: first},
-		{Base: address + uintptr(first), Len: factsSize - first}}
-	n, err := unix.ProcessVMReadv(pid, local, remote, 0)
-	if err != nil {
-		return nil
-	}
-	text, _, ok := bytes.Cut(content[:n], []byte{0})
+	text, _, ok := bytes.Cut(memoryAt(pid, address, factsSize), []byte{0})
 	if !ok {
 		return nil
 	}
 	return text
+}
+
+// memoryAt returns size bytes at an address of a process, or those up to the next page, which may be
+// unmapped; nil if it cannot be read.
+func memoryAt(pid int, address uintptr, size int) []byte {
+	content := make([]byte, size)
+	first := min(size, os.Getpagesize()-int(address)&(os.Getpagesize()-1))
+	n, err := unix.ProcessVMReadv(pid, []unix.Iovec{{Base: &content[0], Len: uint64(size)}},
+		[]unix.RemoteIovec{{Base: address, Len: first},
+			{Base: address + uintptr(first), Len: size - first}}, 0)
+	if err != nil {
+		return nil
+	}
+	return content[:n]
 }
 
 // openFact opens file of the process name in /proc for reading. The name "self" is the process of
@@ -150,8 +154,11 @@ func openProcess(pid string) (int, error) {
 // A parent's ID is valid if the child still has it after the parent's folder was opened: children
 // are re-parented before the ID of their parent is free.
 func descends(process, ancestor int) bool {
-	at := process
-	defer func() { closeOther(at, process) }()
+	at, err := unix.FcntlInt(uintptr(process), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer func() { unix.Close(at) }()
 	for range 4096 { // more than any chain of processes has
 		number := parentOf(at)
 		if number == ancestor {
@@ -168,35 +175,13 @@ func descends(process, ancestor int) bool {
 			unix.Close(parent)
 			continue
 		}
-		closeOther(at, process)
+		unix.Close(at)
 		at = parent
 	}
 	return false
 }
 
-func closeOther(fd, but int) {
-	if fd != but {
-		unix.Close(fd)
-	}
-}
-
 // parentOf returns the ID of the parent of a process, 0 if the process is gone.
 func parentOf(process int) int {
-	fd, err := unix.Openat(process, "stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return 0
-	}
-	defer unix.Close(fd)
-	content := make([]byte, 512)
-	n, err := unix.Read(fd, content)
-	if err != nil {
-		return 0
-	}
-	// after the name, which may be anything
-	fields := bytes.Fields(content[bytes.LastIndexByte(content[:n], ')')+1 : n])
-	if len(fields) < 2 {
-		return 0
-	}
-	number, _ := strconv.Atoi(string(fields[1])) // Linux has written it
-	return number
+	return int(numbersIn("/proc/self/fd/" + strconv.Itoa(process) + "/status")("PPid"))
 }

@@ -29,16 +29,7 @@ func (st stage) guard(file string) error {
 	if err != nil {
 		return err
 	}
-	measured, before := make(chan int64, 1), int64(0)
-	go func() { // before the program writes
-		sum, _ := st.written() // of folders that are too deep, as much as is counted
-		measured <- sum
-	}()
-	select {
-	case before = <-measured:
-	case <-signals:
-		os.Exit(128 + int(unix.SIGTERM))
-	}
+	before, _ := st.written() // of folders that are too deep, as much as is counted
 	ended := make(chan unix.WaitStatus, 1)
 	if err := st.start(file, ended); err != nil {
 		return err

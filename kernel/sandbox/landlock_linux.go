@@ -82,23 +82,18 @@ func newRuleset(abi int, net, sharedNet bool) (*ruleset, error) {
 	return r, nil
 }
 
-// allow permits access beneath each path, which may lead through links. Missing and inaccessible paths
-// are skipped.
-func (r *ruleset) allow(access uint64, paths ...string) error {
-	return r.allowAll(access, func(path string) (int, error) {
-		return unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	}, paths)
-}
-
-// allowSame is allow for real paths that cells of another session may replace: each must still
-// have its inode.
-func (r *ruleset) allowSame(access uint64, inodes map[string]inode, paths ...string) error {
-	return r.allowAll(access, func(path string) (int, error) { return openSame(path, inodes) }, paths)
-}
-
-func (r *ruleset) allowAll(access uint64, open func(path string) (int, error), paths []string) error {
+// allow permits access beneath each path. Missing and inaccessible paths are skipped. A path may lead
+// through links, unless inodes are given: then it is a real path that cells of another session may
+// replace, and must still have its inode if it is among them.
+func (r *ruleset) allow(access uint64, inodes map[string]inode, paths ...string) error {
 	for _, path := range paths {
-		fd, err := open(path)
+		var fd int
+		var err error
+		if inodes != nil {
+			fd, err = openSame(path, inodes)
+		} else {
+			fd, err = unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+		}
 		if unreachable(err) {
 			continue
 		}
@@ -120,7 +115,7 @@ func (r *ruleset) allowAll(access uint64, open func(path string) (int, error), p
 func (r *ruleset) allowReading(own []string, inodes map[string]inode, paths ...string) error {
 	for _, path := range paths {
 		if !slices.ContainsFunc(own, func(folder string) bool { return in(folder, path) }) {
-			if err := r.allowSame(fsRead, inodes, path); err != nil {
+			if err := r.allow(fsRead, inodes, path); err != nil {
 				return err
 			}
 			continue
@@ -128,7 +123,7 @@ func (r *ruleset) allowReading(own []string, inodes map[string]inode, paths ...s
 		if slices.Contains(own, path) {
 			continue
 		}
-		if err := r.allowSame(unix.LANDLOCK_ACCESS_FS_READ_DIR, inodes, path); err != nil {
+		if err := r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, inodes, path); err != nil {
 			return err
 		}
 		entries, err := os.ReadDir(path)
@@ -244,31 +239,31 @@ func (st stage) confineFiles() error {
 		own = nil // the view hides them
 	}
 	const written = fsRead | fsWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
-	err = errors.Join(r.allowReading(own, nil, system...), r.allowReading(own, st.Inodes, st.Read...),
-		r.allowSame(written, st.Inodes, st.Write...))
+	err = errors.Join(r.allowReading(own, st.Inodes, append(system, st.Read...)...),
+		r.allow(written, st.Inodes, st.Write...))
 	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	if st.Box.GPU {
-		err = errors.Join(err, r.allow(device, gpuDevices()...), r.allow(fsRead, gpuReads()...),
-			r.allow(fsRead, gpuProc...),
-			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/dev/dri"))
+		err = errors.Join(err, r.allow(device, nil, gpuDevices()...), r.allow(fsRead, nil, gpuReads()...),
+			r.allow(fsRead, nil, gpuProc...),
+			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, nil, "/dev/dri"))
 	}
 	if !full {
-		err = errors.Join(err, r.allow(fsRead, groupFiles()...))
+		err = errors.Join(err, r.allow(fsRead, nil, groupFiles()...))
 	}
 	switch {
 	case full:
-		err = errors.Join(err, r.allow(fsRead, "/proc", cgroupFolder), r.allow(device, "/dev"),
-			r.allow(written, "/tmp", "/dev/shm"))
+		err = errors.Join(err, r.allow(fsRead, nil, "/proc", cgroupFolder), r.allow(device, nil, "/dev"),
+			r.allow(written, nil, "/tmp", "/dev/shm"))
 	case st.Box.Multiprocessing:
-		err = errors.Join(err, r.allow(fsRead, "/proc"), r.allow(device, devices...),
-			r.allow(written, "/dev/shm"))
+		err = errors.Join(err, r.allow(fsRead, nil, "/proc"), r.allow(device, nil, devices...),
+			r.allow(written, nil, "/dev/shm"))
 	default:
 		// Landlock resolves /proc/self now, to this process, which then becomes the program.
-		err = errors.Join(err, r.allow(fsRead, procReads...), r.allow(fsRead, ownProcOf("self")...),
-			r.allow(device, devices...),
-			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, "/proc"))
+		err = errors.Join(err, r.allow(fsRead, nil, procReads...), r.allow(fsRead, nil, ownProcOf("self")...),
+			r.allow(device, nil, devices...),
+			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, nil, "/proc"))
 	}
 	if err != nil {
 		return err

@@ -131,12 +131,9 @@ func (st stage) rules() []rule {
 	full := st.Box.Tier == Full
 	switch {
 	case st.Box.Net:
-		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH,
-			unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS)...)
+		rules = append(rules, families(unusualFamilies...)...)
 	case full: // a private network namespace, with only a loopback interface
-		rules = append(rules, netlink)
-		rules = append(rules, families(unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH,
-			unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS, unix.AF_KEY)...)
+		rules = append(append(rules, netlink), families(append(unusualFamilies, unix.AF_KEY)...)...)
 	default:
 		rules = append(append(rules, netlink), st.unixOnly()...)
 	}
@@ -173,6 +170,9 @@ func sendsAnywhere() []condition {
 	const kind = 0xf // without SOCK_CLOEXEC and SOCK_NONBLOCK
 	return []condition{{1, kind, unix.SOCK_STREAM, true}, {1, kind, unix.SOCK_SEQPACKET, true}}
 }
+
+var unusualFamilies = []uint32{unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH,
+	unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS}
 
 func families(all ...uint32) (rules []rule) {
 	for _, family := range all {

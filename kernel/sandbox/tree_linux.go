@@ -81,8 +81,8 @@ type usage struct {
 	threads  int   // including zombies
 }
 
-// usageOf sums the usage of processes. Mapped files do not count, as the system drops their pages when
-// it needs memory: a cell may map a file that is larger than its limit, as Polars does. Memory that
+// usageOf sums the usage of processes. Mapped files do not count, as the system drops their pages
+// when it needs memory: a cell may map a file that is larger than its limit, as Polars does. Memory that
 // processes share counts once for each, or once in all if the sum is to be exact, which is slow.
 func usageOf(pids []int, exact bool) (sum usage) {
 	for _, pid := range pids {
@@ -112,8 +112,9 @@ func numbersIn(file string) func(name string) int64 {
 
 func folderOf(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/" }
 
-// running returns the folder and the status of a thread of a process that has memory: of the leader, or of
-// another if the leader has ended. Linux then reports nothing through the leader's files, which are root's.
+// running returns the folder and the status of a thread of a process that has memory: of the leader,
+// or of another if the leader has ended. Linux then reports nothing through the leader's files, which
+// are root's.
 func running(pid int) (folder string, status func(name string) int64) {
 	folder = folderOf(pid)
 	if status = numbersIn(folder + "status"); status("VmPTE") > 0 {

@@ -28,23 +28,8 @@ func builtinWorks() error {
 	return nil
 }
 
-// full is whether full works here. It is tried once, except for errors that may pass.
-var full struct {
-	mu    sync.Mutex
-	tried bool
-	err   error
-}
-
-// fullWorks returns why namespaces cannot be made here.
-func fullWorks() error {
-	full.mu.Lock()
-	defer full.mu.Unlock()
-	if !full.tried {
-		full.err = tryFull()
-		full.tried = full.err == nil || isMissing(full.err)
-	}
-	return full.err
-}
+// fullWorks returns why namespaces cannot be made here. It is tried once.
+var fullWorks = sync.OnceValue(tryFull)
 
 // tryFull runs /bin/true in full.
 func tryFull() error {
