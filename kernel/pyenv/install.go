@@ -1,8 +1,6 @@
 package pyenv
 
 import (
-	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,17 +37,6 @@ func installers(env []string, base Python, dir string) (all []installer) {
 
 // lockIn is the copy of the lock file in an environment.
 func lockIn(dir string) string { return filepath.Join(dir, "requirements.txt") }
-
-// build builds an environment in dir, which does not exist yet.
-func (i installer) build(ctx context.Context, r runner, dir string, lock []byte) error {
-	if err := r.run(ctx, i.name, i.environment); err != nil {
-		return err
-	}
-	if err := os.WriteFile(lockIn(dir), lock, 0o644); err != nil {
-		return err
-	}
-	return r.run(ctx, i.name, i.packages)
-}
 
 // toolEnv returns env without variables that direct the tools to another environment.
 func toolEnv(env []string) []string {

@@ -100,7 +100,13 @@ func create(ctx context.Context, o Options, base Python, dir string, lock *os.Fi
 			return err
 		}
 		r := runner{env: toolEnv(o.Env), dir: o.Dir, progress: o.Progress, lock: lock}
-		if err = tool.build(ctx, r, dir, o.Lock); err == nil {
+		if err = r.run(ctx, tool.name, tool.environment); err == nil {
+			err = os.WriteFile(lockIn(dir), o.Lock, 0o644)
+		}
+		if err == nil {
+			err = r.run(ctx, tool.name, tool.packages)
+		}
+		if err == nil {
 			err = writeMarker(dir, marker{digest(o.Lock), base.Version, base.Base, resolve(base.Base)})
 		}
 		if err == nil {

@@ -66,7 +66,8 @@ func (r runner) wait(ended <-chan error) error {
 		case err := <-ended:
 			return err
 		case now := <-tick.C:
-			r.progress(fmt.Sprintf("still creating the Python environment (%.0f s)", now.Sub(begun).Seconds()))
+			r.progress(fmt.Sprintf("still creating the Python environment (%.0f s)",
+				now.Sub(begun).Seconds()))
 		}
 	}
 }

@@ -29,18 +29,3 @@ func pin(path string) (string, error) {
 
 // An inode identifies a file: its device and inode.
 type inode [2]uint64
-
-// inodes returns the inodes of the paths that exist.
-func inodes(paths []string) (map[string]inode, error) {
-	all := map[string]inode{}
-	for _, path := range paths {
-		m, there, err := inodeOf(path)
-		if err != nil {
-			return nil, err
-		}
-		if there {
-			all[path] = m
-		}
-	}
-	return all, nil
-}

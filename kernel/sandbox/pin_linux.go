@@ -46,23 +46,27 @@ func unreachable(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOTDIR)
 }
 
-func inodeOf(path string) (m inode, there bool, err error) {
-	fd, err := openPlain(path)
-	if err != nil {
+// inodes returns the inodes of the paths that exist.
+func inodes(paths []string) (map[string]inode, error) {
+	all := map[string]inode{}
+	for _, path := range paths {
+		fd, err := openPlain(path)
 		if unreachable(err) {
-			err = nil
+			continue
 		}
-		return inode{}, false, err
+		if err == nil {
+			all[path], err = inodeOfFile(fd)
+			_ = unix.Close(fd) // nothing was written
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	defer unix.Close(fd)
-	if m, err = inodeOfFile(fd); err != nil {
-		return inode{}, false, &os.PathError{Op: "stat", Path: path, Err: err}
-	}
-	return m, true, nil
+	return all, nil
 }
 
 func inodeOfFile(fd int) (inode, error) {
 	var st unix.Stat_t
-	err := unix.Fstat(fd, &st)
+	err := os.NewSyscallError("fstat", unix.Fstat(fd, &st))
 	return inode{uint64(st.Dev), st.Ino}, err
 }

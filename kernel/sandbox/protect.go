@@ -52,9 +52,9 @@ func (b Box) protects(s Session, data, own []string) error {
 var ErrUnsearched = errors.New("the files cannot all be searched for sockets, on which other " +
 	"programs may listen")
 
-// Bounds of a search for sockets: files and folders, and time. The system's folders are searched for a
-// shorter time, as that delays the first start; sockets that are missed there are still found if Linux
-// lists them.
+// Bounds of a search for sockets: files and folders, and time. The system's folders are searched for
+// a shorter time, as that delays the first start; sockets that are missed there are still found if
+// Linux lists them.
 const (
 	mostEntries       = 2_000_000
 	longestWalk       = 20 * time.Second

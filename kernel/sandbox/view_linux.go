@@ -33,8 +33,8 @@ type part struct {
 	optional bool  // skipped if from does not exist
 }
 
-// machineFiles are files and folders of /proc that root could write to: with /proc/sys, to core_pattern
-// of the whole machine.
+// machineFiles are files and folders of /proc that root could write to: with /proc/sys, to
+// core_pattern of the whole machine.
 var machineFiles = []string{"sys", "sysrq-trigger", "irq", "bus"}
 
 // machineCounters are files of /proc through which sessions could communicate, or that only root

@@ -42,8 +42,8 @@ func tryFull() error {
 	if err != nil {
 		return err
 	}
-	st := stage{Box: Box{Tier: Full, Limits: Limits{Memory: 1 << 30}}, Argv: []string{"/bin/true"},
-		Dir: "/"}
+	st := stage{Box: Box{Tier: Full, Limits: Limits{Memory: 1 << 30}}, Inodes: map[string]inode{},
+		Argv: []string{"/bin/true"}, Dir: "/"}
 	if st.Write, err = folders([]string{dir}); err != nil {
 		return err
 	}
