@@ -134,6 +134,19 @@ def test_what_is_dropped_first(client: Client) -> None:
     assert order == ["off", "a", "b", "empty"]
 
 
+def test_a_list_does_not_put_off_dropping(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(client, "a", "b", "c")
+    monkeypatch.setattr(client, "limit", lambda: 100)
+    monkeypatch.setattr(client, "measure", lambda: 0)
+    client.front.live = SimpleNamespace(pid=os.getpid(), ready=True)  # type: ignore[assignment]
+    client.memory.bound, client.memory.next_look = 200, time.monotonic() + 60
+    client.check()
+    assert len(client.points) == 3  # that bound has not been measured
+    client.memory.exact, client._next_look = True, 0
+    client.check()
+    assert len(client.points) == 2
+
+
 def test_room_for_files(client: Client, tmp_path: Path) -> None:
     client.stores["x"] = files.Files(str(tmp_path), exact=True, room=1000)
     for size in (400, 500, 600):

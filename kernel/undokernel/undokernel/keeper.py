@@ -33,6 +33,7 @@ class Memory:
     per gigabyte and copy, so it is bounded from above as long as that is enough."""
 
     bound: int = 0
+    exact: bool = True  # no copy has been made since it was measured
     next_look: float = 0.0
 
     def measure(self, worker: int, copies: Iterable[int]) -> int:
@@ -40,7 +41,8 @@ class Memory:
         shares, whole = linux.anonymous(worker)
         held = sum(linux.anonymous(pid)[0] for pid in copies) + shares - whole
         now = time.monotonic()
-        self.bound, self.next_look = max(0, held), now + SHARE * (now - began)
+        self.bound, self.exact = max(0, held), True
+        self.next_look = now + SHARE * (now - began)
         return self.bound
 
 
@@ -69,6 +71,7 @@ class Keeper:
     def add(self, point: Point) -> None:
         self.points.append(point)
         self.memory.bound += linux.rss(self.checkpoints.kept[point.name].pid)
+        self.memory.exact = False
 
     def check(self) -> None:
         """Drops checkpoints that hold too much memory. Called often."""
@@ -81,8 +84,9 @@ class Keeper:
         while len(self.points) > self.most and self.drop_next(f"{self.most} are kept"):
             pass
         limit = self.limit()
-        if self.memory.bound > limit and now > self.memory.next_look:
-            held = self.measure()
+        # somebody else may have measured, who has then put off the next look
+        if self.memory.bound > limit and (self.memory.exact or now > self.memory.next_look):
+            held = self.memory.bound if self.memory.exact else self.measure()
             limit = self.limit()
             if held > limit:
                 why = f"the copies may hold {size(limit)}"
