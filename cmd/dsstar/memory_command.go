@@ -228,7 +228,6 @@ func (a *app) notebookFault(ctx context.Context, j job, m *memory.Memory, q memo
 		return "its notebook cannot be read", nil
 	}
 	r := rerun.Runner{Host: a.host, Stdout: io.Discard, Stderr: io.Discard, File: io.Discard,
-		Width:    a.width,
 		Progress: a.newProgress, Key: a.key()}
 	err = r.Run(ctx, path, nb, rerun.Flags{Check: true, Quiet: true, Tolerance: rerun.Tolerance}, j.settings)
 	if errors.Is(err, rerun.ErrDiffers) {

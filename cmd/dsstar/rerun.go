@@ -74,16 +74,14 @@ dropped later can be run as well. Whether an attempt ends as it did is printed; 
   cells          number of cells to run
   executed       number of cells that ran
   failed         null, or the cell that ended the run: index (from 0), id,
-                 status (error, timeout, died), ename, evalue, reason
-  incomplete     cells whose outputs may be incomplete: index, id, reason
+                 status (error, timeout, died), reason
   seconds        wall time
-  kernel         name, language, version
+  kernel         its name
   checked        with --check: a list of index, id, round (0: none), verdict (same,
                  differs, error, not run), reason (of the last two) and differences,
                  a list of what (stdout; display 2, image/png; …) and diff
   answers        of dsstar's notebooks: for each question with an answer, in order,
                  question, same, was, is
-  answer         the last of these
 With --round also round and step, and checked has the attempts: attempt, its number in
 the notebook, and text, that of its outputs now. Without --check, verdict says only
 whether they end as they did.
@@ -185,8 +183,7 @@ func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags,
 		return err
 	}
 	r := rerun.Runner{
-		Host: a.host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(), Terminal: a.stderrTTY,
-		Width:    a.width,
+		Host: a.host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(),
 		Progress: a.newProgress, Key: a.key(),
 	}
 	err = r.Run(ctx, path, nb, flags, s)

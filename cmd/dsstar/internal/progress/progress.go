@@ -89,6 +89,13 @@ func (p *Progress) Paste(format string, args ...any) {
 	p.tell(term.Line{Style: term.Faint, Whole: true}, format, args...)
 }
 
+// Show writes lines of a cell, cleaned of control characters.
+func (p *Progress) Show(text string) {
+	for line := range strings.Lines(text) {
+		p.tell(term.Line{Whole: true}, "%s", line)
+	}
+}
+
 // tell writes a line with this text.
 func (p *Progress) tell(line term.Line, format string, args ...any) {
 	if p.quiet {

@@ -65,33 +65,28 @@ func (r *rerun) checkStep(s *step) checkedCell {
 	} else if c.Round = *r.Round; s.is != nil {
 		c.Text, c.title = s.is.PlainText(), ended(*s.is)
 	}
-	if s.is == nil {
+	switch {
+	case s.is == nil:
 		c.Verdict, c.Reason = notRun, "the run had ended before it"
 		return c
+	case s.was == nil && outcome(*s.is) == notebook.OK:
+		c.Verdict, c.Reason = notRun, "the notebook has no outputs of it"
+		return c
+	case s.was == nil:
+		c.Verdict, c.Reason = failed, problem(*s.is)
+		return c
 	}
-	is, was := outcome(*s.is), notebook.OK
-	if s.was != nil {
-		was = outcome(*s.was)
+	is, was := outcome(*s.is), outcome(*s.was)
+	// The outputs of a cell that was stopped depend on timing.
+	if r.Check && (s.cell >= 0 || is == was && (is == notebook.OK || is == notebook.Raised)) {
+		c.Differences = append(c.Differences, compare.Outputs(s.was.Outputs, s.is.Outputs, r.Tolerance)...)
 	}
 	switch {
-	case is != notebook.OK && is != was && s.attempt > 0:
-		c.Verdict, c.Reason = failed, "in the record it "+ended(*s.was)
-	case is != notebook.OK && is != was:
+	case is != was && is != notebook.OK && s.cell >= 0:
 		c.Verdict, c.Reason = failed, problem(*s.is)
-	case s.was == nil:
-		c.Verdict, c.Reason = notRun, "the notebook has no outputs of it"
 	case is != was && s.attempt > 0:
 		c.Verdict, c.Reason = differs, "in the record it "+ended(*s.was)
-	}
-	// The outputs of a cell that was stopped depend on timing.
-	if s.was != nil && r.Check && (is == notebook.OK || is == notebook.Raised || s.cell >= 0) {
-		now := s.is.Outputs
-		if s.cell >= 0 {
-			now = r.nb.Cells[s.cell].Outputs // with late ones
-		}
-		c.Differences = append(c.Differences, compare.Outputs(s.was.Outputs, now, r.Tolerance)...)
-	}
-	if len(c.Differences) > 0 && c.Verdict == same {
+	case len(c.Differences) > 0:
 		c.Verdict = differs
 	}
 	return c

@@ -19,8 +19,9 @@ type parameter struct{ name, value string }
 
 var (
 	assignment = regexp.MustCompile(`^\s*([\p{L}_][\p{L}\p{N}_]*)\s*=(?s:(.*))$`)
-	integer    = regexp.MustCompile(`^([+-]?)0*(\d+)$`)
-	float      = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$`)
+	number     = regexp.MustCompile(`^([+-]?)(?:0*(\d+)|(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)$`)
+	words      = map[string]string{"True": "True", "true": "True", "False": "False", "false": "False",
+		"None": "None", "null": "None", "nan": `float("nan")`}
 )
 
 // parametersOf reads parameters as --parameters has them.
@@ -40,21 +41,11 @@ func parametersOf(flags []string) (all []parameter, err error) {
 // Unlike there, quotes around it make it text.
 func inPython(value string) string {
 	word := strings.TrimSpace(value)
-	switch word {
-	case "True", "true":
-		return "True"
-	case "False", "false":
-		return "False"
-	case "None", "null":
-		return "None"
-	case "nan", "inf", "-inf":
-		return fmt.Sprintf("float(%q)", word)
+	if python, ok := words[word]; ok {
+		return python
 	}
-	if integer.MatchString(word) {
-		return integer.ReplaceAllString(word, "$1$2") // Python has no 007
-	}
-	if float.MatchString(word) {
-		return word
+	if number.MatchString(word) {
+		return number.ReplaceAllString(word, "$1$2$3$4") // Python has no 007
 	}
 	if text, ok := pythonString(word); ok {
 		return brief.Python(text)

@@ -44,25 +44,20 @@ type place struct {
 // the data and the parameters of the flags. The caller must close the place.
 func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 	s *configs.Settings) (*place, error) {
-	data := flags.Data
 	home, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
 	home = disk.RealPath(home) // as cells see it
-	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Holds(record.SealOf(nb)), intact: !record.SealOf(nb).Reshown, home: home, dir: home,
-		code: map[int]string{}, env: a.Env, given: data != "", added: -1}
+	seal := record.SealOf(nb)
+	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Holds(seal), intact: !seal.Reshown,
+		home: home, dir: home, code: map[int]string{}, env: a.Env, given: flags.Data != "", added: -1}
 	set, err := parametersOf(flags.Parameters)
 	if err != nil {
 		return nil, err
 	}
 	p.inject(set, nb)
-	if data != "" {
-		if data, err = checkData(data, path); err != nil {
-			return nil, err
-		}
-	}
-	if err := p.setData(path, data, nb); err != nil || !p.own {
+	if err := p.setData(path, flags.Data, nb); err != nil || !p.own {
 		return p, err
 	}
 	if !p.made && !p.given {
@@ -94,18 +89,15 @@ func (p *place) close() {
 }
 
 // checkData checks the folder of --data.
-func checkData(folder, path string) (string, error) {
+func checkData(folder string) (string, error) {
 	data, err := filepath.Abs(folder)
 	if err != nil {
 		return "", err
 	}
 	info, err := os.Stat(data)
 	switch {
-	case os.IsNotExist(err):
-		return "", usage.New("--data: the folder does not exist: "+term.Printable(folder),
-			usage.Shell("ls %s", filepath.Dir(data)))
 	case err != nil:
-		return "", usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls -ld %s", data))
+		return "", usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls %s", disk.Existing(data)))
 	case !info.IsDir():
 		return "", usage.New("--data: not a folder: "+term.Printable(folder),
 			usage.Again("--data", filepath.Dir(data)))
@@ -117,7 +109,12 @@ func checkData(folder, path string) (string, error) {
 var dataDir = regexp.MustCompile(`(?m)^data_dir[ \t]*=[ \t]*(.*)$`)
 
 // setData makes the cells find the data: by absolute path, if they run in another folder.
-func (p *place) setData(path, data string, nb *notebook.Notebook) error {
+func (p *place) setData(path, data string, nb *notebook.Notebook) (err error) {
+	if data != "" {
+		if p.data, err = checkData(data); err != nil {
+			return err
+		}
+	}
 	at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool {
 		return c.Type == notebook.Code && slices.Contains(c.Tags(), "parameters") &&
 			dataDir.MatchString(c.Source)
@@ -127,34 +124,27 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 		return usage.New(fmt.Sprintf("--data: %s has no cell with the tag parameters that sets data_dir",
 			term.Printable(path)),
 			usage.Without("data").Note("on the data that its cells name"))
-	case at < 0:
+	case data != "" && p.own:
+		nb.Cells[at].Source = withData(nb.Cells[at].Source, p.data)
 		return nil
-	case !p.own && data != "":
-		p.inject([]parameter{dataParameter(data)}, nb)
-		p.data = data
+	case data != "":
+		p.inject([]parameter{dataParameter(p.data)}, nb)
 		return nil
-	case !p.own:
-		return nil
-	}
-	c := &nb.Cells[at]
-	p.data = data
-	if data != "" {
-		c.Source = withData(c.Source, data)
+	case at < 0 || !p.own:
 		return nil
 	}
-	if named, ok := pythonString(dataDir.FindStringSubmatch(c.Source)[1]); ok {
-		p.data = named
-		if !filepath.IsAbs(named) {
-			p.data = filepath.Join(p.home, named)
-			p.code[at] = withData(c.Source, p.data)
-		}
-		if p.data == filepath.Join(p.home, record.DataFolder) {
-			for _, s := range p.runOf(nb).Task.Sources {
-				at := filepath.Join(p.data, s.Name)
-				p.linked = append(p.linked, at)
-				for _, c := range files.Companions(at, s.Name) {
-					p.linked = append(p.linked, c.Path)
-				}
+	source := nb.Cells[at].Source
+	named, ok := pythonString(dataDir.FindStringSubmatch(source)[1])
+	if p.data = named; ok && !filepath.IsAbs(named) {
+		p.data = filepath.Join(p.home, named)
+		p.code[at] = withData(source, p.data)
+	}
+	if p.data == filepath.Join(p.home, record.DataFolder) {
+		for _, s := range p.runOf(nb).Task.Sources {
+			at := filepath.Join(p.data, s.Name)
+			p.linked = append(p.linked, at)
+			for _, c := range files.Companions(at, s.Name) {
+				p.linked = append(p.linked, c.Path)
 			}
 		}
 	}
@@ -173,8 +163,8 @@ func (p *place) runOf(nb *notebook.Notebook) *record.Trajectory {
 	return t
 }
 
-// MoveData returns the source of a run's parameters cell, or of the script with it, with the data folder
-// that moved returns for a relative one.
+// MoveData returns the source of a run's parameters cell, or of the script with it, with the data
+// folder that moved returns for a relative one.
 func MoveData(source string, moved func(data string) string) string {
 	line := dataDir.FindStringSubmatch(source)
 	if line == nil {
@@ -211,7 +201,7 @@ func (p *place) moved(outputs []notebook.Output) []notebook.Output {
 // box returns the sandbox of the cells: they can read the notebook's folder and the data, and
 // those of dsstar's own notebooks can write to their temporary folder.
 func (r *rerun) box(s *configs.Settings) (sandbox.Box, error) {
-	place, p := r.place, r.doing
+	place, p := r.place, r.show
 	b, why, err := r.Box(s)
 	if err != nil {
 		return b, err

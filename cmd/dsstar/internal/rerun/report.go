@@ -8,7 +8,6 @@ import (
 	"io"
 	"strings"
 
-	"dsstar/agent/files"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
@@ -17,41 +16,27 @@ import (
 
 // Result is the object that --json prints. Its fields are a contract: see the help.
 type Result struct {
-	Notebook   string           `json:"notebook"`
-	Out        string           `json:"out"`
-	Round      int              `json:"round,omitempty"`
-	Step       string           `json:"step,omitempty"`
-	Cells      int              `json:"cells"`
-	Executed   int              `json:"executed"`
-	Failed     *failedCell      `json:"failed"`
-	Incomplete []incompleteCell `json:"incomplete"`
-	Seconds    float64          `json:"seconds"`
-	Kernel     struct {
-		Name     string `json:"name"`
-		Language string `json:"language"`
-		Version  string `json:"version"`
-	} `json:"kernel"`
-	Checked []checkedCell `json:"checked,omitempty"`
-	Answer  *sameAnswer   `json:"answer,omitempty"` // to the last question
-	Answers []sameAnswer  `json:"answers,omitempty"`
+	Notebook string        `json:"notebook"`
+	Out      string        `json:"out"`
+	Round    int           `json:"round,omitempty"`
+	Step     string        `json:"step,omitempty"`
+	Cells    int           `json:"cells"`
+	Executed int           `json:"executed"`
+	Failed   *failedCell   `json:"failed"`
+	Seconds  float64       `json:"seconds"`
+	Kernel   string        `json:"kernel"`
+	Checked  []checkedCell `json:"checked,omitempty"`
+	Answers  []sameAnswer  `json:"answers,omitempty"`
 }
 
 // A failedCell is the cell that ended the run.
 type failedCell struct {
-	Index  int             `json:"index"`
+	Index  int             `json:"index"` // -1: it is of a round
 	ID     string          `json:"id"`
 	Status notebook.Status `json:"status"`
-	EName  string          `json:"ename"`
-	EValue string          `json:"evalue"`
-	Reason string          `json:"reason"` // of a time-out or the kernel's death
+	Reason string          `json:"reason"`
 
 	step *step
-}
-
-type incompleteCell struct {
-	Index  int    `json:"index"`
-	ID     string `json:"id"`
-	Reason string `json:"reason"`
 }
 
 // A FailedError reports a notebook whose run ended with a failed cell.
@@ -65,14 +50,15 @@ func (e *FailedError) Error() string { return e.Text }
 // conclude prints the result of a run that ended with err, and returns an error that carries the
 // exit code.
 func (r *rerun) conclude(err error) error {
-	r.show.quiet = r.Quiet || r.Check
+	r.show.quiet = r.Check
 	if err == nil && r.result.Failed == nil {
-		r.show.say("done     %s in %.1f s", human.Plural(r.result.Executed, "cell"), r.result.Seconds)
+		r.show.show("done     %s in %.1f s", human.Plural(r.result.Executed, "cell"), r.result.Seconds)
 	}
 	for _, line := range r.answerLines() {
-		r.show.say("%s", line)
+		r.show.show("%s", line)
 	}
-	r.show.close()
+	r.show.show("")
+	r.show.Stop()
 	r.result.Out, r.result.Cells = r.out.shown, len(r.steps)
 	upTo := ""
 	if r.out.written {
@@ -122,9 +108,10 @@ func (r *rerun) print(unfinished bool) (err error) {
 // why.
 func (r *rerun) failure(upTo string) error {
 	s, home := r.result.Failed.step, r.place.home
-	e := &FailedError{Text: fmt.Sprintf("cell %d: %s%s", s.cell+1, problem(*s.is), upTo)}
+	e := &FailedError{Text: fmt.Sprintf("cell %d: %s%s", s.cell+1, r.result.Failed.Reason, upTo)}
 	if s.base {
-		e.Text = fmt.Sprintf("cannot rebuild the session before round %d: %s", *r.Round, problem(*s.is))
+		e.Text = fmt.Sprintf("cannot rebuild the session before round %d: %s", *r.Round,
+			r.result.Failed.Reason)
 	}
 	if !r.place.own && strings.Contains(s.is.PlainText(), "--allow-write "+human.Shell(home)) {
 		e.Hints = []usage.Hint{usage.Again("--allow-write", home).Note("if you trust it with that folder")}
@@ -171,11 +158,6 @@ func (r *rerun) report() string {
 		r.result.Seconds, strings.Join(parts, ", "))
 	for _, line := range r.answerLines() {
 		fmt.Fprintln(&b, line)
-	}
-	for _, s := range files.Databases(r.place.runOf(r.nb).Task.Sources) {
-		if found[differs]+found[failed] > 0 {
-			fmt.Fprintf(&b, "data     %s may have changed since\n", term.Clean(s.String()))
-		}
 	}
 	return b.String()
 }

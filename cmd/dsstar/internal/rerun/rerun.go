@@ -5,11 +5,10 @@ package rerun
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"dsstar/agent/files"
@@ -28,9 +27,7 @@ import (
 type Runner struct {
 	site.Host
 	Stdout, Stderr io.Writer
-	File           io.Writer // takes a notebook for standard output
-	Terminal       bool      // Stderr is one
-	Width          func() int
+	File           io.Writer                           // takes a notebook for standard output
 	Progress       func(quiet bool) *progress.Progress // starts one
 	Key            record.Key                          // of this user's dsstar; may be nil
 }
@@ -65,8 +62,8 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 		return err
 	}
 	defer place.close()
-	r := &rerun{Runner: a, Flags: flags, place: place, nb: nb, out: &outFile{nb: nb}, shows: map[string][]int{},
-		result: Result{Notebook: path, Incomplete: []incompleteCell{}}}
+	r := &rerun{Runner: a, Flags: flags, place: place, nb: nb, out: &outFile{nb: nb},
+		result: Result{Notebook: path}}
 	switch {
 	case flags.Round != nil:
 		r.steps, err = r.roundSteps()
@@ -79,41 +76,41 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 	if flags.Round == nil {
 		r.steps = r.notebookSteps()
 	}
-	r.doing = a.Progress(flags.Quiet)
-	defer r.doing.Stop()
+	r.show = &transcript{Progress: a.Progress(flags.Quiet), seen: map[string]bool{}}
+	defer r.show.Stop()
 	if err := r.open(ctx, s); err != nil {
 		return err
 	}
 	defer r.k.Close()
-	r.show = a.newTranscript()
 	err = r.run(ctx)
 	r.result.Seconds = time.Since(begin).Seconds()
-	r.doing.Stop()
 	return r.conclude(err)
 }
 
 // refuse rejects flags that contradict each other or the notebook.
 func (f Flags) refuse(path string, nb *notebook.Notebook) error {
-	switch {
-	case f.JSON && f.Out == "-":
-		return usage.New("--json and --out - both need standard output", usage.Again("--json").But("out"))
-	case f.Check && f.Out == "-":
-		return usage.New("--check and --out - both need standard output",
-			usage.Again("--out", outPath(path)))
-	case f.Round != nil && f.Out != "":
-		return usage.New("--round writes no notebook: --out has no effect", usage.Without("out"))
-	case f.Round != nil && len(f.Parameters) > 0:
-		return usage.New("--round runs the cells as they were: --parameters has no effect",
-			usage.Without("parameters"))
-	case !f.Check && f.Tolerance != Tolerance:
-		return usage.New("--tolerance needs --check", usage.Again("--check"))
-	case math.IsNaN(f.Tolerance) || f.Tolerance < 0 || f.Tolerance >= 1:
-		return usage.New("--tolerance must be at least 0 and less than 1",
-			usage.Again("--tolerance", "1e-6"))
-	case f.Check && f.Round == nil && !slices.ContainsFunc(nb.Cells,
-		func(c notebook.Cell) bool { return recordedRun(c) != nil }):
-		return usage.New(fmt.Sprintf("%s has no outputs to compare", term.Printable(path)),
-			usage.Without("check").Note("makes a notebook that has"))
+	isRan := func(c notebook.Cell) bool { return recordedRun(c) != nil }
+	for _, c := range []struct {
+		bad  bool
+		text string
+		hint usage.Hint
+	}{
+		{f.JSON && f.Out == "-", "--json and --out - both need standard output",
+			usage.Again("--json").But("out")},
+		{f.Check && f.Out == "-", "--check and --out - both need standard output",
+			usage.Again("--out", outPath(path))},
+		{f.Round != nil && f.Out+strings.Join(f.Parameters, "") != "",
+			"--round runs the cells as they were, and writes no notebook", usage.Without("out", "parameters")},
+		{!f.Check && f.Tolerance != Tolerance, "--tolerance needs --check", usage.Again("--check")},
+		{!(0 <= f.Tolerance && f.Tolerance < 1), "--tolerance must be at least 0 and less than 1",
+			usage.Again("--tolerance", "1e-6")},
+		{f.Check && f.Round == nil && !slices.ContainsFunc(nb.Cells, isRan),
+			term.Printable(path) + " has no outputs to compare",
+			usage.Without("check").Note("makes a notebook that has")},
+	} {
+		if c.bad {
+			return usage.New(c.text, c.hint)
+		}
 	}
 	return nil
 }
@@ -121,22 +118,23 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 // open starts the kernel. The caller must close it.
 func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 	for _, w := range s.Warnings {
-		r.doing.Warn("%s", w)
+		r.show.Warn("%s", w)
 	}
 	for _, source := range files.Databases(r.place.runOf(r.nb).Task.Sources) {
-		r.doing.Paste("data     %s", source)
+		r.show.Paste("data     %s", source)
 	}
 	spec, err := r.spec(ctx, s)
 	if err != nil {
 		return err
 	}
-	r.doing.Wait("starting the kernel")
+	r.show.Wait("starting the kernel")
 	box, err := r.box(s)
 	if err != nil {
 		return err
 	}
-	o := kernel.Options{Dir: r.place.dir, Env: r.place.env, CellTimeout: r.Timeout, Spec: withoutHistory(spec),
-		StartTimeout: s.StartTimeout, Sandbox: box, Outputs: kernel.Outputs{Secrets: r.SecretTexts()}}
+	o := kernel.Options{Dir: r.place.dir, Env: r.place.env, CellTimeout: r.Timeout,
+		Spec: withoutHistory(spec), StartTimeout: s.StartTimeout, Sandbox: box,
+		Outputs: kernel.Outputs{Secrets: r.SecretTexts()}}
 	if r.Round == nil { // it never goes back
 		r.k, err = site.Begin(ctx, o, rewind.Options{})
 	} else {
@@ -152,8 +150,6 @@ func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 	if info.Language != nil {
 		r.nb.Metadata["language_info"] = info.Language
 	}
-	r.result.Kernel.Name = info.Name
-	r.result.Kernel.Language, _ = info.Language["name"].(string)
-	r.result.Kernel.Version, _ = info.Language["version"].(string)
+	r.result.Kernel = info.Name
 	return nil
 }

@@ -5,11 +5,9 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"dsstar/agent/page"
-	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/kernel"
 	"dsstar/kernel/rewind"
@@ -25,10 +23,8 @@ type rerun struct {
 	nb      *notebook.Notebook
 	out     *outFile
 	show    *transcript
-	doing   *progress.Progress
 	steps   []*step
-	shows   map[string][]int // positions of the cells that show a display, by its id
-	changed bool             // a check has found a difference
+	changed bool // a check has found a difference
 	result  Result
 }
 
@@ -37,7 +33,6 @@ type rerun struct {
 func (r *rerun) run(ctx context.Context) error {
 	r.out.change(func() {})
 	err := r.execute(ctx)
-	r.late()
 	if err == nil && r.judges() {
 		r.check()
 	}
@@ -58,7 +53,6 @@ func (r *rerun) execute(ctx context.Context) error {
 			return ctx.Err()
 		}
 		x, err := r.cell(ctx, s)
-		r.late()
 		if err := cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}
@@ -81,8 +75,8 @@ func (r *rerun) goBack(ctx context.Context) error {
 	}
 	back, err := r.k.Rollback(ctx, base)
 	if n := len(back.Executions); err == nil && n > 0 && back.Executions[n-1].Status != notebook.OK {
-		err = fmt.Errorf("cannot rebuild the session before round %d: cell %d of %d %s", *r.Round, n, len(base),
-			problem(back.Executions[n-1]))
+		err = fmt.Errorf("cannot rebuild the session before round %d: cell %d of %d %s", *r.Round, n,
+			len(base), problem(back.Executions[n-1]))
 	}
 	return err
 }
@@ -102,11 +96,9 @@ func (r *rerun) ends(s *step, x notebook.Execution) bool {
 // interrupted and its outputs so far are kept.
 func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 	r.result.Executed++
-	if r.show.quiet = r.Quiet || r.Check || s.base; !r.show.quiet {
-		r.doing.Stop()
-	}
-	r.doing.Await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, len(r.steps), firstLine(s.source)))
-	r.show.cell(r.result.Executed, s.source)
+	r.show.Await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, len(r.steps), firstLine(s.source)))
+	r.show.quiet = r.Check || s.base
+	r.show.show("%s", term.Fit(fmt.Sprintf("In [%d]: %s", r.result.Executed, firstLine(s.source)), 100))
 	within, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 	defer context.AfterFunc(ctx, func() {
@@ -124,90 +116,38 @@ func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 // obedience is the time that a cell has to end after an interrupt.
 const obedience = 2 * time.Second
 
-// keep stores a cell's outputs in the notebook.
+// keep stores a cell's outputs in the notebook, and updates displays of earlier cells.
 func (r *rerun) keep(s *step, x notebook.Execution) {
 	if s.cell < 0 {
 		return
 	}
-	r.redisplay(x.Updates)
+	for _, update := range x.Updates {
+		for i := range r.nb.Cells {
+			notebook.Redisplay(r.nb.Cells[i].Outputs, update)
+		}
+	}
 	c := &r.nb.Cells[s.cell]
 	c.Outputs, c.ExecutionCount = x.Outputs, x.Count
-	r.index(s.cell, x.Outputs)
-	if x.Incomplete != "" {
-		r.result.Incomplete = append(r.result.Incomplete, incompleteCell{s.cell, c.ID, x.Incomplete})
-	}
-}
-
-// redisplay updates displays of earlier cells.
-func (r *rerun) redisplay(updates []notebook.Output) {
-	for _, update := range updates {
-		for _, earlier := range r.shows[update.DisplayID] {
-			notebook.Redisplay(r.nb.Cells[earlier].Outputs, update)
-		}
-	}
-}
-
-// index records which displays a cell shows.
-func (r *rerun) index(i int, outputs []notebook.Output) {
-	for _, o := range outputs {
-		if id := o.DisplayID; id != "" && !slices.Contains(r.shows[id], i) {
-			r.shows[id] = append(r.shows[id], i)
-		}
-	}
-}
-
-// late adds outputs that arrived after their cells had ended.
-func (r *rerun) late() {
-	for _, l := range r.k.Late() {
-		i := slices.IndexFunc(r.nb.Cells, func(c notebook.Cell) bool { return c.ID == l.CellID })
-		if i < 0 {
-			continue
-		}
-		r.out.change(func() {
-			c := &r.nb.Cells[i]
-			outputs := r.place.moved(l.Outputs)
-			for _, o := range outputs {
-				c.Outputs = appendOutput(c.Outputs, o)
-			}
-			r.index(i, outputs)
-			r.redisplay(r.place.moved(l.Updates))
-		})
-		for _, o := range l.Outputs {
-			r.show.output(o)
-		}
-	}
-}
-
-// appendOutput appends an output; text continues a preceding output of the same stream.
-func appendOutput(outputs []notebook.Output, o notebook.Output) []notebook.Output {
-	if n := len(outputs) - 1; n >= 0 && o.Type == notebook.Stream && outputs[n].Type == o.Type &&
-		outputs[n].Name == o.Name {
-		outputs[n].Text += o.Text
-		return outputs
-	}
-	return append(outputs, o)
 }
 
 // fail records the cell that ends the run and shows it.
 func (r *rerun) fail(s *step) {
-	e, _ := s.is.Error()
-	r.result.Failed = &failedCell{Index: s.cell, ID: s.id, Status: s.is.Status, EName: e.EName,
-		EValue: e.EValue, Reason: s.is.Reason, step: s}
+	r.result.Failed = &failedCell{s.cell, s.id, s.is.Status, problem(*s.is), s}
 	title := fmt.Sprintf("cell %d of %s, In [%d]:", s.cell+1,
 		term.Printable(filepath.Base(r.result.Notebook)), s.is.Count)
 	if s.base {
 		title = fmt.Sprintf("cell %d of those before round %d:", r.result.Executed, *r.Round)
 	}
-	r.doing.Stop()
-	r.show.failure(title, s.source, *s.is)
+	r.show.Stop()
+	showFailure(r.Stderr, title, s.source, *s.is)
 }
 
 // restate compares the answers, and updates those in the notebook that have changed.
 func (r *rerun) restate() {
 	r.result.Answers = r.findAnswers()
 	now := map[int]string{}
-	for i, is := range r.result.Answers {
-		if r.result.Answer = &r.result.Answers[i]; !is.Same || r.Data != "" || len(r.Parameters) > 0 {
+	for _, is := range r.result.Answers {
+		if !is.Same || r.Data != "" || len(r.Parameters) > 0 {
 			now[is.part] = is.Is
 		}
 		r.changed = r.changed || !is.Same

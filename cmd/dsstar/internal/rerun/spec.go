@@ -1,8 +1,10 @@
 package rerun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dsstar/cmd/dsstar/internal/term"
@@ -16,34 +18,25 @@ import (
 func (r *rerun) spec(ctx context.Context, s *configs.Settings) (kernel.Spec, error) {
 	named, language := kernelOf(r.nb)
 	switch {
-	case s.Python != "" && s.Kernel != "":
-		return kernel.Spec{}, usage.New("--python and --kernel cannot be combined",
-			usage.Without("python"), usage.Without("kernel"))
-	case s.Kernel != "":
+	case s.Kernel != "" && s.Python == "":
 		return r.findKernel(s.Kernel)
 	case !isPython(language):
-		name := named
-		if name == "" {
-			name = "NAME"
-		}
 		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python",
 			term.Printable(language)),
-			usage.Again("--kernel", name), usage.Shell("jupyter kernelspec list"))
-	case s.Python != "":
-		// only the user knows what else the notebook needs
+			usage.Again("--kernel", cmp.Or(named, "NAME")), usage.Shell("jupyter kernelspec list"))
+	case s.Python != "" && s.Kernel == "": // only the user knows what else the notebook needs
 		return r.OwnPython(ctx, s, s.Python, []string{"ipykernel"})
-	}
-	if named != "" && !strings.EqualFold(named, "python3") {
+	case s.Python == "" && named != "" && !strings.EqualFold(named, "python3"):
 		spec, err := kernel.FindSpec(named, r.Lookup())
 		if err == nil && isPython(spec.Language) {
-			r.doing.Say("kernel   %s, which the notebook names", term.Printable(spec.Name))
+			r.show.Say("kernel   %s, which the notebook names", term.Printable(spec.Name))
 			return spec, nil
 		}
-		r.doing.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here",
+		r.show.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here",
 			term.Printable(named))
 	}
-	r.doing.Wait("setting up Python")
-	return r.Spec(ctx, s, func(line string) { r.doing.Say("set-up   %s", line) })
+	r.show.Wait("setting up Python")
+	return r.Spec(ctx, s, func(line string) { r.show.Say("set-up   %s", line) })
 }
 
 // kernelOf returns the notebook's kernelspec and language; "" if it names none.
@@ -58,20 +51,18 @@ func kernelOf(nb *notebook.Notebook) (name, language string) {
 }
 
 func isPython(language string) bool {
-	return language == "" || strings.EqualFold(language, "python") ||
-		strings.EqualFold(language, "python3") || strings.EqualFold(language, "ipython")
+	return slices.Contains([]string{"", "python", "python3", "ipython"}, strings.ToLower(language))
 }
 
 // findKernel finds the kernelspec that the user named, in any language.
 func (r *rerun) findKernel(name string) (kernel.Spec, error) {
 	spec, err := kernel.FindSpec(name, r.Lookup())
+	if err == nil {
+		_, err = spec.Program(r.Env)
+	}
 	if err != nil {
 		return spec, usage.New(fmt.Sprintf("--kernel: %v", err), usage.Shell("jupyter kernelspec list"),
 			usage.Without("kernel"))
-	}
-	if _, err := spec.Program(r.Env); err != nil {
-		return spec, usage.New(fmt.Sprintf("--kernel: %s: %v", name, err),
-			usage.Shell("jupyter kernelspec list"))
 	}
 	return spec, nil
 }
@@ -79,14 +70,10 @@ func (r *rerun) findKernel(name string) (kernel.Spec, error) {
 // withoutHistory keeps the cells out of IPython's history file, as nbclient does. The history is in
 // memory.
 func withoutHistory(spec kernel.Spec) kernel.Spec {
-	var argv []string
-	for _, arg := range spec.Argv {
-		if arg != "--HistoryManager.enabled=False" {
-			argv = append(argv, arg)
-		}
-	}
 	if spec.IPython() {
-		spec.Argv = append(argv, "--HistoryManager.hist_file=:memory:")
+		spec.Argv = append(slices.DeleteFunc(slices.Clone(spec.Argv), func(arg string) bool {
+			return arg == "--HistoryManager.enabled=False"
+		}), "--HistoryManager.hist_file=:memory:")
 	}
 	return spec
 }

@@ -101,8 +101,8 @@ func (r *rerun) roundSteps() (steps []*step, err error) {
 	}
 	for i, a := range round.Attempts {
 		if !a.NotRun() {
-			steps = append(steps, &step{cell: -1, source: a.Code, code: a.Code, attempt: i + 1, mayRaise: true,
-				was: &a.Execution})
+			steps = append(steps, &step{cell: -1, source: a.Code, code: a.Code, attempt: i + 1,
+				mayRaise: true, was: &a.Execution})
 		}
 	}
 	if !ok || len(steps) == len(cells) {

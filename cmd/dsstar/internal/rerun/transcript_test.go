@@ -19,10 +19,8 @@ func TestFailure(t *testing.T) {
 		"IPython":  {[]string{"\x1b[36mCell\x1b[39m \x1b[32mIn[2]\x1b[39m, line 2"}, false},
 	} {
 		var stderr strings.Builder
-		show := (&Runner{Stderr: &stderr}).newTranscript()
-		show.failure("cell 2:", source, notebook.Execution{
+		showFailure(&stderr, "cell 2:", source, notebook.Execution{
 			Outputs: []notebook.Output{{Type: notebook.ErrorOutput, Traceback: c.traceback}}})
-		show.close()
 		if shown := strings.Contains(stderr.String(), "    a <- 1\n    stop(a)\n"); shown != c.shown {
 			t.Errorf("%s:\n%s", name, &stderr)
 		}
