@@ -44,10 +44,7 @@ func (r *rerun) judges() bool { return r.Check || r.Round != nil }
 func (r *rerun) check() {
 	r.result.Checked = []checkedCell{}
 	for _, s := range r.steps {
-		switch {
-		case s.base: // one that fails makes it impossible to go on
-			r.changed = r.changed || s.is == nil || s.is.Status != notebook.OK
-		case s.cell < 0 || s.cell != r.place.added: // that of --data or --parameters is new
+		if s.cell < 0 || s.cell != r.place.added { // that of --data or --parameters is new
 			c := r.checkStep(s)
 			r.changed = r.changed || c.Verdict == differs || c.Verdict == failed && s.was != nil
 			r.result.Checked = append(r.result.Checked, c)
@@ -56,7 +53,7 @@ func (r *rerun) check() {
 }
 
 func (r *rerun) checkStep(s *step) checkedCell {
-	c := checkedCell{Index: s.cell, ID: s.id, Attempt: s.attempt, Verdict: same, title: firstLine(s.source),
+	c := checkedCell{Index: s.cell, ID: s.id, Attempt: s.attempt, Verdict: same, title: firstLine(s.code),
 		Differences: []compare.Difference{}}
 	if s.cell >= 0 {
 		if c.Round = recordOf(r.nb.Cells[s.cell]).Round; c.Round > 0 {

@@ -50,7 +50,6 @@ func (e *FailedError) Error() string { return e.Text }
 // conclude prints the result of a run that ended with err, and returns an error that carries the
 // exit code.
 func (r *rerun) conclude(err error) error {
-	r.show.quiet = r.Check
 	if err == nil && r.result.Failed == nil {
 		r.show.show("done     %s in %.1f s", human.Plural(r.result.Executed, "cell"), r.result.Seconds)
 	}
@@ -109,7 +108,7 @@ func (r *rerun) print(unfinished bool) (err error) {
 func (r *rerun) failure(upTo string) error {
 	s, home := r.result.Failed.step, r.place.home
 	e := &FailedError{Text: fmt.Sprintf("cell %d: %s%s", s.cell+1, r.result.Failed.Reason, upTo)}
-	if s.base {
+	if s.cell < 0 {
 		e.Text = fmt.Sprintf("cannot rebuild the session before round %d: %s", *r.Round,
 			r.result.Failed.Reason)
 	}

@@ -76,7 +76,7 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 	if flags.Round == nil {
 		r.steps = r.notebookSteps()
 	}
-	r.show = &transcript{Progress: a.Progress(flags.Quiet), seen: map[string]bool{}}
+	r.show = &transcript{Progress: a.Progress(flags.Quiet), quiet: flags.Check, seen: map[string]bool{}}
 	defer r.show.Stop()
 	if err := r.open(ctx, s); err != nil {
 		return err

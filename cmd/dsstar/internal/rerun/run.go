@@ -12,6 +12,7 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/rewind"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 )
 
 // A rerun is one execution of a notebook, or of one of its rounds.
@@ -24,7 +25,8 @@ type rerun struct {
 	out     *outFile
 	show    *transcript
 	steps   []*step
-	changed bool // a check has found a difference
+	base    []string // the cells before a round, after which each attempt begins
+	changed bool     // a check has found a difference
 	result  Result
 }
 
@@ -43,9 +45,9 @@ func (r *rerun) run(ctx context.Context) error {
 }
 
 func (r *rerun) execute(ctx context.Context) error {
-	for i, s := range r.steps {
-		if s.attempt > 0 && r.steps[i-1].attempt > 0 {
-			if err := r.goBack(ctx); err != nil {
+	for _, s := range r.steps {
+		if s.attempt > 0 {
+			if err := r.goBack(ctx); err != nil || r.result.Failed != nil {
 				return err
 			}
 		}
@@ -57,7 +59,8 @@ func (r *rerun) execute(ctx context.Context) error {
 			return err
 		}
 		if r.ends(s, x) {
-			r.fail(s)
+			r.fail(s, fmt.Sprintf("cell %d of %s, In [%d]:", s.cell+1,
+				term.Printable(filepath.Base(r.result.Notebook)), x.Count))
 			return nil
 		}
 		r.show.end(x)
@@ -65,18 +68,14 @@ func (r *rerun) execute(ctx context.Context) error {
 	return nil
 }
 
-// goBack takes the session back to the state in which the attempts of a round begin.
+// goBack takes the session to the state in which the attempts of a round begin.
 func (r *rerun) goBack(ctx context.Context) error {
-	var base []string
-	for _, s := range r.steps {
-		if s.base {
-			base = append(base, s.code)
-		}
-	}
-	back, err := r.k.Rollback(ctx, base)
+	r.show.Await(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"), *r.Round))
+	back, err := r.k.Rollback(ctx, r.base)
 	if n := len(back.Executions); err == nil && n > 0 && back.Executions[n-1].Status != notebook.OK {
-		err = fmt.Errorf("cannot rebuild the session before round %d: cell %d of %d %s", *r.Round, n,
-			len(base), problem(back.Executions[n-1]))
+		r.changed = true
+		r.fail(&step{cell: -1, code: r.base[n-1], is: &back.Executions[n-1]},
+			fmt.Sprintf("cell %d of those before round %d:", n, *r.Round))
 	}
 	return err
 }
@@ -89,16 +88,16 @@ func (r *rerun) ends(s *step, x notebook.Execution) bool {
 	case x.Status == notebook.Raised:
 		return !s.mayRaise
 	}
-	return !(r.AllowErrors && !s.base && x.Status == notebook.TimedOut && r.k.Alive())
+	return !(r.AllowErrors && x.Status == notebook.TimedOut && r.k.Alive())
 }
 
 // cell executes one cell and stores its outputs in the notebook. If ctx is cancelled, the cell is
 // interrupted and its outputs so far are kept.
 func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 	r.result.Executed++
-	r.show.Await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, len(r.steps), firstLine(s.source)))
-	r.show.quiet = r.Check || s.base
-	r.show.show("%s", term.Fit(fmt.Sprintf("In [%d]: %s", r.result.Executed, firstLine(s.source)), 100))
+	title := firstLine(s.code)
+	r.show.Await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, len(r.steps), title))
+	r.show.show("%s", term.Fit(fmt.Sprintf("In [%d]: %s", r.result.Executed, title), 100))
 	within, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 	defer context.AfterFunc(ctx, func() {
@@ -131,15 +130,10 @@ func (r *rerun) keep(s *step, x notebook.Execution) {
 }
 
 // fail records the cell that ends the run and shows it.
-func (r *rerun) fail(s *step) {
+func (r *rerun) fail(s *step, title string) {
 	r.result.Failed = &failedCell{s.cell, s.id, s.is.Status, problem(*s.is), s}
-	title := fmt.Sprintf("cell %d of %s, In [%d]:", s.cell+1,
-		term.Printable(filepath.Base(r.result.Notebook)), s.is.Count)
-	if s.base {
-		title = fmt.Sprintf("cell %d of those before round %d:", r.result.Executed, *r.Round)
-	}
 	r.show.Stop()
-	showFailure(r.Stderr, title, s.source, *s.is)
+	showFailure(r.Stderr, title, s.code, *s.is)
 }
 
 // restate compares the answers, and updates those in the notebook that have changed.

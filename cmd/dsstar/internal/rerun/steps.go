@@ -19,19 +19,12 @@ import (
 type step struct {
 	cell     int    // position in the notebook; -1: it is of a round
 	id       string // of that cell
-	source   string // what is shown of the code
-	code     string // what runs
-	attempt  int    // of the round, by its number in the notebook; 0: none
-	base     bool   // a cell before the attempts, all of which begin after it
-	mayRaise bool   // the run goes on after an exception
+	code     string
+	attempt  int  // of the round, by its number in the notebook; 0: none
+	mayRaise bool // the run goes on after an exception
 
 	was *notebook.Execution // as recorded; nil: it did not run
 	is  *notebook.Execution // nil: it did not run, or not yet
-}
-
-// runs reports whether a cell is run.
-func runs(c notebook.Cell) bool {
-	return c.Type == notebook.Code && !slices.Contains(c.Tags(), "skip-execution")
 }
 
 // recordedRun returns the recorded execution of a cell, or nil.
@@ -52,10 +45,10 @@ func (r *rerun) notebookSteps() (steps []*step) {
 	delete(r.nb.Metadata, "widgets") // states that end with their kernel
 	for i := range r.nb.Cells {
 		c := &r.nb.Cells[i]
-		if !runs(*c) {
+		if c.Type != notebook.Code || slices.Contains(c.Tags(), "skip-execution") {
 			continue
 		}
-		s := &step{cell: i, id: c.ID, source: c.Source, code: c.Source, was: recordedRun(*c)}
+		s := &step{cell: i, id: c.ID, code: c.Source, was: recordedRun(*c)}
 		if other, ok := r.place.code[i]; ok {
 			s.code = other
 		}
@@ -71,7 +64,7 @@ func (r *rerun) notebookSteps() (steps []*step) {
 	return steps
 }
 
-// roundSteps returns the cells before a round and its attempts.
+// roundSteps returns the attempts of a round, and sets the cells before them.
 func (r *rerun) roundSteps() (steps []*step, err error) {
 	path, n := r.result.Notebook, *r.Round
 	if !r.place.own {
@@ -87,7 +80,7 @@ func (r *rerun) roundSteps() (steps []*step, err error) {
 	} else if !filepath.IsAbs(t.Task.Data) {
 		t.Task.Data = filepath.Join(r.place.home, t.Task.Data)
 	}
-	round, cells, ok := t.At(n)
+	round, base, ok := t.At(n)
 	if rounds := t.RoundsTaken(); n < 1 || n > rounds {
 		last := usage.Again("--round", strconv.Itoa(rounds))
 		if rounds == 0 {
@@ -96,20 +89,17 @@ func (r *rerun) roundSteps() (steps []*step, err error) {
 		return nil, usage.New(fmt.Sprintf("--round: the run has only %s, not %d",
 			human.Plural(rounds, "round"), n), last)
 	}
-	for _, code := range cells {
-		steps = append(steps, &step{cell: -1, source: code, code: code, base: true})
-	}
 	for i, a := range round.Attempts {
 		if !a.NotRun() {
-			steps = append(steps, &step{cell: -1, source: a.Code, code: a.Code, attempt: i + 1,
-				mayRaise: true, was: &a.Execution})
+			steps = append(steps, &step{cell: -1, code: a.Code, attempt: i + 1, mayRaise: true,
+				was: &a.Execution})
 		}
 	}
-	if !ok || len(steps) == len(cells) {
+	if !ok || len(steps) == 0 {
 		return nil, usage.New(fmt.Sprintf("--round: no cell ran in round %d", n),
 			usage.Again("--check").But("round"))
 	}
-	r.result.Round, r.result.Step = n, round.Step
+	r.base, r.result.Round, r.result.Step = base, n, round.Step
 	return steps, nil
 }
 

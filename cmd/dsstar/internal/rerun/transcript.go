@@ -15,7 +15,7 @@ import (
 // A transcript shows the cells and their outputs on stderr as they run.
 type transcript struct {
 	*progress.Progress
-	quiet bool
+	quiet bool            // a check shows none
 	line  string          // of a stream, which is not complete yet
 	seen  map[string]bool // display ids
 }
@@ -38,10 +38,8 @@ func (t *transcript) output(o notebook.Output) {
 	case o.Type == notebook.Stream:
 		t.line += o.Text
 		if at := strings.LastIndexByte(t.line, '\n'); at >= 0 {
-			rest := t.line[at+1:]
-			t.line = t.line[:at+1]
-			t.show("")
-			t.line = rest
+			t.Show(notebook.Overstrike(t.line[:at+1]))
+			t.line = t.line[at+1:]
 		}
 		t.line = t.line[max(0, len(t.line)-shownBytes):]
 	case o.DisplayID != "" && t.seen[o.DisplayID]: // usually an update of a progress bar
