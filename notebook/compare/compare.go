@@ -43,116 +43,102 @@ func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
 	return append(all, compareShown(shown, shownNow, tolerance)...)
 }
 
-// parted returns the text of each stream, by its name, and the other outputs as an inert notebook has
-// them, which is without nothing that counts.
-func parted(outputs []notebook.Output) (streams map[string]string, shown []notebook.Output) {
+// parted returns the text of each stream, by its name, and what the other outputs show. Displays are
+// numbered if there are several.
+func parted(outputs []notebook.Output) (streams map[string]string, all []shown) {
 	streams = map[string]string{}
+	displays := 0
 	for _, o := range outputs {
-		if o.Type == notebook.Stream {
+		s := represent(o)
+		switch o.Type {
+		case notebook.Stream:
 			streams[o.Name] += o.Text
 			continue
+		case notebook.ErrorOutput:
+			s.name = "error"
+		case notebook.ExecuteResult:
+			s.name = "result"
+		default:
+			displays++
+			s.name = fmt.Sprintf("display %d", displays)
 		}
-		o.Data = notebook.Inert(o.Data)
-		shown = append(shown, o)
+		all = append(all, s)
 	}
-	return streams, shown
+	for i := range all {
+		if displays == 1 && all[i].name == "display 1" {
+			all[i].name = "display"
+		}
+	}
+	return streams, all
 }
 
-// compareShown compares displays, results and errors in order, with one gap where some are gone or new.
-func compareShown(recorded, now []notebook.Output, tolerance float64) (all []Difference) {
-	same := func(a, b notebook.Output) bool { return compareOutput(a, b, tolerance) == nil }
-	was, is := numbered(recorded), numbered(now)
+// compareShown compares displays, results and errors in order. Those that are the same at both ends
+// are left out before the others are paired.
+func compareShown(recorded, now []shown, tolerance float64) (all []Difference) {
+	same := func(a, b shown) bool { return a.compare(b, tolerance) == nil }
 	for len(recorded) > 0 && len(now) > 0 && same(recorded[0], now[0]) {
-		recorded, now, was, is = recorded[1:], now[1:], was[1:], is[1:]
+		recorded, now = recorded[1:], now[1:]
 	}
-	for n, m := len(recorded), len(now); n > 0 && m > 0 && same(recorded[n-1], now[m-1]); n, m = n-1, m-1 {
-		recorded, now = recorded[:n-1], now[:m-1]
+	n, m := len(recorded), len(now)
+	for n > 0 && m > 0 && same(recorded[n-1], now[m-1]) {
+		n, m = n-1, m-1
 	}
+	recorded, now = recorded[:n], now[:m]
 	for i := range max(len(recorded), len(now)) {
 		switch {
 		case i >= len(now):
-			r := represent(recorded[i])
-			all = append(all, Difference{was[i] + r.what(), "it is gone\n" + r.lines("-")})
+			all = append(all, Difference{recorded[i].what(), "it is gone\n" + recorded[i].lines("-")})
 		case i >= len(recorded):
-			r := represent(now[i])
-			all = append(all, Difference{is[i] + r.what(), "it is new\n" + r.lines("+")})
+			all = append(all, Difference{now[i].what(), "it is new\n" + now[i].lines("+")})
 		default:
-			if d := compareOutput(recorded[i], now[i], tolerance); d != nil {
-				all = append(all, Difference{was[i] + d.What, d.Diff})
+			if d := recorded[i].compare(now[i], tolerance); d != nil {
+				all = append(all, *d)
 			}
 		}
 	}
 	return all
 }
 
-// numbered returns a name for each output. It numbers displays if there are several.
-func numbered(outputs []notebook.Output) []string {
-	displays := 0
-	names := make([]string, len(outputs))
-	for i, o := range outputs {
-		switch o.Type {
-		case notebook.ErrorOutput:
-			names[i] = "error"
-		case notebook.ExecuteResult:
-			names[i] = "result"
-		default:
-			displays++
-			names[i] = fmt.Sprintf("display %d", displays)
-		}
-	}
-	if displays == 1 {
-		names[slices.Index(names, "display 1")] = "display"
-	}
-	return names
+// A shown is what is compared of an output other than a stream: one of its MIME representations.
+type shown struct {
+	kind  notebook.OutputType
+	name  string
+	mime  string // "" for an error
+	text  string // base64 for a picture
+	plain string // its text/plain
 }
 
-// compareOutput compares two outputs other than streams, and returns nil if they are equal. What
-// names the representation that differs.
-func compareOutput(recorded, now notebook.Output, tolerance float64) *Difference {
-	was, is := represent(recorded), represent(now)
-	if recorded.Type != now.Type || was.mime != is.mime {
-		return &Difference{"", was.lines("-") + is.lines("+")}
+func (s shown) picture() bool { return s.mime == "image/png" || s.mime == "image/jpeg" }
+
+func (s shown) what() string { return strings.TrimSuffix(s.name+", "+s.mime, ", ") }
+
+// compare compares two outputs, and returns nil if they are equal.
+func (s shown) compare(now shown, tolerance float64) *Difference {
+	if s.kind != now.kind || s.mime != now.mime {
+		return &Difference{s.name, s.lines("-") + now.lines("+")}
 	}
-	var diff string
-	if was.picture() {
-		diff = diffPictures(was.text, is.text)
+	diff := ""
+	if s.picture() {
+		diff = diffPictures(s.text, now.text)
 	} else {
-		diff = diffTexts(was.text, is.text, tolerance)
+		diff = diffTexts(s.text, now.text, tolerance)
 	}
 	if diff == "" {
 		return nil
 	}
-	// A table is easier to read as text than as HTML.
-	a, plain := recorded.Data["text/plain"].(string)
-	b, both := now.Data["text/plain"].(string)
-	if plain && both && was.mime == "text/html" {
-		if readable := diffTexts(stable(a), stable(b), tolerance); readable != "" {
-			return &Difference{", text/plain", readable}
+	if s.mime == "text/html" && s.plain != "" && now.plain != "" { // a table is easier to read as text
+		if readable := diffTexts(s.plain, now.plain, tolerance); readable != "" {
+			return &Difference{s.name + ", text/plain", readable}
 		}
 	}
-	return &Difference{was.what(), diff}
+	return &Difference{s.what(), diff}
 }
 
-// A representation is the MIME representation of an output that is compared.
-type representation struct {
-	mime string // "" for an error
-	text string // base64 for a picture
-}
-
-func (r representation) picture() bool { return r.mime == "image/png" || r.mime == "image/jpeg" }
-
-func (r representation) what() string {
-	if r.mime == "" {
-		return ""
-	}
-	return ", " + r.mime
-}
-
-// lines returns the lines of a representation that has no counterpart, each after the mark.
-func (r representation) lines(mark string) string {
-	text := r.text
-	if r.mime != "" && !strings.HasPrefix(r.mime, "text/") {
-		text = "<" + r.mime + ">"
+// lines returns the lines of an output that has no counterpart, each after the mark.
+func (s shown) lines(mark string) string {
+	text := s.text
+	if s.mime != "" && !strings.HasPrefix(s.mime, "text/") {
+		text = "<" + s.mime + ">"
 	}
 	text = mark + strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n"+mark)
 	return bounded(strings.Split(text, "\n"))
@@ -164,52 +150,51 @@ var richest = []string{
 	"application/vnd.plotly.v1+json", "application/vnd.vegalite.v6+json",
 	"application/vnd.vegalite.v5+json", "application/vnd.vegalite.v4+json",
 	"application/vnd.vega.v6+json", "application/vnd.vega.v5+json", "application/geo+json",
-	"application/json",
-	"image/png", "image/jpeg", "image/svg+xml", "text/vnd.mermaid", "text/html", "text/markdown", "text/latex",
-	"text/plain",
+	"application/json", "image/png", "image/jpeg", "image/svg+xml", "text/vnd.mermaid", "text/html",
+	"text/markdown", "text/latex", "text/plain",
 }
 
 // widgetView is the MIME type of a widget.
 const widgetView = "application/vnd.jupyter.widget-view+json"
 
-// represent returns the representation of an output to compare, unless it is a stream: the first
-// of richest that the output has, or its first MIME type.
-func represent(o notebook.Output) representation {
+// represent returns what is compared of an output, as an inert notebook has it, which is without
+// nothing that counts: the first of richest that it has, or its first MIME type.
+func represent(o notebook.Output) shown {
+	s := shown{kind: o.Type}
 	if o.Type == notebook.ErrorOutput {
-		return representation{"", stable(o.EName + ": " + o.EValue)}
+		s.text = stable(o.EName + ": " + o.EValue)
+		return s
 	}
-	candidates := richest
-	if _, widget := o.Data[widgetView]; widget {
-		candidates = []string{"text/plain"}
+	data := notebook.Inert(o.Data)
+	plain, _ := data["text/plain"].(string)
+	s.mime, s.plain = "text/plain", stable(plain)
+	if _, isWidget := data[widgetView]; isWidget { // its data is a random model id
+		s.text = s.plain
+		return s
 	}
-	for _, mime := range append(slices.Clone(candidates), slices.Sorted(maps.Keys(o.Data))...) {
-		value, ok := o.Data[mime]
+	for _, mime := range append(slices.Clone(richest), slices.Sorted(maps.Keys(data))...) {
+		value, ok := data[mime]
 		if !ok {
-			value, ok = o.Data[notebook.SwitchedOff(mime)]
+			value, ok = data[notebook.SwitchedOff(mime)]
 		}
 		if !ok {
 			continue
 		}
-		if mime == widgetView {
-			return representation{mime, ""} // its data is a random model id
-		}
-		text, ok := value.(string)
-		if !ok {
-			data, err := json.MarshalIndent(value, "", " ")
+		s.mime = mime
+		if s.text, ok = value.(string); !ok {
+			indented, err := json.MarshalIndent(value, "", " ")
 			if err != nil {
-				data = fmt.Appendf(nil, "%v", value)
+				indented = fmt.Appendf(nil, "%v", value)
 			}
-			text = string(data)
+			s.text = string(indented)
 		}
-		r := representation{mime, text}
-		switch {
-		case r.picture():
-		case mime == "image/svg+xml" || mime == "text/html":
-			r.text = stable(withoutIDs(text))
-		default:
-			r.text = stable(text)
+		if mime == "image/svg+xml" || mime == "text/html" {
+			s.text = withoutIDs(s.text)
 		}
-		return r
+		if !s.picture() {
+			s.text = stable(s.text)
+		}
+		break
 	}
-	return representation{"text/plain", ""}
+	return s
 }

@@ -29,8 +29,8 @@ func diffPictures(a, b string) string {
 	case was == nil || is == nil:
 		return "the data differ, and are not those of two pictures\n"
 	case was.Rect != is.Rect:
-		return fmt.Sprintf("-%d x %d pixels\n+%d x %d pixels\n", was.Rect.Dx(), was.Rect.Dy(), is.Rect.Dx(),
-			is.Rect.Dy())
+		return fmt.Sprintf("-%d x %d pixels\n+%d x %d pixels\n", was.Rect.Dx(), was.Rect.Dy(),
+			is.Rect.Dx(), is.Rect.Dy())
 	}
 	differing, all := 0, len(was.Pix)/4
 	for i := range all {

@@ -97,7 +97,8 @@ func sameFloat(t, u string, tolerance float64) bool {
 	}
 	v, err := strconv.ParseFloat(t, 64)
 	w, e := strconv.ParseFloat(u, 64)
-	return err == nil && e == nil && (v == w || math.Abs(v-w) <= tolerance*max(math.Abs(v), math.Abs(w)))
+	apart, larger := math.Abs(v-w), max(math.Abs(v), math.Abs(w))
+	return err == nil && e == nil && (v == w || apart <= tolerance*larger)
 }
 
 // withoutFloats returns the tokens of a line with a mark for each float.

@@ -53,8 +53,8 @@ func (r *rerun) check() {
 }
 
 func (r *rerun) checkStep(s *step) checkedCell {
-	c := checkedCell{Index: s.cell, ID: s.id, Attempt: s.attempt, Verdict: same, title: firstLine(s.code),
-		Differences: []compare.Difference{}}
+	c := checkedCell{Index: s.cell, ID: s.id, Attempt: s.attempt, Verdict: same,
+		Differences: []compare.Difference{}, title: firstLine(s.code)}
 	if s.cell >= 0 {
 		if c.Round = recordOf(r.nb.Cells[s.cell]).Round; c.Round > 0 {
 			c.title = fmt.Sprintf("round %d: %s", c.Round, c.title)
@@ -76,7 +76,8 @@ func (r *rerun) checkStep(s *step) checkedCell {
 	is, was := outcome(*s.is), outcome(*s.was)
 	// The outputs of a cell that was stopped depend on timing.
 	if r.Check && (s.cell >= 0 || is == was && (is == notebook.OK || is == notebook.Raised)) {
-		c.Differences = append(c.Differences, compare.Outputs(s.was.Outputs, s.is.Outputs, r.Tolerance)...)
+		found := compare.Outputs(s.was.Outputs, s.is.Outputs, r.Tolerance)
+		c.Differences = append(c.Differences, found...)
 	}
 	switch {
 	case is != was && is != notebook.OK && s.cell >= 0:

@@ -49,8 +49,8 @@ type Flags struct {
 // ErrDiffers is returned by a check that has found and printed a difference.
 var ErrDiffers = errors.New("the outputs differ")
 
-// Run executes the notebook nb, which is at path, or a round of it. All arguments are checked before
-// anything is set up.
+// Run executes the notebook nb, which is at path, or a round of it. All arguments are checked
+// before anything is set up.
 func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, flags Flags,
 	s *configs.Settings) error {
 	begin := time.Now()
@@ -76,7 +76,8 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 	if flags.Round == nil {
 		r.steps = r.notebookSteps()
 	}
-	r.show = &transcript{Progress: a.Progress(flags.Quiet), quiet: flags.Check, seen: map[string]bool{}}
+	r.show = &transcript{Progress: a.Progress(flags.Quiet), quiet: flags.Check,
+		seen: map[string]bool{}}
 	defer r.show.Stop()
 	if err := r.open(ctx, s); err != nil {
 		return err
@@ -100,7 +101,8 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 		{f.Check && f.Out == "-", "--check and --out - both need standard output",
 			usage.Again("--out", outPath(path))},
 		{f.Round != nil && f.Out+strings.Join(f.Parameters, "") != "",
-			"--round runs the cells as they were, and writes no notebook", usage.Without("out", "parameters")},
+			"--round runs the cells as they were, and writes no notebook",
+			usage.Without("out", "parameters")},
 		{!f.Check && f.Tolerance != Tolerance, "--tolerance needs --check", usage.Again("--check")},
 		{!(0 <= f.Tolerance && f.Tolerance < 1), "--tolerance must be at least 0 and less than 1",
 			usage.Again("--tolerance", "1e-6")},

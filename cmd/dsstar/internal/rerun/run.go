@@ -30,8 +30,9 @@ type rerun struct {
 	result  Result
 }
 
-// run executes the cells, and compares them. A failed cell is in the result; an error means that the
-// notebook could not be written, that the kernel's infrastructure failed, or that ctx was cancelled.
+// run executes the cells, and compares them. A failed cell is in the result; an error means that
+// the notebook could not be written, that the kernel's infrastructure failed, or that ctx was
+// cancelled.
 func (r *rerun) run(ctx context.Context) error {
 	r.out.change(func() {})
 	err := r.execute(ctx)
@@ -70,7 +71,8 @@ func (r *rerun) execute(ctx context.Context) error {
 
 // goBack takes the session to the state in which the attempts of a round begin.
 func (r *rerun) goBack(ctx context.Context) error {
-	r.show.Await(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"), *r.Round))
+	r.show.Await(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"),
+		*r.Round))
 	back, err := r.k.Rollback(ctx, r.base)
 	if n := len(back.Executions); err == nil && n > 0 && back.Executions[n-1].Status != notebook.OK {
 		r.changed = true

@@ -30,8 +30,8 @@ func (t *transcript) show(format string, args ...any) {
 	t.Show(fmt.Sprintf(format, args...))
 }
 
-// output shows one output as it arrives, a stream line by line. Exceptions are shown when their cell
-// ends.
+// output shows one output as it arrives, a stream line by line. Exceptions are shown when their
+// cell ends.
 func (t *transcript) output(o notebook.Output) {
 	switch {
 	case t.quiet || o.Type == notebook.ErrorOutput:
