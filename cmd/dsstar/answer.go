@@ -183,7 +183,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	var err error
 	if j.json {
 		err = term.JSON(a.stdout, r)
-	} else if ended == nil {
+	} else if ended == nil || t.Verified() { // what it teaches may be cut short
 		err = a.say(j, t, folder)
 	}
 	if err != nil {

@@ -276,5 +276,6 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 	if err != nil && !answers {
 		return failedBy("model", err)
 	}
-	return finding{Check: "model", Status: "ok", Detail: fmt.Sprintf("%s answers with %s", e.Provider, e.Model)}
+	return finding{Check: "model", Status: "ok", Detail: fmt.Sprintf("%s answers with %s at %s",
+		e.Provider, e.Model, configs.Redact(e.BaseURL))}
 }

@@ -99,16 +99,20 @@ func chooseExporter(to, out string) (exporter, error) {
 			return e, nil
 		}
 	}
-	if ending := filepath.Ext(out); to == "" && ending != "" && ending != ".ipynb" {
+	ending := filepath.Ext(out)
+	hint := usage.Again("--to", "html")
+	if ending != "" {
+		hint = usage.Again("--out", strings.TrimSuffix(out, ending)+".html").But("to")
+	}
+	if to == "" && ending != "" && ending != ".ipynb" {
 		return exporter{}, usage.New(
 			fmt.Sprintf("--out: unknown format for %s: use html, md or script",
-				term.Printable(ending)), usage.Shell("dsstar export --to html -o %s RUN", out))
+				term.Printable(ending)), hint)
 	}
 	if to == "" {
 		return exporters[0], nil
 	}
-	return exporter{}, usage.New(fmt.Sprintf("unknown format %q: use html, md or script", to),
-		usage.Shell("dsstar export --to html RUN"))
+	return exporter{}, usage.New(fmt.Sprintf("unknown format %q: use html, md or script", to), hint)
 }
 
 // export writes a run or notebook in another format, prints the path of the file and returns it.

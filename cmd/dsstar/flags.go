@@ -162,6 +162,6 @@ var notSettings = map[string]bool{
 	"help": true, "version": true,
 	"question": true, "review": true, "edit": true, "set": true, "ask": true, "keep": true,
 	"answer": true, "choose": true, "progress": true, "last": true, "drop": true, "retract": true, "note": true,
-	"fresh":        true,
+	"fresh": true, "open": true, "remove": true,
 	"allow-errors": true, "check": true, "parameters": true, "round": true, "timeout": true, "tolerance": true,
 }

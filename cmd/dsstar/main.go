@@ -263,6 +263,9 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	for _, name := range near(args[0], names) {
 		hints = append(hints, usage.Instead(args[0], name))
 	}
+	if !cmd.HasParent() && len(args) > 1 {
+		hints = append(hints, usage.Shell("dsstar nb %s", strings.Join(args, " ")))
+	}
 	return usage.New(err.Error(), append(hints, usage.Shell(cmd.CommandPath()+" --help"))...)
 }
 

@@ -139,7 +139,7 @@ func (a *app) modelLine(s *configs.Settings) string {
 func readTrace(path string) ([]llm.Exchange, error) {
 	f, err := disk.Open(path, disk.MaxDocument)
 	if err != nil {
-		return nil, usage.New(fmt.Sprintf("open the trace: %v", err),
+		return nil, usage.New(fmt.Sprintf("the trace: %v", err),
 			usage.Again("--model", "replay:RUN/trace.jsonl"))
 	}
 	defer f.Close()

@@ -177,10 +177,11 @@ func (a *app) ready(ctx context.Context, j *job, question, form string, includeG
 func (a *app) question(args []string) (string, error) {
 	hint := usage.Again().Args("your question")
 	if len(args) > 1 {
-		return "", usage.New(
-			fmt.Sprintf("the question must be one argument, got %d", len(args)),
-			usage.Again().Args(strings.Join(args, " ")),
-		)
+		whole := usage.Again().Args(strings.Join(args, " "))
+		if exists(args[0]) {
+			whole = usage.Again("--data", args[0]).Args(strings.Join(args[1:], " "))
+		}
+		return "", usage.New(fmt.Sprintf("the question must be one argument, got %d", len(args)), whole)
 	}
 	var text string
 	switch {

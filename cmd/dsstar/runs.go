@@ -218,10 +218,14 @@ func (a *app) lastRun(args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := slices.DeleteFunc(runsIn(base, a.key()), func(r listedRun) bool { return r.Claimed })
+	all := runsIn(base, a.key())
+	hint := usage.Shell("dsstar runs")
 	if len(all) == 0 {
-		return nil, usage.New("no run is given, and there is none in "+base+" that your dsstar made",
-			usage.Shell("dsstar runs"))
+		hint = usage.Again().Args("RUN").Note("a run folder elsewhere; dsstar nb makes one")
+	}
+	all = slices.DeleteFunc(all, func(r listedRun) bool { return r.Claimed })
+	if len(all) == 0 {
+		return nil, usage.New("no run is given, and there is none in "+base+" that your dsstar made", hint)
 	}
 	fmt.Fprintf(a.stderr, "last     %s: %s\n", all[0].Run, term.Fit(term.Printed(all[0].Question), 60))
 	return []string{all[0].Run}, nil
@@ -239,7 +243,10 @@ func (a *app) oneRun(args []string, what string) (string, error) {
 	return args[0], nil
 }
 
-// openRun shows the page of a run in the browser, and does not wait for that.
+// openingTime is how long a program has to say that it cannot open a page.
+const openingTime = 3 * time.Second
+
+// openRun shows the page of a run in the browser, and does not wait for its end.
 func (a *app) openRun(ctx context.Context, args []string) error {
 	run, err := a.oneRun(args, "run")
 	if err != nil {
@@ -257,12 +264,17 @@ func (a *app) openRun(ctx context.Context, args []string) error {
 		opener = "open"
 	}
 	cmd := exec.Command(opener, page) // an absolute path is no option
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		return usage.New(fmt.Sprintf("the page is written, but nothing opens it: %v", err),
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Run() }()
+	select {
+	case err = <-ended:
+	case <-time.After(openingTime): // it may be the browser itself
+	}
+	if err != nil {
+		return usage.New(fmt.Sprintf("the page is written, but no browser could be started: %s: %v", opener, err),
 			usage.Shell("jupyter lab %s   # the notebook itself", strings.TrimSuffix(page, ".html")+".ipynb"))
 	}
-	return cmd.Process.Release()
+	return nil
 }
 
 // printRuns prints a table, or the sentence none in place of an empty one.

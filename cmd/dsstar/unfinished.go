@@ -193,7 +193,7 @@ func goesOn(folder record.Folder, key record.Key) string {
 // sayGoesOn says how a run goes on from the answer that is shown.
 func sayGoesOn(out io.Writer, how, run string) error {
 	words := map[string]string{isEdited: "its cells were changed", isUnfinished: "another answer is unfinished",
-		isAtWork: "another answer is being looked for", isOnOthers: "its data files have changed",
+		isAtWork: "a dsstar is at work in it", isOnOthers: "its data files have changed",
 		hasOthers: "a file of its answer was changed or removed"}
 	_, err := fmt.Fprintf(out, "goes on  %s: dsstar resume %s\n", words[how], human.Shell(term.Printable(run)))
 	return err
