@@ -40,7 +40,7 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
 	}
-	return bad(usage.Shell("head -c 300 %s", path), "%s: %v", term.Printable(path), err)
+	return bad(usage.Shell("head -c 300 %s", path), "%s is no notebook that can be read: %v", term.Printable(path), err)
 }
 
 // notebooksIn returns the command that lists the notebooks of a folder, or else the runs.
