@@ -8,13 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"reflect"
-	"slices"
 
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/term"
-	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
@@ -47,6 +44,7 @@ func (a *app) takeUp(j *job, r pastRun, w wish) (pastRun, error) {
 		return a.takeUp(j, r, w)
 	}
 	if j.stands = r.path; ok && w == (wish{}) {
+		next.t.TakeRemarks(r.t)
 		return next, disk.WriteFile(r.folder.From(), r.content)
 	}
 	if next.t != nil && !next.theirs { // what was asked for it is known
@@ -55,8 +53,6 @@ func (a *app) takeUp(j *job, r pastRun, w wish) (pastRun, error) {
 	if next.t != nil && len(next.t.Questions) > len(r.t.Questions) && next.t.Task.Question != w.question {
 		j.progress.Warn("a question was begun and is dropped; to ask it again: dsstar resume --ask %s %s",
 			human.Shell(term.Printable(next.t.Task.Question)), human.Shell(string(r.folder)))
-	} else if next.t != nil && w == (wish{}) {
-		j.progress.Warn("another answer was begun and is dropped: the notebook was changed since")
 	}
 	return r, nil
 }
@@ -98,15 +94,8 @@ func (r pastRun) unfinished(key record.Key) (next pastRun, ok bool, err error) {
 	if err := errors.Join(from.read(key), next.read(key)); err != nil {
 		return next, false, err
 	}
-	same := r.nb != nil && slices.EqualFunc(r.nb.Cells, from.nb.Cells, sameCell) ||
-		bytes.Equal(r.content, next.content)
+	same := r.t != nil && r.t.Edition() == from.t.Edition() || bytes.Equal(r.content, next.content)
 	return next, same && !next.theirs, nil
-}
-
-// sameCell reports whether a cell is as another one, whatever they print.
-func sameCell(a, b notebook.Cell) bool {
-	a.Outputs, a.ExecutionCount, b.Outputs, b.ExecutionCount = nil, 0, nil, 0
-	return reflect.DeepEqual(a, b)
 }
 
 // takeOver puts the answer that a run has gone on to in the place of the one before. It can be done
