@@ -18,24 +18,14 @@ var ErrFormat = errors.New("not a notebook of nbformat 3 or 4")
 
 // Read reads a notebook of nbformat 4.0 to 4.5, or 3; cells without an id get one. It accepts a
 // byte order mark, and counts that are no numbers.
-func Read(r io.Reader) (*Notebook, error) { return read[[]Output](r) }
-
-// ReadOutline is [Read] without the outputs of cells, which are not decoded.
-func ReadOutline(r io.Reader) (*Notebook, error) { return read[skipped](r) }
-
-// skipped is any JSON value, not decoded.
-type skipped struct{}
-
-func (*skipped) UnmarshalJSON([]byte) error { return nil }
-
-func read[outputs any](r io.Reader) (*Notebook, error) {
+func Read(r io.Reader) (*Notebook, error) {
 	data, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("read notebook: %w", err)
 	}
 	var file struct {
-		Cells      []jsonCell[outputs]
-		Worksheets []struct{ Cells []jsonCell[outputs] } // of nbformat 3
+		Cells      []jsonCell
+		Worksheets []struct{ Cells []jsonCell } // of nbformat 3
 		Metadata   map[string]any
 		NBFormat   int `json:"nbformat"`
 	}
@@ -70,13 +60,13 @@ func read[outputs any](r io.Reader) (*Notebook, error) {
 // conflict matches the beginning of a conflict that git left.
 var conflict = lazy.Regexp(`(?m)^\s*<{7} `)
 
-type jsonCell[outputs any] struct {
+type jsonCell struct {
 	ID             string
 	CellType       CellType `json:"cell_type"`
 	Source         source
 	Metadata       map[string]any
 	Attachments    map[string]map[string]any
-	Outputs        outputs
+	Outputs        []Output
 	ExecutionCount any `json:"execution_count"`
 
 	// of nbformat 3
@@ -85,10 +75,10 @@ type jsonCell[outputs any] struct {
 	Level  int // of a heading
 }
 
-func (c jsonCell[outputs]) cell() (Cell, error) {
+func (c jsonCell) cell() (Cell, error) {
 	cell := Cell{ID: c.ID, Type: c.CellType, Source: string(c.Source + c.Input),
-		Metadata: object(c.Metadata), ExecutionCount: number(c.ExecutionCount) + number(c.Prompt)}
-	cell.Outputs, _ = any(c.Outputs).([]Output)
+		Metadata: object(c.Metadata), ExecutionCount: number(c.ExecutionCount) + number(c.Prompt),
+		Outputs: c.Outputs}
 	switch c.CellType {
 	case Code, Markdown, Raw:
 	case "heading":

@@ -93,7 +93,7 @@ func TestReadUndoesEncode(t *testing.T) {
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 			t.Fatal(diff)
 		}
-		outline, err := notebook.ReadOutline(strings.NewReader(encode(t, want)))
+		outline, err := notebook.ReadOutline(strings.NewReader(encode(t, want)), 1<<20)
 		for i := range got.Cells {
 			got.Cells[i].Outputs = nil
 		}

@@ -173,6 +173,8 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 	return all
 }
 
+const maxListed = 16 << 20 // bytes of a notebook without outputs
+
 // outlined reads the trajectory of a run's notebook without the outputs of its cells. If a person
 // has edited the notebook of an answer, it is that of the answer.
 func outlined(path string) (t *record.Trajectory, edited bool, err error) {
@@ -181,7 +183,7 @@ func outlined(path string) (t *record.Trajectory, edited bool, err error) {
 		return nil, false, err
 	}
 	defer f.Close()
-	nb, err := notebook.ReadOutline(f)
+	nb, err := notebook.ReadOutline(f, maxListed)
 	if err != nil {
 		return nil, false, err
 	}

@@ -1,0 +1,68 @@
+package notebook
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrLong is wrapped by the error of [ReadOutline] for a notebook that is too long.
+var ErrLong = errors.New("too long even without outputs")
+
+// ReadOutline is [Read] without the outputs of cells, which need no memory. A notebook of more than
+// most bytes besides is an error.
+func ReadOutline(r io.Reader, most int) (*Notebook, error) {
+	data, err := outline(bufio.NewReaderSize(r, 64<<10), most)
+	if err != nil {
+		return nil, fmt.Errorf("read notebook: %w", err)
+	}
+	return Read(bytes.NewReader(data))
+}
+
+// outline copies a notebook's JSON without lists of outputs. What is no JSON stays none.
+func outline(in *bufio.Reader, most int) (kept []byte, err error) {
+	var around [3]byte // the outermost brackets around the position
+	depth := 0         // their number
+	text := 0          // where the last string begins in kept
+	inText, escaped, inOutputs := false, false, false
+	for len(kept) <= most {
+		c, err := in.ReadByte()
+		if err == io.EOF {
+			return kept, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if inOutputs && !inText && depth == 3 && (c == ',' || c == '}') {
+			inOutputs = false
+		}
+		begins := false // a list of outputs
+		switch {
+		case inText:
+			inText = c != '"' || escaped
+			escaped = c == '\\' && !escaped
+		case c == '"':
+			inText = true
+			text = len(kept)
+		case c == '{' || c == '[':
+			if depth < len(around) {
+				around[depth] = c
+			}
+			depth++
+		case c == '}' || c == ']':
+			depth = max(depth-1, 0)
+		case c == ':' && depth == 3 && string(around[:]) == "{[{":
+			begins = !inOutputs && string(bytes.TrimSpace(kept[text:])) == `"outputs"`
+		}
+		if !inOutputs {
+			kept = append(kept, c)
+		}
+		if begins {
+			kept = append(kept, "null"...)
+			inOutputs = true
+		}
+	}
+	return nil, ErrLong
+}
