@@ -97,7 +97,8 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 		name := file
 		file = filepath.Join(dir, file) // probably: cells can change to other folders
 		if real, info := behind(file); writing || dir == "" || info == nil || b.reads(real) {
-			return name + " is in a folder that is read-only; allow it with --allow-write FOLDER"
+			return name + " is in a folder that is read-only; allow it with --allow-write " +
+				writable(name, dir, own)
 		}
 	}
 	real, info := behind(file)
@@ -123,6 +124,19 @@ func (b Box) hintAbout(file string, denied, writing bool, dir string, own []stri
 	}
 	return fmt.Sprintf("%s is outside the data and the run folder; allow it with --allow-read %s, "+
 		"or --allow-write for a folder", file, human.Shell(file))
+}
+
+// writable returns the folder to allow for a file that could not be written: the session's first
+// working folder, or the placeholder FOLDER, as the code itself may have chosen any other.
+func writable(name, dir string, own []string) string {
+	hidden := strings.Contains(filepath.Join(dir, name), "/.")
+	// dir is a run folder, where cells write to files/
+	has := func(folder string) bool { return in(folder, dir) }
+	if dir == "" || hidden || !filepath.IsLocal(name) || AboveHome(dir) ||
+		slices.ContainsFunc(own, has) {
+		return "FOLDER"
+	}
+	return human.Shell(dir)
 }
 
 // reads reports whether the box was given a real path to read.
