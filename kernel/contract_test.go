@@ -39,7 +39,7 @@ func localWay(spec Spec) way {
 // impatient returns short waits, for the contract's cells that ignore interrupts.
 func impatient() waits {
 	w := defaultWaits()
-	w.interrupt = time.Second
+	w.interrupt = 3 * time.Second
 	return w
 }
 
