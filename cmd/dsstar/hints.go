@@ -322,6 +322,7 @@ func databaseHints(d *describe.DatabaseError) []usage.Hint {
 		what = "user and password"
 	}
 	variable := d.Source.Variable()
+	noURL := func(data string) bool { return !strings.Contains(data, "://") }
 	return []usage.Hint{usage.Shell("export %s=ADDRESS   # with the right "+what+": %s", variable,
-		d.Source.Database), usage.Again("--data", d.Source.Engine()+"=env:"+variable)}
+		d.Source.Database), usage.Again("--data", d.Source.Engine()+"=env:"+variable).Sparing(noURL)}
 }

@@ -29,6 +29,7 @@ type Hint struct {
 	old     string   // a word, which is replaced by new; "": none
 	new     string
 	note    string
+	spares  func(value string) bool // which of the flags to leave out stay; nil: none
 }
 
 // Shell returns a shell command, perhaps with a comment. Each %s stands for a word, which is quoted
@@ -61,6 +62,12 @@ func Instead(old, new string) Hint { return Hint{old: old, new: new} }
 // But leaves out more flags.
 func (h Hint) But(names ...string) Hint {
 	h.without = slices.Concat(h.without, names)
+	return h
+}
+
+// Sparing keeps those of the flags to leave out whose value is one of these.
+func (h Hint) Sparing(these func(value string) bool) Hint {
+	h.spares = these
 	return h
 }
 
@@ -111,9 +118,8 @@ func (h Hint) again(line Line) string {
 	for _, word := range flags {
 		words = append(words, human.Shell(word))
 	}
-	database := strings.Contains(strings.Join(flags, " "), "=env:") // in place of an address alone
 	for _, f := range line.Flags {
-		if !slices.Contains(h.without, f.Name) || database && !strings.Contains(f.Value, "://") {
+		if !slices.Contains(h.without, f.Name) || h.spares != nil && h.spares(f.Value) {
 			words = append(words, f.String())
 		}
 	}
