@@ -15,7 +15,7 @@ import (
 	"dsstar/agent/mask"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
@@ -182,7 +182,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	}
 	var err error
 	if j.json {
-		err = term.JSON(a.stdout, r)
+		err = ui.JSON(a.stdout, r)
 	} else if ended == nil || t.Verified() { // what it teaches may be cut short
 		err = a.say(j, t, folder)
 	}
@@ -203,7 +203,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	standing, why, _ := strings.Cut(r.Worth, ": ")
 	switch {
 	case t.Verified():
-		j.progress.SayIn(term.Good, "verified %s", why)
+		j.progress.SayIn(ui.Good, "verified %s", why)
 	case !t.Depends():
 		j.progress.Warn("NOT verified: %s", why)
 	case !a.forPeople(j): // that text has it already
@@ -216,7 +216,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	for _, c := range chooseable(t) {
 		if r := t.Questions[c.question].Readings[c.reading]; c.option != r.Chosen {
 			j.progress.Paste("choose   dsstar resume --choose %s %s   # if this is meant: %s", c.name,
-				human.Shell(string(folder)), term.Fit(r.Options[c.option].Text, 200))
+				human.Shell(string(folder)), ui.Fit(r.Options[c.option].Text, 200))
 		}
 	}
 	if !t.Verified() && !(j.shown && t.Depends()) {

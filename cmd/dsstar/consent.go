@@ -7,9 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
@@ -29,7 +28,7 @@ func (a *app) consent(ctx context.Context, j *job) error {
 }
 
 // agree shows what is to be agreed to, and asks the user. --yes agrees in advance.
-func (a *app) agree(ctx context.Context, p *progress.Progress, yes bool, to site.Consent) error {
+func (a *app) agree(ctx context.Context, p *ui.Progress, yes bool, to site.Consent) error {
 	if to.Lines == nil {
 		return nil
 	}
@@ -45,7 +44,7 @@ func (a *app) agree(ctx context.Context, p *progress.Progress, yes bool, to site
 			usage.Again("--yes"))
 	}
 	for _, line := range to.Lines {
-		fmt.Fprintln(a.stderr, "\r\x1b[K"+term.Clean(line))
+		fmt.Fprintln(a.stderr, "\r\x1b[K"+ui.Clean(line))
 	}
 	return a.ask(ctx, to.Question)
 }

@@ -12,9 +12,8 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
@@ -103,7 +102,7 @@ func (a *app) describe(cmd *cobra.Command, d runFlags, question string, args []s
 	shown := newDescriptions(t) // also of a run that was cut short
 	failed := error(nil)
 	if j.json {
-		failed = term.JSON(a.stdout, shown)
+		failed = ui.JSON(a.stdout, shown)
 	} else {
 		failed = shown.print(a.stdout)
 	}
@@ -136,7 +135,7 @@ func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, err
 		config.Readable = append(config.Readable, s.Path)
 	}
 	config.Open, config.Observe = site.Opening(j.site.With(reach), nil), j.describing()
-	j.progress.Wait(progress.DescribingFiles)
+	j.progress.Wait(ui.DescribingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task)
 	j.progress.Stop()
 	return t, err
@@ -175,7 +174,7 @@ func (j *job) describing() func(agent.Event, *record.Trajectory) error {
 			}
 		}
 		done++
-		j.progress.Say("file     %s (%d of %d)%s", term.Printable(e.Text), done, len(t.Task.Files), note)
+		j.progress.Say("file     %s (%d of %d)%s", ui.Printable(e.Text), done, len(t.Task.Files), note)
 		return nil
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/human"
 )
 
@@ -61,13 +61,13 @@ func (d descriptions) print(w io.Writer) error {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		heading := []string{term.Printable(f.Name), human.Bytes(f.Size),
-			term.Clean(f.Kind), term.Clean(f.from())}
+		heading := []string{ui.Printable(f.Name), human.Bytes(f.Size),
+			ui.Clean(f.Kind), ui.Clean(f.from())}
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
 		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
 		if f.Description != "" {
 			for line := range strings.Lines(strings.TrimRight(f.Description, "\n")) {
-				b.WriteString(term.WithoutControls(line))
+				b.WriteString(ui.WithoutControls(line))
 			}
 			b.WriteByte('\n')
 		}
@@ -88,7 +88,7 @@ func (f fileDescription) from() string {
 	case f.Whole:
 		return "the content itself"
 	case f.Like != "":
-		return "as " + term.Printable(f.Like) + ", but"
+		return "as " + ui.Printable(f.Like) + ", but"
 	}
 	return ""
 }

@@ -16,7 +16,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
@@ -77,7 +77,7 @@ the model (by a request of a few tokens), and say how to fix what fails. Exit co
 			}
 		}
 		if asJSON {
-			if err := term.JSON(a.stdout, all); err != nil {
+			if err := ui.JSON(a.stdout, all); err != nil {
 				return err
 			}
 		}
@@ -129,7 +129,7 @@ func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 // checkKernel starts the kernel that a run would start and executes a cell. It leaves kernels
 // of the user's alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
-	say := func(line string) { fmt.Fprintln(a.stderr, term.Clean(line)) }
+	say := func(line string) { fmt.Fprintln(a.stderr, ui.Clean(line)) }
 	p, err := a.host.Site(ctx, s, site.Use{}, say)
 	if err != nil {
 		return failedBy("kernel", err)

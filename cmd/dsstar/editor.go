@@ -13,7 +13,7 @@ import (
 
 	tty "golang.org/x/term"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
@@ -71,7 +71,7 @@ func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
 	}
 	cmd.Env = a.host.Env
 	// stdout may be a file, so stderr is the terminal.
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, term.Unwrapped(a.stderr), term.Unwrapped(a.stderr)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, ui.Unwrapped(a.stderr), ui.Unwrapped(a.stderr)
 	// SIGTERM first, on which most editors save the text.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second

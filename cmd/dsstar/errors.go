@@ -10,7 +10,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/bench"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
@@ -41,7 +41,7 @@ func (a *app) report(err error) int {
 	var lines []string
 	for line := range strings.Lines(configs.Redact(strings.TrimSpace(text))) {
 		// it may contain text of models and file names
-		lines = append(lines, term.Clean(strings.TrimRight(line, "\n")))
+		lines = append(lines, ui.Clean(strings.TrimRight(line, "\n")))
 	}
 	kind := "error: "
 	if code == exitInterrupted {
@@ -49,7 +49,7 @@ func (a *app) report(err error) int {
 	}
 	fmt.Fprintf(a.stderr, "dsstar: %s%s\n", kind, strings.Join(lines, "\n  "))
 	for _, hint := range hints {
-		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", term.Clean(configs.Redact(hint)))
+		fmt.Fprintf(a.stderr, "dsstar: hint: %s\n", ui.Clean(configs.Redact(hint)))
 	}
 	return code
 }

@@ -15,7 +15,7 @@ import (
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/rerun"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -107,7 +107,7 @@ func chooseExporter(to, out string) (exporter, error) {
 	if to == "" && ending != "" && ending != ".ipynb" {
 		return exporter{}, usage.New(
 			fmt.Sprintf("--out: unknown format for %s: use html, md or script",
-				term.Printable(ending)), hint)
+				ui.Printable(ending)), hint)
 	}
 	if to == "" {
 		return exporters[0], nil
@@ -122,7 +122,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		if path = a.shownRun(arg); path == "" {
 			return "", usage.New(fmt.Sprintf("%s is not a run folder: it has no notebook.ipynb",
-				term.Printable(arg)),
+				ui.Printable(arg)),
 				notebooksIn(arg))
 		}
 		real = path
@@ -151,7 +151,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 		return "", err
 	}
 	if warning != "" {
-		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", term.Clean(warning))
+		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", ui.Clean(warning))
 	}
 	if e.name == "script" && nb.Metadata["dsstar"] != nil {
 		data = []byte(rerun.MoveData(string(data), func(folder string) string {
@@ -240,11 +240,11 @@ func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, 
 		return target, err
 	}
 	if from, err := os.Stat(path); err == nil && os.SameFile(from, there) {
-		return "", usage.New(fmt.Sprintf("--out: %s is the notebook itself", term.Printable(target)),
+		return "", usage.New(fmt.Sprintf("--out: %s is the notebook itself", ui.Printable(target)),
 			usage.Again("--out", "-"))
 	}
 	if out == "" && !isExport(target) {
-		return "", usage.New(term.Printable(target)+" is there already, and is no page or Markdown file of "+
+		return "", usage.New(ui.Printable(target)+" is there already, and is no page or Markdown file of "+
 			"dsstar export", usage.Again("--out", target).Note("replaces it"))
 	}
 	return target, nil

@@ -18,9 +18,8 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/memory"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook"
@@ -37,7 +36,7 @@ type job struct {
 	memory   *memory.Memory // of the data; nil: none
 	site     site.Site
 	here     bool // local kernels only
-	progress *progress.Progress
+	progress *ui.Progress
 	shown    bool         // a demo, for which an answer that depends on a reading is a success
 	stands   string       // the notebook of an answer that stands until the run has one; "": none
 	fresh    bool         // the run makes its folder, which need not stay
@@ -225,7 +224,7 @@ func checkLinks(s *configs.Settings, key, path, rel string) error {
 		return nil
 	}
 	return usage.New(
-		fmt.Sprintf("%s is a symbolic link that somebody else may have made", term.Printable(link)),
+		fmt.Sprintf("%s is a symbolic link that somebody else may have made", ui.Printable(link)),
 		usage.Shell("ls -ld %s", link),
 		usage.Shell("export DSSTAR_"+strings.ToUpper(key)+"=%s   # if the link is yours", path),
 	)

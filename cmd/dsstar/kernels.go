@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 )
 
 func (a *app) kernelsCommand() *cobra.Command {
@@ -44,7 +44,7 @@ JUPYTER_TOKEN. Tokens are never printed.`,
 			return cmd.Context().Err()
 		}
 		if asJSON {
-			return term.JSON(a.stdout, a.listing(v))
+			return ui.JSON(a.stdout, a.listing(v))
 		}
 		return printListing(a.stdout, a.listing(v), a.host.Lookup().Home)
 	}
@@ -140,7 +140,7 @@ func printListing(out io.Writer, l listing, home string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) {
 		for i, cell := range cells {
-			cells[i] = term.Printable(cell)
+			cells[i] = ui.Printable(cell)
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/disk"
 )
 
@@ -35,5 +35,5 @@ func (a *app) warn(format string, args ...any) {
 		a.progress.Warn(format, args...)
 		return
 	}
-	fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", term.Clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", ui.Clean(fmt.Sprintf(format, args...)))
 }

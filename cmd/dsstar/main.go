@@ -23,9 +23,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
@@ -49,8 +48,8 @@ type app struct {
 	roots          []string     // all that web addresses may lead to, of dsstar mcp; nil: anywhere
 	noCache        error        // why there is no folder for caches
 	keyOnce        sync.Once
-	ownKey         record.Key         // see key
-	progress       *progress.Progress // the last that was started; nil: none
+	ownKey         record.Key   // see key
+	progress       *ui.Progress // the last that was started; nil: none
 }
 
 func main() {
@@ -67,10 +66,10 @@ func newApp() *app {
 	a := &app{
 		extension: extension, roots: takeRoots(),
 		host: site.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		stdinTTY: term.IsTerminal(os.Stdin), stdoutTTY: term.IsTerminal(os.Stdout),
-		stderrTTY: term.IsTerminal(os.Stderr),
+		stdinTTY: ui.IsTerminal(os.Stdin), stdoutTTY: ui.IsTerminal(os.Stdout),
+		stderrTTY: ui.IsTerminal(os.Stderr),
 		width: func() int {
-			if columns, _, ok := term.Size(os.Stderr); ok {
+			if columns, _, ok := ui.Size(os.Stderr); ok {
 				return columns
 			}
 			return 80
@@ -288,10 +287,10 @@ Examples:
 
 ` + exitHelp(runExits)
 
-// cleaned filters everything printed from now on through a term.Writer.
+// cleaned filters everything printed from now on through a ui.Writer.
 func (a *app) cleaned() {
-	a.stdout = &term.Writer{W: term.Unwrapped(a.stdout), C: term.Cleaner{Still: true}}
-	a.stderr = &term.Writer{W: term.Unwrapped(a.stderr), C: term.Cleaner{Colours: true, Moves: true}}
+	a.stdout = &ui.Writer{W: ui.Unwrapped(a.stdout), C: ui.Cleaner{Still: true}}
+	a.stderr = &ui.Writer{W: ui.Unwrapped(a.stderr), C: ui.Cleaner{Colours: true, Moves: true}}
 }
 
 // fileOut returns the destination of -o -: standard output, unfiltered unless it is a terminal.
@@ -299,18 +298,18 @@ func (a *app) fileOut() io.Writer {
 	if a.stdoutTTY {
 		return a.stdout
 	}
-	return term.Unwrapped(a.stdout)
+	return ui.Unwrapped(a.stdout)
 }
 
 // newProgress starts a progress for people on stderr, which the caller must stop.
-func (a *app) newProgress(quiet bool) *progress.Progress {
+func (a *app) newProgress(quiet bool) *ui.Progress {
 	return a.runProgress(runFlags{quiet: quiet})
 }
 
 // runProgress is newProgress in the form that the flags of a run ask for.
-func (a *app) runProgress(r runFlags) *progress.Progress {
+func (a *app) runProgress(r runFlags) *ui.Progress {
 	able := a.stderrTTY && a.host.Getenv("TERM") != "dumb"
-	a.progress = progress.New(a.stderr, progress.Options{
+	a.progress = ui.New(a.stderr, ui.Options{
 		Quiet: r.quiet, JSON: r.progressForm == "json", Live: able,
 		Colours: able && a.host.Getenv("NO_COLOR") == "", Size: a.size,
 	})
@@ -319,8 +318,8 @@ func (a *app) runProgress(r runFlags) *progress.Progress {
 
 // size returns the columns and rows of the terminal behind stderr.
 func (a *app) size() (columns, rows int) {
-	if f, ok := term.Unwrapped(a.stderr).(*os.File); ok {
-		if columns, rows, ok := term.Size(f); ok {
+	if f, ok := ui.Unwrapped(a.stderr).(*os.File); ok {
+		if columns, rows, ok := ui.Size(f); ok {
 			return columns, rows
 		}
 	}

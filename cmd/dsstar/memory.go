@@ -17,7 +17,7 @@ import (
 	"dsstar/agent/memory"
 	"dsstar/agent/memory/lesson"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/configs"
 	"dsstar/notebook/human"
 )
@@ -99,7 +99,7 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 	}
 	if r.Example != nil {
 		j.progress.Say("memory   shown as an example: %s",
-			term.Fit(term.Printed(r.Example.Question), 100))
+			ui.Fit(ui.Printed(r.Example.Question), 100))
 	}
 	if len(r.Tools) == 0 {
 		return r
@@ -177,7 +177,7 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question) {
 		t, problem = nil, "its notebook is somebody else's, and no sandbox would confine it"
 	}
 	if t == nil {
-		j.progress.Say("memory   asked on %s, answer %s; %s", day(q.Asked), term.Fit(q.Answer, 60),
+		j.progress.Say("memory   asked on %s, answer %s; %s", day(q.Asked), ui.Fit(q.Answer, 60),
 			problem)
 	}
 	return t, q
@@ -210,7 +210,7 @@ func (a *app) answerAgain(j job, t *record.Trajectory, q memory.Question,
 	task record.Task) func(context.Context, agent.Config) (*record.Trajectory, error) {
 	return func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
 		j.progress.Say("memory   asked on %s, answer %s: its notebook is run again", day(q.Asked),
-			term.Fit(q.Answer, 60))
+			ui.Fit(q.Answer, 60))
 		again, err := agent.Resume(ctx, config, a.anew(t, task), task.Files)
 		if err != nil || again.Verified() {
 			return again, err
@@ -281,7 +281,7 @@ func (a *app) keepMemory(ctx context.Context, j job, m *memory.Memory) error {
 			{"-", memory.Without(c.Before, c.After)}} {
 			for line := range strings.Lines(side[1]) {
 				if line = strings.TrimRight(line, "\n"); strings.TrimSpace(line) != "" {
-					j.progress.Paste("         %s %s", side[0], term.Cut(term.Clean(line), 160))
+					j.progress.Paste("         %s %s", side[0], ui.Cut(ui.Clean(line), 160))
 				}
 			}
 		}

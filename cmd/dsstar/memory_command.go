@@ -12,7 +12,7 @@ import (
 
 	"dsstar/agent/memory"
 	"dsstar/cmd/dsstar/internal/rerun"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/human"
 )
@@ -90,15 +90,15 @@ const mostListed = 20
 func listMemory(out io.Writer, m *memory.Memory, words []string) error {
 	var facts, functions, questions []string
 	for _, f := range m.Facts {
-		facts = append(facts, term.Printable(f.String()))
+		facts = append(facts, ui.Printable(f.String()))
 	}
 	for _, t := range m.Tools {
 		cases := strings.Count("\n"+t.Test, "\nassert ")
-		functions = append(functions, fmt.Sprintf("%s (%s)", term.Printed(t.Head()), human.Plural(cases, "case")))
+		functions = append(functions, fmt.Sprintf("%s (%s)", ui.Printed(t.Head()), human.Plural(cases, "case")))
 	}
 	for _, q := range m.Questions {
-		questions = append(questions, fmt.Sprintf("%s: %s (%s, %s)", term.Printed(q.Question),
-			term.Printed(q.Answer), day(q.Asked), term.Printable(q.Notebook)))
+		questions = append(questions, fmt.Sprintf("%s: %s (%s, %s)", ui.Printed(q.Question),
+			ui.Printed(q.Answer), day(q.Asked), ui.Printable(q.Notebook)))
 	}
 	var b strings.Builder
 	list(&b, "fact", facts, words)
@@ -107,10 +107,10 @@ func listMemory(out io.Writer, m *memory.Memory, words []string) error {
 	switch {
 	case b.Len() > 0:
 	case len(words) > 0:
-		fmt.Fprintf(&b, "Nothing in %s has %s.\n", term.Printable(m.Dir), term.Printable(strings.Join(words, " and ")))
+		fmt.Fprintf(&b, "Nothing in %s has %s.\n", ui.Printable(m.Dir), ui.Printable(strings.Join(words, " and ")))
 	default:
 		fmt.Fprintf(&b, "Nothing yet in %s. This adds to it:  dsstar nb --learn --data PATH \"question\"\n",
-			term.Printable(m.Dir))
+			ui.Printable(m.Dir))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -209,11 +209,11 @@ func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell in
 			return fell, err
 		}
 		if reason == "" {
-			j.progress.Say("question %s: still %s", term.Fit(q.Question, 60), term.Fit(q.Answer, 40))
+			j.progress.Say("question %s: still %s", ui.Fit(q.Question, 60), ui.Fit(q.Answer, 40))
 			continue
 		}
 		fell++
-		j.progress.Warn("question %s: %s", term.Fit(q.Question, 60), reason)
+		j.progress.Warn("question %s: %s", ui.Fit(q.Question, 60), reason)
 		m.Forget(q.Question)
 	}
 	return fell, nil

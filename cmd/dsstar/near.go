@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
@@ -70,7 +70,7 @@ func (a *app) namedRuns(args []string) ([]string, error) {
 		if path := filepath.Join(base, arg); exists(path) {
 			paths[i] = path
 		} else if hints := similar(arg, base); len(hints) > 0 {
-			return nil, usage.New("there is no run "+term.Printable(arg), append(hints, usage.Shell("dsstar runs"))...)
+			return nil, usage.New("there is no run "+ui.Printable(arg), append(hints, usage.Shell("dsstar runs"))...)
 		}
 	}
 	return paths, nil

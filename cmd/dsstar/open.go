@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
 )
@@ -22,14 +22,14 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 	info, err := os.Lstat(path)
 	switch {
 	case os.IsNotExist(err):
-		return nil, usage.New("there is no file "+term.Printable(path),
+		return nil, usage.New("there is no file "+ui.Printable(path),
 			append(similar(path, filepath.Dir(path)), notebooksIn(filepath.Dir(path)))...)
 	case err == nil && info.IsDir():
 		return bad(notebooksIn(path), "%s is a folder, not a notebook",
-			term.Printable(path))
+			ui.Printable(path))
 	case err == nil && !info.Mode().IsRegular():
 		return bad(usage.Shell("ls -l %s", path), "%s is not a file, as a run leaves it, but something else, "+
-			"such as a link", term.Printable(path))
+			"such as a link", ui.Printable(path))
 	case err != nil:
 		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
 	}
@@ -40,7 +40,7 @@ func openNotebook(path string) (*notebook.Notebook, error) {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
 	}
-	return bad(usage.Shell("head -c 300 %s", path), "%s is no notebook that can be read: %v", term.Printable(path), err)
+	return bad(usage.Shell("head -c 300 %s", path), "%s is no notebook that can be read: %v", ui.Printable(path), err)
 }
 
 // notebooksIn returns the command that lists the notebooks of a folder, or else the runs.

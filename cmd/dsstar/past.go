@@ -12,9 +12,8 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook"
@@ -44,7 +43,7 @@ func (r pastRun) needsModel(err error) error {
 }
 
 // tell says from where the run goes on.
-func (r pastRun) tell(p *progress.Progress, question string) {
+func (r pastRun) tell(p *ui.Progress, question string) {
 	if r.theirs {
 		p.Say("theirs   another dsstar made this run, or it was changed: all that it says is found out again, " +
 			"and its notes and cells count as nobody's wishes")
@@ -111,7 +110,7 @@ func (a *app) mayRead(s *configs.Settings) func(real string) error {
 	return func(real string) error {
 		if a.host.Private(real) && !site.Allows(s, real) {
 			return usage.New(fmt.Sprintf("the notebook may come from a stranger, and its data, %s, are "+
-				"hidden, the system's or your home", term.Printable(real)),
+				"hidden, the system's or your home", ui.Printable(real)),
 				usage.Again("--allow-read", "PATH").Note("PATH: those data, if the notebook is yours"))
 		}
 		return nil
@@ -207,7 +206,7 @@ func findRun(arg string) (r pastRun, err error) {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return pastRun{}, usage.New("there is no run "+term.Printable(arg),
+		return pastRun{}, usage.New("there is no run "+ui.Printable(arg),
 			append(similar(arg, filepath.Dir(arg)), usage.Shell("dsstar runs"))...)
 	}
 	if err != nil {
@@ -218,7 +217,7 @@ func findRun(arg string) (r pastRun, err error) {
 		r.folder = record.Folder(path)
 		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
 			return bad(usage.Shell("ls %s", path), "%s is not a run folder: it has no notebook.ipynb",
-				term.Printable(arg))
+				ui.Printable(arg))
 		}
 	}
 	if run := record.Folder(filepath.Dir(string(r.folder))); run.Unfinished() == r.folder && exists(run.Notebook()) {
@@ -228,13 +227,13 @@ func findRun(arg string) (r pastRun, err error) {
 		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 			return bad(usage.Shell("ls -l %s", path),
 				"%s is not a file, as a run leaves it, but something else, such as a link",
-				term.Printable(path))
+				ui.Printable(path))
 		}
 	}
 	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // cells read it
 		return bad(usage.Shell("ls -l %s", r.folder.Variables()),
 			"%s is not a folder, as a run leaves it, but something else, such as a link",
-			term.Printable(r.folder.Variables()))
+			ui.Printable(r.folder.Variables()))
 	}
 	if _, err := openNotebook(r.path); err != nil {
 		return pastRun{}, err
@@ -252,7 +251,7 @@ func (r *pastRun) read(key record.Key) error {
 		return err
 	}
 	if r.t, err = page.Read(r.nb); err != nil {
-		return usage.New(fmt.Sprintf("%s: %v", term.Printable(r.path), err),
+		return usage.New(fmt.Sprintf("%s: %v", ui.Printable(r.path), err),
 			usage.Shell("dsstar resume --help   # what can be changed in a notebook"),
 			usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))
 	}

@@ -10,7 +10,7 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
@@ -23,10 +23,10 @@ func (a *app) chooseReading(j job) func(context.Context, record.Reading, string)
 	}
 	return func(ctx context.Context, r record.Reading, answer string) (int, error) {
 		j.progress.Wait("")
-		fmt.Fprintln(a.stderr, term.Printable(r.Point))
+		fmt.Fprintln(a.stderr, ui.Printable(r.Point))
 		for i, o := range r.Options {
-			gives := term.Fit(r.Gives(i, answer), 200)
-			fmt.Fprintf(a.stderr, "  %d  %s: %s\n", i+1, term.Printable(o.Text), term.Printable(gives))
+			gives := ui.Fit(r.Gives(i, answer), 200)
+			fmt.Fprintf(a.stderr, "  %d  %s: %s\n", i+1, ui.Printable(o.Text), ui.Printable(gives))
 		}
 		return a.number(ctx, fmt.Sprintf("Which is meant? [1-%d, or Enter to leave it open] ",
 			len(r.Options)), len(r.Options))

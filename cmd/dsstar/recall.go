@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
@@ -43,7 +43,7 @@ func (a *app) recall(j *job, t *record.Trajectory) error {
 		return nil
 	}
 	asked := fmt.Sprintf("the run was last asked with %s at %s, which your settings do not name",
-		term.Printable(c.Model), term.Printable(c.Endpoint))
+		ui.Printable(c.Model), ui.Printable(c.Endpoint))
 	if s.Model != "" {
 		j.progress.Say("asked    %s", asked)
 		return nil

@@ -10,7 +10,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/human"
 )
@@ -225,7 +225,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		j.progress.Say("finished there is nothing left to do")
 		if name := otherFile(r.folder, r.t); name != "" {
 			j.progress.Warn("%s is not as it was proved: it was changed or removed since; dsstar rerun %s "+
-				"-o PATH makes it again", term.Printable(record.FilesFolder+"/"+name), human.Shell(string(r.folder)))
+				"-o PATH makes it again", ui.Printable(record.FilesFolder+"/"+name), human.Shell(string(r.folder)))
 		}
 		return a.conclude(ctx, j, r.t, r.folder, continued(r, a.key()), nil)
 	}

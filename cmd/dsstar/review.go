@@ -6,8 +6,7 @@ import (
 	"strings"
 
 	"dsstar/agent"
-	"dsstar/cmd/dsstar/internal/progress"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 )
 
@@ -39,7 +38,7 @@ func (a *app) review(j job) func(context.Context, agent.Proposal) (agent.Decisio
 // A reviewer asks the user about the cells of a run.
 type reviewer struct {
 	app      *app
-	progress *progress.Progress
+	progress *ui.Progress
 	colours  bool
 	all      bool // the user has accepted all further cells
 }
@@ -88,7 +87,7 @@ func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision
 			if ctx.Err() != nil {
 				return agent.Decision{}, ctx.Err()
 			}
-			if reason = strings.TrimSpace(term.Clean(reason)); reason != "" {
+			if reason = strings.TrimSpace(ui.Clean(reason)); reason != "" {
 				return agent.Decision{Choice: agent.Reject, Reason: reason}, nil
 			}
 		default:

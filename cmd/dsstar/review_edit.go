@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dsstar/agent"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/disk"
 )
 
@@ -23,16 +23,16 @@ func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, 
 	draft := draftOf(p)
 	path, err := writeDraft(draftName(p), draft)
 	if err != nil {
-		v.tell("         cannot create a draft: " + term.Clean(err.Error()))
+		v.tell("         cannot create a draft: " + ui.Clean(err.Error()))
 		return p, nil
 	}
 	text, err := v.app.edited(ctx, editor, path)
 	if err != nil {
-		v.tell("         " + term.Clean(err.Error()) + "; the cell is as it was")
+		v.tell("         " + ui.Clean(err.Error()) + "; the cell is as it was")
 		// An editor that failed may have saved the text.
 		if saved, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil &&
 			tidy(string(saved)) != tidy(draft) {
-			v.tell("         your text: " + term.Clean(path))
+			v.tell("         your text: " + ui.Clean(path))
 			return p, ctx.Err()
 		}
 	}
@@ -61,7 +61,7 @@ func (v *reviewer) keep(p, asked agent.Proposal) {
 		return
 	}
 	if path, err := writeDraft(draftName(p), draftOf(p)); err == nil {
-		v.tell("         your text: " + term.Clean(path))
+		v.tell("         your text: " + ui.Clean(path))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	tty "golang.org/x/term"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 )
 
 // stopKey is what key returns at the end of input and for Ctrl-C, which sends no signal in raw
@@ -49,7 +49,7 @@ func (v *reviewer) rawKey(ctx context.Context, prompt string) (text string, raw 
 		return "", false, nil
 	}
 	defer tty.Restore(int(f.Fd()), was)
-	term.DropInput(int(f.Fd()))
+	ui.DropInput(int(f.Fd()))
 	fmt.Fprint(v.app.stderr, prompt) // no line break: in raw mode it would need a carriage return
 	text, err = v.read(ctx)
 	return text, true, err

@@ -8,18 +8,18 @@ import (
 	"unicode"
 
 	"dsstar/agent"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 )
 
 // show shows all of a proposal. If its cell is a new version of another one, changed lines are
 // marked.
 func (v *reviewer) show(p agent.Proposal, before string) {
 	columns, _ := v.app.size()
-	v.paragraph(term.Strong,
-		fmt.Sprintf("%-*s%s: %s", term.Margin, "review", strings.ToLower(name(p)), term.Clean(p.Text)),
+	v.paragraph(ui.Strong,
+		fmt.Sprintf("%-*s%s: %s", ui.Margin, "review", strings.ToLower(name(p)), ui.Clean(p.Text)),
 		columns)
 	if p.Error != "" {
-		v.paragraph(term.Bad, fmt.Sprintf("%-*s%s", term.Margin, "after", term.Clean(p.Error)), columns)
+		v.paragraph(ui.Bad, fmt.Sprintf("%-*s%s", ui.Margin, "after", ui.Clean(p.Error)), columns)
 	}
 	for _, line := range codeLines(before, p.Code) {
 		for _, row := range line.rows(columns-1, v.colours) {
@@ -28,10 +28,10 @@ func (v *reviewer) show(p agent.Proposal, before string) {
 	}
 }
 
-func (v *reviewer) paragraph(style term.Style, text string, columns int) {
-	for i, line := range term.Wrap(text, columns-1, len(text)+1) {
+func (v *reviewer) paragraph(style ui.Style, text string, columns int) {
+	for i, line := range ui.Wrap(text, columns-1, len(text)+1) {
 		if i == 0 && v.colours {
-			line = term.Line{Text: line, Style: style}.Painted()
+			line = ui.Line{Text: line, Style: style}.Painted()
 		}
 		v.tell(line)
 	}
@@ -40,7 +40,7 @@ func (v *reviewer) paragraph(style term.Style, text string, columns int) {
 // A span is code in one style.
 type span struct {
 	text  string
-	style term.Style
+	style ui.Style
 }
 
 // A codeLine is a line of code. Its mark is + if it is new, - if it was removed, a blank if it is
@@ -53,25 +53,25 @@ type codeLine struct {
 // rows wraps a line into rows of the terminal. Continuation rows are marked, so that one line never
 // looks like two.
 func (l codeLine) rows(columns int, colours bool) []string {
-	frame := strings.Repeat(" ", term.Margin) + "│ "
+	frame := strings.Repeat(" ", ui.Margin) + "│ "
 	if l.mark != 0 {
 		frame += string(l.mark) + " "
 	}
-	room := max(1, columns-term.Width(frame))
-	row, used := term.Faint.Paint(frame, colours), 0
+	room := max(1, columns-ui.Width(frame))
+	row, used := ui.Faint.Paint(frame, colours), 0
 	var rows []string
 	for _, s := range l.spans {
 		for text := revealed(s.text); text != ""; {
 			if used == room {
 				rows = append(rows, row)
-				row, used = term.Faint.Paint(strings.Replace(frame, "│", "┊", 1), colours), 0
+				row, used = ui.Faint.Paint(strings.Replace(frame, "│", "┊", 1), colours), 0
 			}
-			head, rest := term.Split(text, room-used)
-			if used > 0 && used+term.Width(head) > room { // a wide character does not fit
+			head, rest := ui.Split(text, room-used)
+			if used > 0 && used+ui.Width(head) > room { // a wide character does not fit
 				used = room
 				continue
 			}
-			row, used, text = row+s.style.Paint(head, colours), used+term.Width(head), rest
+			row, used, text = row+s.style.Paint(head, colours), used+ui.Width(head), rest
 		}
 	}
 	return append(rows, strings.TrimRight(row, " "))
@@ -90,7 +90,7 @@ func revealed(code string) string {
 		switch {
 		case r == '\t':
 			b.WriteString("    ")
-		case unicode.IsPrint(r) && marks <= term.MaxMarks:
+		case unicode.IsPrint(r) && marks <= ui.MaxMarks:
 			b.WriteRune(r)
 		default:
 			b.WriteString(strings.Trim(strconv.QuoteToASCII(string(r)), `"`))
@@ -108,7 +108,7 @@ var pythonToken = regexp.MustCompile(
 // highlighted returns the lines of Python code with their styles.
 func highlighted(code string) [][]span {
 	lines := [][]span{nil}
-	add := func(text string, s term.Style) {
+	add := func(text string, s ui.Style) {
 		for i, part := range strings.Split(text, "\n") {
 			if i > 0 {
 				lines = append(lines, nil)
@@ -120,17 +120,17 @@ func highlighted(code string) [][]span {
 	}
 	end := 0
 	for _, at := range pythonToken.FindAllStringSubmatchIndex(code, -1) {
-		add(code[end:at[0]], term.Normal)
-		kind := term.Strong
+		add(code[end:at[0]], ui.Normal)
+		kind := ui.Strong
 		if at[2] >= 0 {
-			kind = term.Faint
+			kind = ui.Faint
 		} else if at[6] >= 0 {
-			kind = term.Good
+			kind = ui.Good
 		}
 		add(code[at[0]:at[1]], kind)
 		end = at[1]
 	}
-	add(code[end:], term.Normal)
+	add(code[end:], ui.Normal)
 	return lines
 }
 
@@ -148,10 +148,10 @@ func codeLines(before, code string) []codeLine {
 	i, j := 0, 0
 	for _, same := range append(common(was, is), [2]int{len(was), len(is)}) {
 		for ; i < same[0]; i++ {
-			lines = append(lines, codeLine{'-', []span{{was[i], term.Bad}}})
+			lines = append(lines, codeLine{'-', []span{{was[i], ui.Bad}}})
 		}
 		for ; j < same[1]; j++ {
-			lines = append(lines, codeLine{'+', []span{{is[j], term.Good}}})
+			lines = append(lines, codeLine{'+', []span{{is[j], ui.Good}}})
 		}
 		if i < len(was) && j < len(is) {
 			lines = append(lines, codeLine{' ', now[j]})

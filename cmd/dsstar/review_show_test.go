@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"dsstar/agent"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 )
 
 var anyLines = rapid.Custom(func(t *rapid.T) string {
@@ -47,8 +47,8 @@ func TestShownCode(t *testing.T) {
 				} else if line.mark != 0 {
 					rest = ""
 				}
-				if shown += rest; !ok || strings.TrimSpace(frame) != "" || term.Width(row) > columns ||
-					term.Clean(row) != strings.ReplaceAll(row, "\n", " ") {
+				if shown += rest; !ok || strings.TrimSpace(frame) != "" || ui.Width(row) > columns ||
+					ui.Clean(row) != strings.ReplaceAll(row, "\n", " ") {
 					t.Errorf("%q in %d columns", row, columns)
 				}
 			}

@@ -22,7 +22,7 @@ import (
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -70,9 +70,9 @@ func (a *app) runsCommand() *cobra.Command {
 			return err
 		}
 		all := runsIn(base, a.key())
-		none := "There is no run yet in " + term.Printable(base) + `. This makes one:  dsstar nb --data PATH "question"`
+		none := "There is no run yet in " + ui.Printable(base) + `. This makes one:  dsstar nb --data PATH "question"`
 		if len(all) > 0 {
-			none = "No run in " + term.Printable(base) + " has " + term.Printed(strings.Join(args, " and ")) + "."
+			none = "No run in " + ui.Printable(base) + " has " + ui.Printed(strings.Join(args, " and ")) + "."
 		}
 		all = slices.DeleteFunc(all, func(r listedRun) bool { return !r.has(args) })
 		for i, r := range all {
@@ -81,7 +81,7 @@ func (a *app) runsCommand() *cobra.Command {
 			}
 		}
 		if asJSON {
-			return term.JSON(a.stdout, append([]listedRun{}, all...))
+			return ui.JSON(a.stdout, append([]listedRun{}, all...))
 		}
 		return printRuns(a.stdout, all, none, time.Now())
 	}
@@ -229,7 +229,7 @@ func (a *app) lastRun(args []string) ([]string, error) {
 	if len(all) == 0 {
 		return nil, usage.New("no run is given, and there is none in "+base+" that your dsstar made", hint)
 	}
-	fmt.Fprintf(a.stderr, "last     %s: %s\n", all[0].Run, term.Fit(term.Printed(all[0].Question), 60))
+	fmt.Fprintf(a.stderr, "last     %s: %s\n", all[0].Run, ui.Fit(ui.Printed(all[0].Question), 60))
 	return []string{all[0].Run}, nil
 }
 
@@ -293,8 +293,8 @@ func printRuns(out io.Writer, all []listedRun, none string, now time.Time) error
 			cost = human.Dollars(*r.Cost)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", site.Ago(now.Sub(r.Started)), r.Label, cost,
-			dash(term.Fit(term.Printed(r.Answer), 24)), term.Fit(term.Printed(r.Question), 48)+more(r.Questions),
-			term.Printable(r.Run))
+			dash(ui.Fit(ui.Printed(r.Answer), 24)), ui.Fit(ui.Printed(r.Question), 48)+more(r.Questions),
+			ui.Printable(r.Run))
 	}
 	err := w.Flush()
 	for _, r := range all {
@@ -340,8 +340,8 @@ func (a *app) removeRuns(args []string) error {
 		}
 		info, err := os.Stat(arg)
 		if err != nil || !info.IsDir() || filepath.Dir(string(r.folder)) != disk.RealPath(base) {
-			return usage.New(fmt.Sprintf("%s is not a run folder in %s", term.Printable(arg),
-				term.Printable(base)), usage.Shell("dsstar runs"))
+			return usage.New(fmt.Sprintf("%s is not a run folder in %s", ui.Printable(arg),
+				ui.Printable(base)), usage.Shell("dsstar runs"))
 		}
 		release, err := r.folder.Lock()
 		if err != nil {
@@ -354,7 +354,7 @@ func (a *app) removeRuns(args []string) error {
 		if err := disk.RemoveFolder(string(folder)); err != nil {
 			return fmt.Errorf("remove the run: %w", err)
 		}
-		fmt.Fprintf(a.stdout, "removed  %s\n", term.Printable(string(folder)))
+		fmt.Fprintf(a.stdout, "removed  %s\n", ui.Printable(string(folder)))
 	}
 	return nil
 }

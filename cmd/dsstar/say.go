@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 )
 
 // forPeople reports whether the answer is printed as text for people.
@@ -67,15 +67,15 @@ func wrapped(text string, columns int) string {
 	}
 	var all []string
 	for line := range strings.SplitSeq(text, "\n") {
-		if term.Width(line) <= columns {
+		if ui.Width(line) <= columns {
 			all = append(all, line)
 			continue
 		}
 		words := strings.TrimLeft(line, " ")
 		indent := line[:len(line)-len(words)]
-		for _, l := range term.Wrap(strings.Repeat(" ", term.Margin)+words,
-			columns+term.Margin-len(indent), len(line)+1) {
-			all = append(all, indent+l[term.Margin:])
+		for _, l := range ui.Wrap(strings.Repeat(" ", ui.Margin)+words,
+			columns+ui.Margin-len(indent), len(line)+1) {
+			all = append(all, indent+l[ui.Margin:])
 		}
 	}
 	return strings.Join(all, "\n")

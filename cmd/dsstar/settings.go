@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/human"
@@ -174,7 +174,7 @@ file, and that the defaults.`,
 			return err
 		}
 		for _, w := range s.Warnings {
-			fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", term.Clean(w))
+			fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", ui.Clean(w))
 		}
 		if asJSON {
 			type entry struct {
@@ -186,7 +186,7 @@ file, and that the defaults.`,
 			for _, e := range s.Explain() {
 				entries = append(entries, entry(e))
 			}
-			return term.JSON(a.stdout, entries)
+			return ui.JSON(a.stdout, entries)
 		}
 		fmt.Fprintf(a.stdout, "# your own file: %s\n# this folder's: %s\n# list prices: of %s\n",
 			filepath.Join(a.configDir, "config.yaml"), projectFile, configs.ListDate())

@@ -17,7 +17,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
@@ -80,7 +80,7 @@ func (a *app) traceCommand() *cobra.Command {
 			all.join(one)
 		}
 		if asJSON {
-			return term.JSON(a.stdout, all)
+			return ui.JSON(a.stdout, all)
 		}
 		return all.print(a.stdout)
 	}
@@ -265,7 +265,7 @@ func (all *spending) join(one traceSpent) {
 func (all *spending) print(out io.Writer) error {
 	var b strings.Builder
 	for _, one := range all.Traces {
-		one.print(&b, term.Printable(one.Trace))
+		one.print(&b, ui.Printable(one.Trace))
 	}
 	if n := len(all.Traces); n > 1 {
 		all.traceSpent.print(&b, fmt.Sprintf("all %d traces", n))
@@ -288,7 +288,7 @@ func table(b *strings.Builder, of string, all []roleSpent) {
 		if r.CostUSD != nil {
 			cost = human.Dollars(*r.CostUSD)
 		}
-		fmt.Fprintf(b, row, term.Printable(r.Role), strconv.Itoa(r.Calls), strconv.Itoa(r.AskedAgain),
+		fmt.Fprintf(b, row, ui.Printable(r.Role), strconv.Itoa(r.Calls), strconv.Itoa(r.AskedAgain),
 			strconv.Itoa(r.Failed),
 			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens),
 			about+strconv.Itoa(r.OutputTokens), cost, fmt.Sprintf("%.1f", r.Seconds))

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook"
 )
 
@@ -19,7 +19,7 @@ const obeyed = "\x1b]52;c;ZXZpbA==\x07\x1b]0;title\x1b\\\x1b]8;;http://x\x07\u00
 func checkObeys(t *testing.T, what, text string) {
 	t.Helper()
 	for _, r := range text {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || term.Turns(r) || r == '\ufffd' {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || ui.Turns(r) || r == '\ufffd' {
 			t.Errorf("%s: %U is in %q", what, r, text)
 			return
 		}
@@ -55,7 +55,7 @@ func TestCleanWriter(t *testing.T) {
 // TestPrintedJSON: JSON keeps its values byte for byte, and contains nothing that terminals obey.
 func TestPrintedJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := term.JSON(&b, obeyed); err != nil {
+	if err := ui.JSON(&b, obeyed); err != nil {
 		t.Fatal(err)
 	}
 	checkObeys(t, "JSON", b.String())

@@ -11,7 +11,7 @@ import (
 
 	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
@@ -52,7 +52,7 @@ func (a *app) takeUp(j *job, r pastRun, w wish) (pastRun, error) {
 	}
 	if next.t != nil && len(next.t.Questions) > len(r.t.Questions) && next.t.Task.Question != w.question {
 		j.progress.Warn("a question was begun and is dropped; to ask it again: dsstar resume --ask %s %s",
-			human.Shell(term.Printable(next.t.Task.Question)), human.Shell(string(r.folder)))
+			human.Shell(ui.Printable(next.t.Task.Question)), human.Shell(string(r.folder)))
 	}
 	return r, nil
 }
@@ -184,7 +184,7 @@ func sayGoesOn(out io.Writer, how, run string) error {
 	words := map[string]string{isEdited: "its cells were changed", isUnfinished: "another answer is unfinished",
 		isAtWork: "a dsstar is at work in it", isOnOthers: "its data files have changed",
 		hasOthers: "a file of its answer was changed or removed"}
-	_, err := fmt.Fprintf(out, "goes on  %s: dsstar resume %s\n", words[how], human.Shell(term.Printable(run)))
+	_, err := fmt.Fprintf(out, "goes on  %s: dsstar resume %s\n", words[how], human.Shell(ui.Printable(run)))
 	return err
 }
 

@@ -17,9 +17,8 @@ import (
 	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
@@ -41,9 +40,9 @@ type App struct {
 	ModelLine      func(*configs.Settings) string
 	Prices         func(*configs.Settings) func(role string) (llm.Price, bool)
 	Replayed       func(trace string) (llm.Model, error) // the model of a trace
-	NewProgress    func(quiet bool) *progress.Progress
+	NewProgress    func(quiet bool) *ui.Progress
 	// Agree asks the user to agree, and does not ask if yes is set.
-	Agree func(ctx context.Context, p *progress.Progress, yes bool, to site.Consent) error
+	Agree func(ctx context.Context, p *ui.Progress, yes bool, to site.Consent) error
 	// ReadFile reads a file, or a pipe, of at most so many bytes.
 	ReadFile func(path string, most int64) ([]byte, error)
 	Tokens   func(record.Usage) any // as --json has them
@@ -80,7 +79,7 @@ func (a *App) settingsFlags(cmd *cobra.Command) *pflag.FlagSet {
 // print prints a value as JSON or as text.
 func (a *App) print(asJSON bool, value any, text func() string) error {
 	if asJSON {
-		return term.JSON(a.Stdout, value)
+		return ui.JSON(a.Stdout, value)
 	}
 	_, err := io.WriteString(a.Stdout, text())
 	return err

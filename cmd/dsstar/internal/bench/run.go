@@ -18,9 +18,8 @@ import (
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
@@ -33,7 +32,7 @@ type run struct {
 	*App
 	flags    *runFlags
 	settings *configs.Settings
-	progress *progress.Progress
+	progress *ui.Progress
 	suite    *bench.Suite
 	config   runner.Config
 	model    llm.Model // nil: each task replays its replies
@@ -254,7 +253,7 @@ func (r *run) run(ctx context.Context) error {
 	result := r.newResult(done)
 	if err != nil {
 		if r.flags.asJSON {
-			err = errors.Join(err, term.JSON(r.Stdout, result))
+			err = errors.Join(err, ui.JSON(r.Stdout, result))
 		}
 		return &StoppedError{err, r.flags.out}
 	}

@@ -18,7 +18,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
@@ -200,7 +200,7 @@ func (a *App) scoreCommand() *cobra.Command {
 			return err
 		}
 		for _, warning := range scoreWarnings(scores) {
-			fmt.Fprintln(a.Stderr, "dsstar: warning: "+term.Printable(warning))
+			fmt.Fprintln(a.Stderr, "dsstar: warning: "+ui.Printable(warning))
 		}
 		return a.print(asJSON, scores, func() string { return scoresText(scores) })
 	}

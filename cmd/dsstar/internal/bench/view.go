@@ -7,14 +7,13 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
-	"dsstar/cmd/dsstar/internal/progress"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/human"
 )
 
 // A view shows the progress of a run on stderr.
 type view struct {
-	progress *progress.Progress
+	progress *ui.Progress
 	total    int
 }
 
@@ -44,7 +43,7 @@ func (v *view) ended(e runner.Event) {
 			why = ", " + e.Record.Cause
 		}
 		if detail := e.Record.Error + e.Record.Detail; detail != "" {
-			why += ": " + term.Fit(detail, 100)
+			why += ": " + ui.Fit(detail, 100)
 		}
 	}
 	v.progress.Say("%-8s %s%s in %.0f s; %s", word, e.Task, why, e.Record.Seconds.Total,
@@ -138,7 +137,7 @@ func scoreWarnings(b bench.Scores) []string {
 	var each []string
 	for _, t := range b.Tasks {
 		if t.Failed != "" {
-			each = append(each, t.ID+" ("+term.Fit(t.Failed, 200)+")")
+			each = append(each, t.ID+" ("+ui.Fit(t.Failed, 200)+")")
 		}
 	}
 	if each != nil {
@@ -167,7 +166,7 @@ func scoresText(b bench.Scores) string {
 	}
 	for _, t := range b.Tasks {
 		if t.Value != nil && *t.Value < 1 {
-			fmt.Fprintf(&out, "%-28s %7.2f  %s\n", t.ID, 100**t.Value, term.Printable(t.Detail))
+			fmt.Fprintf(&out, "%-28s %7.2f  %s\n", t.ID, 100**t.Value, ui.Printable(t.Detail))
 		}
 	}
 	return out.String()

@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/human"
 )
 
@@ -139,7 +139,7 @@ func nameOf(response *http.Response, asked *url.URL) string {
 	for _, name := range []string{parameters["filename"], path.Base(asked.Path),
 		path.Base(response.Request.URL.Path)} {
 		name = path.Base(strings.ReplaceAll(name, `\`, "/"))
-		if strings.Trim(name, "./") != "" && name == term.Printable(name) {
+		if strings.Trim(name, "./") != "" && name == ui.Printable(name) {
 			return name
 		}
 	}
@@ -206,7 +206,7 @@ func contentOf(response *http.Response, name string) (io.Reader, error) {
 	case packing == "" || packing == "identity" || packing == "gzip" && strings.HasSuffix(name, ".gz"):
 		return response.Body, nil
 	case packing != "gzip":
-		return nil, &Error{Text: "it comes packed as " + term.Printable(packing) + ", unasked"}
+		return nil, &Error{Text: "it comes packed as " + ui.Printable(packing) + ", unasked"}
 	}
 	packed := &counted{Reader: response.Body}
 	content, err := gzip.NewReader(packed)

@@ -9,7 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 )
 
 // clean is where all texts for a client go through: they come from models, files and cells, and
@@ -39,7 +39,7 @@ func clean(next sdk.MethodHandler) sdk.MethodHandler {
 		case *sdk.ReadResourceResult:
 			for _, part := range result.Contents {
 				if part.URI = cleanText(part.URI); part.MIMEType == notebookType {
-					part.Text = term.EscapeControls(part.Text) // a document, whose values stay as they are
+					part.Text = ui.EscapeControls(part.Text) // a document, whose values stay as they are
 				} else {
 					part.Text = cleanText(part.Text)
 				}
@@ -54,7 +54,7 @@ func cleanText(text string) string {
 	if strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
 		return string(cleanJSON([]byte(text)))
 	}
-	return new(term.Cleaner{Still: true}).Text(text)
+	return new(ui.Cleaner{Still: true}).Text(text)
 }
 
 // cleanJSON returns a JSON value with clean texts.
@@ -63,7 +63,7 @@ func cleanJSON(data []byte) json.RawMessage {
 	in.UseNumber()
 	var value any
 	var out bytes.Buffer
-	if in.Decode(&value) != nil || term.JSON(&out, cleanValue(value)) != nil {
+	if in.Decode(&value) != nil || ui.JSON(&out, cleanValue(value)) != nil {
 		return json.RawMessage("null")
 	}
 	return out.Bytes()
@@ -72,7 +72,7 @@ func cleanJSON(data []byte) json.RawMessage {
 func cleanValue(value any) any {
 	switch value := value.(type) {
 	case string:
-		return new(term.Cleaner{Still: true}).Text(value)
+		return new(ui.Cleaner{Still: true}).Text(value)
 	case []any:
 		for i := range value {
 			value[i] = cleanValue(value[i])

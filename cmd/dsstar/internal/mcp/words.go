@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/human"
 )
 
@@ -74,7 +74,7 @@ func descriptionsInWords(out json.RawMessage) string {
 		if f.Error != "" {
 			text = "not described: " + f.Error
 		}
-		parts = append(parts, "# "+term.Printed(f.Name)+"\n"+strings.TrimSpace(text))
+		parts = append(parts, "# "+ui.Printed(f.Name)+"\n"+strings.TrimSpace(text))
 	}
 	return strings.Join(parts, "\n\n")
 }

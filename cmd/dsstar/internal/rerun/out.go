@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -53,7 +53,7 @@ func newOutFile(path, out string, nb *notebook.Notebook) (*outFile, error) {
 		err = tryWriting(o.folder)
 	}
 	if err != nil {
-		return nil, usage.New(fmt.Sprintf("--out: cannot write to %s: %v", term.Printable(dir), err),
+		return nil, usage.New(fmt.Sprintf("--out: cannot write to %s: %v", ui.Printable(dir), err),
 			usage.Shell("ls -ld %s", dir))
 	}
 	o.name = filepath.Base(target)

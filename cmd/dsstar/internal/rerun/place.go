@@ -14,7 +14,7 @@ import (
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
@@ -99,7 +99,7 @@ func checkData(folder string) (string, error) {
 	case err != nil:
 		return "", usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls %s", disk.Existing(data)))
 	case !info.IsDir():
-		return "", usage.New("--data: not a folder: "+term.Printable(folder),
+		return "", usage.New("--data: not a folder: "+ui.Printable(folder),
 			usage.Again("--data", filepath.Dir(data)))
 	}
 	return data, nil
@@ -122,7 +122,7 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) (err error) {
 	switch {
 	case at < 0 && data != "":
 		return usage.New(fmt.Sprintf("--data: %s has no cell with the tag parameters that sets data_dir",
-			term.Printable(path)),
+			ui.Printable(path)),
 			usage.Without("data").Note("on the data that its cells name"))
 	case data != "" && p.own:
 		nb.Cells[at].Source = withData(nb.Cells[at].Source, p.data)
@@ -223,7 +223,7 @@ func (r *rerun) box(s *configs.Settings) (sandbox.Box, error) {
 			b.Read = append(b.Read, path)
 		case b.Tier.Confines():
 			p.Warn("the notebook's data, %s, are hidden or the system's: cells read them only "+
-				"with --data or --allow-read", term.Printable(path))
+				"with --data or --allow-read", ui.Printable(path))
 		}
 	}
 	if place.own {

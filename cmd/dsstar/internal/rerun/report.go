@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
@@ -89,7 +89,7 @@ func (r *rerun) print(unfinished bool) (err error) {
 	switch {
 	case r.judges() && unfinished:
 	case r.JSON:
-		return term.JSON(r.Stdout, r.result)
+		return ui.JSON(r.Stdout, r.result)
 	case r.judges():
 		_, err = io.WriteString(r.Stdout, r.report())
 	case r.out.shown == "-":
@@ -123,7 +123,7 @@ func (r *rerun) report() string {
 	var b strings.Builder
 	const indent = "         "
 	if r.Round != nil {
-		fmt.Fprintf(&b, "round %-2d %s\n", *r.Round, term.Fit(term.Printed(r.result.Step), 90))
+		fmt.Fprintf(&b, "round %-2d %s\n", *r.Round, ui.Fit(ui.Printed(r.result.Step), 90))
 	}
 	found := map[verdict]int{}
 	for _, c := range r.result.Checked {
@@ -133,14 +133,14 @@ func (r *rerun) report() string {
 			label = fmt.Sprintf("try %d", c.Attempt)
 		}
 		label = fmt.Sprintf("%-8s %-8s", label, c.Verdict)
-		fmt.Fprintf(&b, "%s %s\n", label, term.Fit(term.Printed(c.title), 99-len(label)))
+		fmt.Fprintf(&b, "%s %s\n", label, ui.Fit(ui.Printed(c.title), 99-len(label)))
 		if c.Reason != "" {
 			fmt.Fprintf(&b, "%s%s\n", indent, c.Reason)
 		}
 		for _, d := range c.Differences {
-			fmt.Fprintf(&b, "%s%s:\n", indent, term.Clean(d.What))
+			fmt.Fprintf(&b, "%s%s:\n", indent, ui.Clean(d.What))
 			for line := range strings.Lines(d.Diff) {
-				fmt.Fprintf(&b, "%s%s\n", indent, term.Clean(strings.TrimRight(line, "\n")))
+				fmt.Fprintf(&b, "%s%s\n", indent, ui.Clean(strings.TrimRight(line, "\n")))
 			}
 		}
 	}
@@ -163,7 +163,7 @@ func (r *rerun) report() string {
 
 // answerLines says whether the answers are the same; several are numbered.
 func (r *rerun) answerLines() (lines []string) {
-	one := func(text string) string { return cmp.Or(term.Fit(term.Printed(text), 200), "nothing") }
+	one := func(text string) string { return cmp.Or(ui.Fit(ui.Printed(text), 200), "nothing") }
 	for _, a := range r.result.Answers {
 		label := "answer  "
 		if len(r.result.Answers) > 1 {

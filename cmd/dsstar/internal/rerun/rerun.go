@@ -13,9 +13,8 @@ import (
 
 	"dsstar/agent/files"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/progress"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -27,9 +26,9 @@ import (
 type Runner struct {
 	site.Host
 	Stdout, Stderr io.Writer
-	File           io.Writer                           // takes a notebook for standard output
-	Progress       func(quiet bool) *progress.Progress // starts one
-	Key            record.Key                          // of this user's dsstar; may be nil
+	File           io.Writer                     // takes a notebook for standard output
+	Progress       func(quiet bool) *ui.Progress // starts one
+	Key            record.Key                    // of this user's dsstar; may be nil
 }
 
 // Flags are the flags of rerun that are not settings; its help describes them.
@@ -107,7 +106,7 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 		{!(0 <= f.Tolerance && f.Tolerance < 1), "--tolerance must be at least 0 and less than 1",
 			usage.Again("--tolerance", "1e-6")},
 		{f.Check && f.Round == nil && !slices.ContainsFunc(nb.Cells, isRan),
-			term.Printable(path) + " has no outputs to compare",
+			ui.Printable(path) + " has no outputs to compare",
 			usage.Without("check").Note("makes a notebook that has")},
 	} {
 		if c.bad {

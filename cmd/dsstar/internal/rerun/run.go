@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dsstar/agent/page"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/kernel"
 	"dsstar/kernel/rewind"
 	"dsstar/notebook"
@@ -61,7 +61,7 @@ func (r *rerun) execute(ctx context.Context) error {
 		}
 		if r.ends(s, x) {
 			r.fail(s, fmt.Sprintf("cell %d of %s, In [%d]:", s.cell+1,
-				term.Printable(filepath.Base(r.result.Notebook)), x.Count))
+				ui.Printable(filepath.Base(r.result.Notebook)), x.Count))
 			return nil
 		}
 		r.show.end(x)
@@ -99,7 +99,7 @@ func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 	r.result.Executed++
 	title := firstLine(s.code)
 	r.show.Await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, len(r.steps), title))
-	r.show.show("%s", term.Fit(fmt.Sprintf("In [%d]: %s", r.result.Executed, title), 100))
+	r.show.show("%s", ui.Fit(fmt.Sprintf("In [%d]: %s", r.result.Executed, title), 100))
 	within, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 	defer context.AfterFunc(ctx, func() {
@@ -163,9 +163,9 @@ func problem(x notebook.Execution) string {
 	e, raised := x.Error()
 	switch {
 	case x.Status == notebook.Raised && raised && e.EName != "":
-		return "raised " + term.Fit(term.Printed(e.EName+": "+e.EValue), 300)
+		return "raised " + ui.Fit(ui.Printed(e.EName+": "+e.EValue), 300)
 	case x.Reason != "":
-		return term.Fit(term.Printed(x.Reason), 300)
+		return ui.Fit(ui.Printed(x.Reason), 300)
 	}
 	return "failed"
 }

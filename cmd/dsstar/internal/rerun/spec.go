@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -22,18 +22,18 @@ func (r *rerun) spec(ctx context.Context, s *configs.Settings) (kernel.Spec, err
 		return r.findKernel(s.Kernel)
 	case !isPython(language):
 		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python",
-			term.Printable(language)),
+			ui.Printable(language)),
 			usage.Again("--kernel", cmp.Or(named, "NAME")), usage.Shell("jupyter kernelspec list"))
 	case s.Python != "" && s.Kernel == "": // only the user knows what else the notebook needs
 		return r.OwnPython(ctx, s, s.Python, []string{"ipykernel"})
 	case s.Python == "" && named != "" && !strings.EqualFold(named, "python3"):
 		spec, err := kernel.FindSpec(named, r.Lookup())
 		if err == nil && isPython(spec.Language) {
-			r.show.Say("kernel   %s, which the notebook names", term.Printable(spec.Name))
+			r.show.Say("kernel   %s, which the notebook names", ui.Printable(spec.Name))
 			return spec, nil
 		}
 		r.show.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here",
-			term.Printable(named))
+			ui.Printable(named))
 	}
 	r.show.Wait("setting up Python")
 	return r.Spec(ctx, s, func(line string) { r.show.Say("set-up   %s", line) })

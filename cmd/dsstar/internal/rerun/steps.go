@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"dsstar/agent/page"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
@@ -69,7 +69,7 @@ func (r *rerun) roundSteps() (steps []*step, err error) {
 	path, n := r.result.Notebook, *r.Round
 	if !r.place.own {
 		return nil, usage.New(fmt.Sprintf("--round: %s was not written by dsstar and has no rounds",
-			term.Printable(path)), usage.Without("round"))
+			ui.Printable(path)), usage.Without("round"))
 	}
 	t, err := page.Read(r.nb)
 	if err != nil {

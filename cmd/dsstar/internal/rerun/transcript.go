@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/cmd/dsstar/internal/progress"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook"
 )
 
 // A transcript shows the cells and their outputs on stderr as they run.
 type transcript struct {
-	*progress.Progress
+	*ui.Progress
 	quiet bool            // a check shows none
 	line  string          // of a stream, which is not complete yet
 	seen  map[string]bool // display ids
@@ -88,7 +87,7 @@ func showFailure(w io.Writer, title, source string, x notebook.Execution) {
 		text = "    " + strings.Join(lines, "\n    ") + "\n" + text
 	}
 	for line := range strings.Lines(title + "\n" + text) {
-		fmt.Fprintln(w, strings.TrimRight(term.Clean(line), " "))
+		fmt.Fprintln(w, strings.TrimRight(ui.Clean(line), " "))
 	}
 }
 
@@ -118,5 +117,5 @@ func firstLine(source string) string {
 	if strings.TrimSpace(more) != "" {
 		first += " …"
 	}
-	return term.Printed(first)
+	return ui.Printed(first)
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel/sandbox"
 )
@@ -28,7 +28,7 @@ func findCluster(engine string, u *url.URL) (d Database, shown string, err error
 	if err != nil || port == 0 || u.Hostname() == "" || u.User != nil {
 		scheme := strings.ToLower(u.Scheme)
 		return d, "", usage.New(fmt.Sprintf("--engine: the address of a %s cluster is %s://HOST:PORT",
-			term.Printable(engine), scheme), usage.Again("--engine", engine+"="+scheme+"://HOST:PORT"))
+			ui.Printable(engine), scheme), usage.Again("--engine", engine+"="+scheme+"://HOST:PORT"))
 	}
 	d = Database{Address: u.String(), Cluster: true,
 		Endpoints: []sandbox.Endpoint{{Host: u.Hostname(), Port: uint16(port)}}}

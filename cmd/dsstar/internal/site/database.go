@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgpassfile"
 
 	"dsstar/agent/files"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
@@ -106,7 +106,7 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 	port, err := strconv.ParseUint(cmp.Or(u.Port(), strconv.Itoa(int(usual.port))), 10, 16)
 	if err != nil || port == 0 {
 		return d, "", usage.New(fmt.Sprintf("--data: the address of the %s database has no port, and "+
-			"its usual one is not known", term.Printable(name)),
+			"its usual one is not known", ui.Printable(name)),
 			usage.Again("--data", name+"://HOST:PORT/DATABASE"))
 	}
 	at.Port = uint16(port)
@@ -156,7 +156,7 @@ func (h *Host) Reopen(sources []files.Source, s *configs.Settings, made bool) er
 		address := h.Getenv(source.Variable())
 		if address == "" {
 			return usage.New(fmt.Sprintf("the notebook reads %s, whose address with what is secret is in "+
-				"no file, and cells would reach it", term.Printable(source.Database)),
+				"no file, and cells would reach it", ui.Printable(source.Database)),
 				usage.Shell("export %s=ADDRESS   # with user and password", source.Variable()))
 		}
 		d, shown, err := h.FindDatabase(address)
@@ -169,7 +169,7 @@ func (h *Host) Reopen(sources []files.Source, s *configs.Settings, made bool) er
 		if (!made || shown != source.Database) && !slices.Contains(s.AllowDatabases, shown) {
 			whose := map[bool]string{true: "your dsstar", false: "another dsstar"}[made]
 			return usage.New(fmt.Sprintf("the notebook, which %s made, names %s, and %s leads to %s", whose,
-				term.Printable(source.Database), source.Variable(), shown),
+				ui.Printable(source.Database), source.Variable(), shown),
 				allowRead(s, shown).Note("if its cells may read that"))
 		}
 		d.Variable = source.Variable()

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/notebook"
@@ -70,7 +70,7 @@ func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error)
 	if err := json.Unmarshal([]byte(e.Stdout()), &seen); e.Status != notebook.OK || err != nil ||
 		seen.Python == "" {
 		return sight{}, fmt.Errorf("the kernel did not report its Python: %s",
-			term.Fit(e.PlainText(), 300))
+			ui.Fit(e.PlainText(), 300))
 	}
 	return seen, nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
@@ -37,7 +37,7 @@ func Named(s *configs.Settings, folder string, paths ...string) error {
 	}
 	for _, path := range strays {
 		if _, err := os.Stat(path); os.IsNotExist(err) {
-			return usage.New("the data of this notebook are not at "+term.Printable(path)+": set data_dir in "+
+			return usage.New("the data of this notebook are not at "+ui.Printable(path)+": set data_dir in "+
 				"its parameters cell to where they are", usage.Shell("ls -d %s", disk.Existing(path)))
 		}
 	}
@@ -46,7 +46,7 @@ func Named(s *configs.Settings, folder string, paths ...string) error {
 		hint = allowRead(s, "PATH").Note("PATH: those data, if you mean them")
 	}
 	return usage.New("another dsstar made this notebook, and its data are not in its folder: "+
-		term.Printable(strings.Join(strays, ", ")), hint)
+		ui.Printable(strings.Join(strays, ", ")), hint)
 }
 
 // allowRead returns the command line that failed with more that cells may read.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -214,11 +214,11 @@ func Identity(k kernel.Running) string {
 	var words []string
 	for _, word := range []string{k.Spec, k.Notebook} {
 		if word != "" {
-			words = append(words, term.Printable(word))
+			words = append(words, ui.Printable(word))
 		}
 	}
 	if k.Dir != "" {
-		words = append(words, "in "+term.Printable(k.Dir))
+		words = append(words, "in "+ui.Printable(k.Dir))
 	}
 	if k.Server.URL != "" {
 		words = append(words, "of "+k.Server.URL)

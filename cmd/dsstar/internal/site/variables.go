@@ -14,7 +14,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/notebook"
@@ -124,7 +124,7 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 			said = o.EName + ": " + o.EValue
 		}
 	}
-	return fmt.Errorf("the kernel does not respond: %s", term.Fit(said, 300))
+	return fmt.Errorf("the kernel does not respond: %s", ui.Fit(said, 300))
 }
 
 // Names checks the names of --keep.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"dsstar/cmd/dsstar/internal/term"
+	"dsstar/cmd/dsstar/internal/ui"
 )
 
 // Target returns the file that a command writes, with links resolved: the one of --out, or else the
@@ -22,7 +22,7 @@ func Target(out, implied, name string) (path string, info fs.FileInfo, err error
 		// the user has not named the link, and somebody else may have made it
 		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 			return bad(Shell("rm %s   # the link alone", path),
-				"%s is a link, and nothing is written through it", term.Printable(path))
+				"%s is a link, and nothing is written through it", ui.Printable(path))
 		}
 	}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -33,15 +33,15 @@ func Target(out, implied, name string) (path string, info fs.FileInfo, err error
 	switch {
 	case os.IsNotExist(err):
 		if in, err := os.Stat(dir); err != nil || !in.IsDir() {
-			return bad(Shell("mkdir -p %s", dir), "--out: there is no folder %s", term.Printable(dir))
+			return bad(Shell("mkdir -p %s", dir), "--out: there is no folder %s", ui.Printable(dir))
 		}
 		return path, nil, nil
 	case err != nil:
 		return bad(Shell("ls -ld %s", dir), "--out: %v", err)
 	case info.IsDir():
-		return bad(Again("--out", filepath.Join(path, name)), "--out: %s is a folder", term.Printable(path))
+		return bad(Again("--out", filepath.Join(path, name)), "--out: %s is a folder", ui.Printable(path))
 	case !info.Mode().IsRegular():
-		return bad(Again("--out", "-"), "--out: %s is not a file", term.Printable(path))
+		return bad(Again("--out", "-"), "--out: %s is not a file", ui.Printable(path))
 	}
 	return path, info, nil
 }

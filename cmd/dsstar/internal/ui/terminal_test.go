@@ -1,5 +1,4 @@
-// Package termtest emulates a terminal for tests.
-package termtest
+package ui
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package progress
+package ui
 
 import (
 	"maps"
@@ -8,7 +8,6 @@ import (
 
 	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 )
 
@@ -107,10 +106,10 @@ func (v *view) run(code string, now time.Time) {
 
 // put appends to the cell's output and keeps only the end.
 func (v *view) put(text string) {
-	text = text[max(0, len(text)-term.TailBytes):]
+	text = text[max(0, len(text)-TailBytes):]
 	v.output = append(v.output, text...)
-	if n := len(v.output); n > 4*term.TailBytes {
-		v.output = append(v.output[:0], v.output[n-term.TailBytes:]...)
+	if n := len(v.output); n > 4*TailBytes {
+		v.output = append(v.output[:0], v.output[n-TailBytes:]...)
 	}
 }
 

@@ -1,4 +1,4 @@
-package progress
+package ui
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook/human"
 )
 
@@ -26,7 +25,7 @@ type view struct {
 	round, step      int
 	text             string // of the step
 	verdict, route   string
-	verdictStyle     term.Style
+	verdictStyle     Style
 	drafts           []draft
 	output           []byte // the end of the cell's outputs
 	ran              bool   // there was an event, so that usage is known
@@ -43,7 +42,7 @@ type draft struct {
 // A row is one line of the view: a label in the margin, and text.
 type row struct {
 	label, text string
-	style       term.Style // of the text
+	style       Style // of the text
 }
 
 // Limits of the view, in lines.
@@ -71,13 +70,13 @@ func (v *view) lines(now time.Time, columns, height int, colours bool) []string 
 }
 
 func (r row) draw(columns int, colours bool) string {
-	label := fmt.Sprintf("%-*s", term.Margin, r.label)
-	line := strings.TrimRight(term.Cut(term.Clean(label+r.text), columns), " ")
+	label := fmt.Sprintf("%-*s", Margin, r.label)
+	line := strings.TrimRight(Cut(Clean(label+r.text), columns), " ")
 	at := min(len(label), len(line))
 	if at < len(label) { // cut within the margin
 		at = 0
 	}
-	return term.Faint.Paint(line[:at], colours) + r.style.Paint(line[at:], colours)
+	return Faint.Paint(line[:at], colours) + r.style.Paint(line[at:], colours)
 }
 
 // head shows the position in the run.
@@ -87,17 +86,17 @@ func (v *view) head() []row {
 		done := barWidth * v.described / v.files
 		bar := strings.Repeat("#", done) + strings.Repeat("-", barWidth-done)
 		rows = append(rows,
-			row{"files", fmt.Sprintf("[%s] %d of %d described", bar, v.described, v.files), term.Normal})
+			row{"files", fmt.Sprintf("[%s] %d of %d described", bar, v.described, v.files), Normal})
 	}
 	if v.round > 0 {
 		rows = append(rows,
-			row{fmt.Sprintf("round %d", v.round), fmt.Sprintf("step %d: %s", v.step, v.text), term.Strong})
+			row{fmt.Sprintf("round %d", v.round), fmt.Sprintf("step %d: %s", v.step, v.text), Strong})
 	}
 	if v.verdict != "" {
 		rows = append(rows, row{"verdict", v.verdict, v.verdictStyle})
 	}
 	if v.route != "" {
-		rows = append(rows, row{"route", v.route, term.Normal})
+		rows = append(rows, row{"route", v.route, Normal})
 	}
 	return rows
 }
@@ -107,7 +106,7 @@ const barWidth = 20
 // body shows replies and outputs in the given number of rows.
 func (v *view) body(room int) []row {
 	room = max(0, room)
-	output := term.LastLines(string(v.output), outputRows)
+	output := LastLines(string(v.output), outputRows)
 	if len(v.drafts) != 1 {
 		below := min(len(output), max(room/2, room-len(v.drafts)))
 		above := min(len(v.drafts), room-below)
@@ -115,7 +114,7 @@ func (v *view) body(room int) []row {
 			block("output", output[len(output)-below:])...)
 	}
 	d := v.drafts[0]
-	text := term.LastLines(d.shown(), draftRows)
+	text := LastLines(d.shown(), draftRows)
 	below := min(len(output), max(room/2, room-len(text)))
 	above := min(len(text), room-below)
 	return append(block(d.label(), text[len(text)-above:]),
@@ -126,9 +125,9 @@ func (v *view) body(room int) []row {
 func summaries(drafts []draft) []row {
 	var rows []row
 	for _, d := range drafts {
-		text := strings.TrimSpace(strings.Join(term.LastLines(d.shown(), 1), ""))
+		text := strings.TrimSpace(strings.Join(LastLines(d.shown(), 1), ""))
 		rows = append(rows,
-			row{d.label(), term.Fit(term.Clean(d.subject), 24) + " │ " + text, term.Normal})
+			row{d.label(), Fit(Clean(d.subject), 24) + " │ " + text, Normal})
 	}
 	return rows
 }
@@ -137,7 +136,7 @@ func summaries(drafts []draft) []row {
 func block(label string, lines []string) []row {
 	var rows []row
 	for _, line := range lines {
-		rows = append(rows, row{label, "│ " + line, term.Normal})
+		rows = append(rows, row{label, "│ " + line, Normal})
 		label = ""
 	}
 	return rows
@@ -155,16 +154,16 @@ func (d draft) shown() string {
 }
 
 func (d draft) label() string {
-	return term.Fit(term.Clean(cmp.Or(agent.Roles[d.role], d.role)), term.Margin-1)
+	return Fit(Clean(cmp.Or(agent.Roles[d.role], d.role)), Margin-1)
 }
 
 // foot shows what is being waited for, and usage.
 func (v *view) foot(now time.Time, columns int) []row {
 	since := ", " + elapsed(now.Sub(v.since))
 	rows := []row{{"now",
-		term.Cut(term.Clean(v.doing), max(1, columns-term.Margin-len(since))) + since, term.Normal}}
+		Cut(Clean(v.doing), max(1, columns-Margin-len(since))) + since, Normal}}
 	if v.ran || len(v.drafts) > 0 {
-		rows = append(rows, row{elapsed(now.Sub(v.begun)), v.spent(columns - term.Margin), term.Normal})
+		rows = append(rows, row{elapsed(now.Sub(v.begun)), v.spent(columns - Margin), Normal})
 	}
 	return rows
 }

@@ -1,6 +1,7 @@
-// Package progress reports a run on stderr: lines for what has happened and, on a terminal, a live
-// view of what is happening.
-package progress
+// Package ui shows a run on stderr: lines for what has happened and, on a terminal, a live view of
+// what is happening. Text of models, files and cells is not trusted: it is cleaned of control
+// sequences and wrapped to the terminal's width.
+package ui
 
 import (
 	"cmp"
@@ -15,7 +16,6 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 )
 
@@ -23,7 +23,7 @@ import (
 // methods may be called concurrently. Only Stop and Wait("") wait for the terminal, for a
 // limited time.
 type Progress struct {
-	screen *term.Screen
+	screen *Screen
 	quiet  bool
 	json   bool
 	live   bool
@@ -48,7 +48,7 @@ func New(w io.Writer, o Options) *Progress {
 	p := &Progress{quiet: o.Quiet, json: o.JSON && !o.Quiet, live: o.Live && !o.Quiet && !o.JSON,
 		now: time.Now}
 	p.view.begun = p.now()
-	p.screen = &term.Screen{W: w, Live: p.live, Colours: o.Colours && !o.JSON, Size: o.Size, View: p.picture}
+	p.screen = &Screen{W: w, Live: p.live, Colours: o.Colours && !o.JSON, Size: o.Size, View: p.picture}
 	p.screen.Start()
 	return p
 }
@@ -71,33 +71,33 @@ func (p *Progress) Stop() { p.screen.Stop() }
 
 // Say writes a line, cleaned of control characters.
 func (p *Progress) Say(format string, args ...any) {
-	p.SayIn(term.Faint, format, args...)
+	p.SayIn(Faint, format, args...)
 }
 
 // Warn writes a warning.
 func (p *Progress) Warn(format string, args ...any) {
-	p.SayIn(term.Doubt, "warning  "+format, args...)
+	p.SayIn(Doubt, "warning  "+format, args...)
 }
 
 // SayIn is Say with a style for the label or, in an indented line, for the text before a colon.
-func (p *Progress) SayIn(style term.Style, format string, args ...any) {
-	p.tell(term.Line{Style: style}, format, args...)
+func (p *Progress) SayIn(style Style, format string, args ...any) {
+	p.tell(Line{Style: style}, format, args...)
 }
 
 // Paste is Say for a line with a path or command to paste, or with code: it stays one line.
 func (p *Progress) Paste(format string, args ...any) {
-	p.tell(term.Line{Style: term.Faint, Whole: true}, format, args...)
+	p.tell(Line{Style: Faint, Whole: true}, format, args...)
 }
 
 // Show writes lines of a cell, cleaned of control characters.
 func (p *Progress) Show(text string) {
 	for line := range strings.Lines(text) {
-		p.tell(term.Line{Whole: true}, "%s", line)
+		p.tell(Line{Whole: true}, "%s", line)
 	}
 }
 
 // tell writes a line with this text.
-func (p *Progress) tell(line term.Line, format string, args ...any) {
+func (p *Progress) tell(line Line, format string, args ...any) {
 	if p.quiet {
 		return
 	}
@@ -106,12 +106,12 @@ func (p *Progress) tell(line term.Line, format string, args ...any) {
 	for i, arg := range args {
 		switch arg := arg.(type) {
 		case string:
-			args[i] = term.Clean(arg)
+			args[i] = Clean(arg)
 		case error:
-			args[i] = term.Clean(arg.Error())
+			args[i] = Clean(arg.Error())
 		}
 	}
-	line.Text = strings.TrimRight(term.Clean(fmt.Sprintf(format, args...)), " ")
+	line.Text = strings.TrimRight(Clean(fmt.Sprintf(format, args...)), " ")
 	if p.json {
 		p.send(message{Event: lineMessage, Text: line.Text})
 		return
@@ -197,7 +197,7 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	p.send(eventMessage(e, t))
 	switch e.Kind {
 	case agent.Started:
-		p.Say("session  %s", term.Fit(e.Text, 70))
+		p.Say("session  %s", Fit(e.Text, 70))
 		if described == len(t.Task.Files) {
 			p.Await(forKernel)
 		} else {
@@ -206,25 +206,25 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	case agent.Described:
 		p.described(e, t, described)
 	case agent.Met:
-		p.Say("session  has %s", term.Fit(e.Text, 200))
+		p.Say("session  has %s", Fit(e.Text, 200))
 	case agent.Planned:
 		if p.asks == nil || !p.asks() { // else the review shows the step
-			p.SayIn(term.Strong, "step %-3d %s", e.Step, e.Text)
+			p.SayIn(Strong, "step %-3d %s", e.Step, e.Text)
 		}
 		p.Await("writing the cell")
 	case agent.Repeated:
-		p.SayIn(term.Strong, "step %-3d %s", e.Step, e.Text)
+		p.SayIn(Strong, "step %-3d %s", e.Step, e.Text)
 		p.Await("running the cell again")
 	case agent.Ran:
 		p.ran(e, t)
 	case agent.Rejected:
-		p.SayIn(term.Normal, "         %s", e.Text)
+		p.SayIn(Normal, "         %s", e.Text)
 	case agent.Judged:
 		p.judged(t)
 	case agent.Routed:
 		p.routed(t)
 	case agent.WentBack:
-		p.SayIn(term.Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(),
+		p.SayIn(Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(),
 			e.Text)
 		p.Await("planning")
 	case agent.Finalized:
@@ -242,9 +242,9 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 		p.Await("proving: running everything again from scratch")
 	case agent.Proved:
 		if e.Text == "" {
-			p.SayIn(term.Strong, "proof    a fresh session and the script print the same answer")
+			p.SayIn(Strong, "proof    a fresh session and the script print the same answer")
 		} else {
-			p.SayIn(term.Strong, "proof    %s", e.Text)
+			p.SayIn(Strong, "proof    %s", e.Text)
 		}
 	case agent.Warned:
 		p.Warn("%s", e.Text)
@@ -261,7 +261,7 @@ func (p *Progress) described(e agent.Event, t *record.Trajectory, done int) {
 		note = ": not described: " + t.Descriptions[i].Error
 	}
 	if !p.live || files <= manyFiles || note != "" {
-		p.Say("file     %s (%d of %d)%s", term.Printable(e.Text), done, files, note)
+		p.Say("file     %s (%d of %d)%s", Printable(e.Text), done, files, note)
 	} else if done == files {
 		p.Say("files    %d", files)
 	}
@@ -274,37 +274,37 @@ const forKernel = "waiting for the kernel"
 
 func (p *Progress) ran(e agent.Event, t *record.Trajectory) {
 	if len(t.Rest) == 0 && t.Last().Verdict != nil && e.Text == "" {
-		p.SayIn(term.Strong, "answer   printed in %.1f s", e.Execution.Seconds)
+		p.SayIn(Strong, "answer   printed in %.1f s", e.Execution.Seconds)
 		return
 	}
 	if e.Execution.Status == notebook.OK && e.Text == "" {
-		p.SayIn(term.Normal, "         ran in %.1f s", e.Execution.Seconds)
+		p.SayIn(Normal, "         ran in %.1f s", e.Execution.Seconds)
 		p.Await("judging")
 		return
 	}
-	p.SayIn(term.Bad, "         try %d failed: %s", e.Try, e.Text)
+	p.SayIn(Bad, "         try %d failed: %s", e.Try, e.Text)
 	p.Await("going back and repairing the cell")
 }
 
 // branched reports a cell that ran beside the accepted ones.
 func (p *Progress) branched(e agent.Event) {
 	if e.Text != "" {
-		p.SayIn(term.Bad, "         %s, try %d failed: %s", e.Branch, e.Try, e.Text)
+		p.SayIn(Bad, "         %s, try %d failed: %s", e.Branch, e.Try, e.Text)
 		p.Await("repairing the cell")
 		return
 	}
-	p.SayIn(term.Normal, "         %s: ran in %.1f s", e.Branch, e.Execution.Seconds)
+	p.SayIn(Normal, "         %s: ran in %.1f s", e.Branch, e.Execution.Seconds)
 }
 
 // derived reports the outcome of the second derivation.
 func (p *Progress) derived(s *record.Second) {
 	switch {
 	case s.Agrees:
-		p.SayIn(term.Strong, "second   another derivation gives the same answer")
+		p.SayIn(Strong, "second   another derivation gives the same answer")
 	case s.Answer == "":
-		p.SayIn(term.Doubt, "second   no second answer: %s", s.Reason)
+		p.SayIn(Doubt, "second   no second answer: %s", s.Reason)
 	default:
-		p.SayIn(term.Doubt, "second   another derivation gives %s: %s", term.Fit(s.Answer, 80), s.Reason)
+		p.SayIn(Doubt, "second   another derivation gives %s: %s", Fit(s.Answer, 80), s.Reason)
 	}
 }
 
@@ -318,11 +318,11 @@ func (p *Progress) judged(t *record.Trajectory) {
 }
 
 // judgementStyle returns the style of the last verdict.
-func judgementStyle(t *record.Trajectory) term.Style {
+func judgementStyle(t *record.Trajectory) Style {
 	if t.Sufficient() {
-		return term.Good
+		return Good
 	}
-	return term.Doubt
+	return Doubt
 }
 
 // judgement returns the last verdict with its reason.
@@ -332,7 +332,7 @@ func judgement(t *record.Trajectory) string {
 }
 
 func (p *Progress) routed(t *record.Trajectory) {
-	p.SayIn(term.Normal, "         route: %s", direction(t))
+	p.SayIn(Normal, "         route: %s", direction(t))
 	if t.Last().Route.Back > 0 {
 		p.Await("going back")
 	}
@@ -349,11 +349,11 @@ func direction(t *record.Trajectory) string {
 // Skipped reports which data files are skipped.
 func (p *Progress) Skipped(t record.Task) {
 	if said := files.InWords(t.Skipped); said != "" {
-		p.Say("skipped  %s; --include NAME takes it", term.Fit(said, 400))
+		p.Say("skipped  %s; --include NAME takes it", Fit(said, 400))
 	}
 }
 
 // Retrying reports a model call that will be retried.
 func (p *Progress) Retrying(r llm.Request, cause string) {
-	p.SayIn(term.Doubt, "retry    %s for %s: %s", r.Role, r.Subject, cause)
+	p.SayIn(Doubt, "retry    %s for %s: %s", r.Role, r.Subject, cause)
 }

@@ -1,4 +1,4 @@
-package progress
+package ui
 
 import (
 	"fmt"
@@ -9,13 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent"
-	"dsstar/cmd/dsstar/internal/term"
-	"dsstar/cmd/dsstar/internal/term/termtest"
 )
 
 // onTerminal lets a stage draw on a terminal, at each flush.
-func onTerminal(s *stage, columns, rows int) *termtest.Terminal {
-	m := &termtest.Terminal{Columns: columns, Rows: rows}
+func onTerminal(s *stage, columns, rows int) *Terminal {
+	m := &Terminal{Columns: columns, Rows: rows}
 	s.screen.W, s.screen.Size = m, func() (int, int) { return m.Columns, m.Rows }
 	return m
 }
@@ -48,13 +46,13 @@ func TestScreen(t *testing.T) {
 			t.Errorf("%v: no view:\n%s", size, seen)
 		}
 		s.Stop()
-		s.SayIn(term.Good, "verified the end")
+		s.SayIn(Good, "verified the end")
 		want := "$ dsstar nb\n"
 		for _, line := range history(script) {
-			want += strings.Join(term.Wrap(line, size[0]-1, 8), "\n") + "\n"
+			want += strings.Join(Wrap(line, size[0]-1, 8), "\n") + "\n"
 		}
 		got := m.String()
-		if size[0] < 3*term.Margin { // the terminal wraps lines
+		if size[0] < 3*Margin { // the terminal wraps lines
 			got, want = strings.Join(strings.Fields(got), ""), strings.Join(strings.Fields(want), "")
 		}
 		if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" {
@@ -74,7 +72,7 @@ func history(script func(*stage, func(string))) []string {
 		}
 	})
 	s.Stop()
-	s.SayIn(term.Good, "verified the end")
+	s.SayIn(Good, "verified the end")
 	return slices.Collect(strings.Lines(strings.ReplaceAll(b.String(), "\n", " \n")))
 }
 

@@ -1,11 +1,10 @@
-package progress
+package ui
 
 import (
 	"encoding/json"
 
 	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
 )
 
 // A message is one line of the progress for programs. Its fields are a contract: docs/results.md.
@@ -45,7 +44,7 @@ func (p *Progress) send(m message) {
 	if err != nil {
 		return // no field of a message can fail
 	}
-	p.screen.Tell(term.Line{Text: term.EscapeControls(string(b))})
+	p.screen.Tell(Line{Text: EscapeControls(string(b))})
 }
 
 // eventMessage returns the message of an event.

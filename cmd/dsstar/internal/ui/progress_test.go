@@ -1,4 +1,4 @@
-package progress
+package ui
 
 import (
 	"bytes"
@@ -15,7 +15,6 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/term"
 	"dsstar/notebook"
 )
 
@@ -40,7 +39,7 @@ func newStage(files ...string) *stage {
 	}
 	s.Progress = &Progress{live: true, now: func() time.Time { return s.clock }}
 	s.view.begun = s.clock
-	s.screen = &term.Screen{W: io.Discard, Live: true, View: s.picture,
+	s.screen = &Screen{W: io.Discard, Live: true, View: s.picture,
 		Size: func() (int, int) { return 60, 24 }}
 	return s
 }
@@ -255,7 +254,7 @@ func TestProgressPlain(t *testing.T) {
 		s.judge(record.Verdict{Sufficient: true, Inconclusive: true, Reason: "the data do not say"})
 		s.Stop()
 		s.Stop()
-		s.SayIn(term.Good, "verified %s\nand more\x1b[2J", "it is")
+		s.SayIn(Good, "verified %s\nand more\x1b[2J", "it is")
 		var labels []string
 		for line := range strings.Lines(stderr.String()) {
 			labels = append(labels, strings.TrimSpace(line[:min(len(line), 9)]))
