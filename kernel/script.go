@@ -72,13 +72,7 @@ func RunScript(ctx context.Context, o Options, path string,
 			x.Status, x.Reason = notebook.Raised, l.Death()
 		}
 	}
-	for _, stream := range []struct{ name, text string }{{"stdout", stdout.String()},
-		{"stderr", l.Stderr.String()}} {
-		if stream.text != "" {
-			x.Outputs = append(x.Outputs, notebook.Output{Type: notebook.Stream, Name: stream.name,
-				Text: stream.text})
-		}
-	}
+	x.Outputs = o.Outputs.streams(stdout.String(), l.Stderr.String())
 	x.Seconds = time.Since(began).Seconds()
 	return x, nil
 }
@@ -129,9 +123,22 @@ func (k *Kernel) RunScript(ctx context.Context, path string,
 	default:
 		x.Status, x.Reason = notebook.Raised, fmt.Sprintf("exit status %d", *state.Code)
 	}
-	x.Outputs = []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: state.Out},
-		{Type: notebook.Stream, Name: "stderr", Text: state.Stderr}}
+	x.Outputs = k.options.Outputs.streams(state.Out, state.Stderr)
 	return x, nil
+}
+
+// streams returns the outputs of a script, which show no secrets.
+func (o Outputs) streams(stdout, stderr string) (all []notebook.Output) {
+	for i, text := range []string{stdout, stderr} {
+		for _, secret := range o.Secrets {
+			text = strings.ReplaceAll(text, secret, "xxxxx")
+		}
+		if text != "" {
+			all = append(all, notebook.Output{Type: notebook.Stream,
+				Name: []string{"stdout", "stderr"}[i], Text: text})
+		}
+	}
+	return all
 }
 
 // startScript runs a script and prints how it ended and the ends of its output.

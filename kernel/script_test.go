@@ -19,7 +19,7 @@ func TestRunScript(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	o := Options{Spec: PythonSpec(pyenvtest.Python(t)), Dir: dir, Scratch: filepath.Join(dir, "files"),
-		Env: append(os.Environ(), "PYTHONHASHSEED=0")}
+		Env: append(os.Environ(), "PYTHONHASHSEED=0"), Outputs: Outputs{Secrets: []string{`pass"word`}}}
 	k, err := Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -35,6 +35,8 @@ func TestRunScript(t *testing.T) {
 			time.Minute, notebook.OK, "é agg False\n", ""},
 		"raises": {"print(1)\nraise KeyError('x')", time.Minute, notebook.Raised, "1\n",
 			"KeyError: 'x'\n"},
+		"hides": {"print('it is pass\"word')\nraise KeyError('of pass\"word')", time.Minute,
+			notebook.Raised, "it is xxxxx\n", "KeyError: 'of xxxxx'\n"},
 		"is cut":   {"print('x' * (3 << 20))\nprint('end')", time.Minute, notebook.OK, "x\nend\n", ""},
 		"too long": {"import time\ntime.sleep(60)", time.Millisecond, notebook.TimedOut, "", ""},
 	} {

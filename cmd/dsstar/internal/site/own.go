@@ -141,7 +141,8 @@ func (o *own) RunScript(ctx context.Context, dir string,
 // scriptOptions returns the options of what runs the script of a proof.
 func scriptOptions(h Host, s *configs.Settings, spec kernel.Spec, dir string) kernel.Options {
 	return kernel.Options{Spec: spec, Dir: dir, Scratch: filepath.Join(dir, "files"),
-		Env: h.KernelEnv(s), CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout}
+		Env: h.KernelEnv(s), CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout,
+		Outputs: kernel.Outputs{Secrets: h.SecretTexts()}}
 }
 
 // scriptIn runs the script of a proof in a new kernel, and closes that.

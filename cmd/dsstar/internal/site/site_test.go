@@ -1,12 +1,17 @@
 package site
 
 import (
+	"os"
 	"testing"
+	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/configs"
 	"dsstar/kernel"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 )
 
@@ -50,5 +55,23 @@ func TestGuestOff(t *testing.T) {
 	back, backErr := s.Rollback(t.Context(), nil)
 	if way := g.About().Way; err != nil || backErr != nil || way != notebook.NotAtAll || back.Way != way {
 		t.Errorf("%v %v, %q, %+v", err, backErr, way, back)
+	}
+}
+
+// TestScriptSecrets: what the script of a proof prints shows no password, either.
+func TestScriptSecrets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const address = "postgresql://ada:of-the-sea@db.example.org/sales"
+	o := &own{host: Host{Env: os.Environ(), Databases: []Database{{Address: address}}},
+		settings: &configs.Settings{}, spec: kernel.PythonSpec(pyenvtest.Python(t)),
+		box: sandbox.Box{Tier: sandbox.Off}}
+	code := "print('" + address + "', 'of-the-sea')"
+	if err := os.WriteFile(record.Folder(dir).Script(), []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x, err := o.RunScript(t.Context(), dir, time.Minute)
+	if err != nil || x.Stdout() != "xxxxx xxxxx\n" {
+		t.Errorf("%q %v", x.Stdout(), err)
 	}
 }
