@@ -169,7 +169,7 @@ func TestMCP(t *testing.T) {
 	if len(again.Answers) != 2 || !again.Answers[0].Same || !again.Answers[1].Same {
 		t.Errorf("rerun_notebook: %+v", again)
 	}
-	wantText(t, "describe_data", c.call(false, "describe_data", nil, nil), "# numbers.csv", "3 rows")
+	wantText(t, "describe_data", c.call(false, "describe_data", nil, nil), "numbers.csv", "3 rows")
 	c.call(false, "list_kernels", nil, &listing{})
 	wantText(t, "go_back", c.call(true, "go_back", map[string]any{"step": 9}, nil), "no step 9", "hint")
 	c.resources(name)
@@ -246,19 +246,15 @@ func TestMCPRefuses(t *testing.T) {
 		args map[string]any
 		says string
 	}{
-		{"ask", map[string]any{"question": " "}, "question: no question is given"},
-		{"ask", nil, "question is missing: the whole question"},
-		{"ask", map[string]any{"question": "?", "sandbox": "off"},
-			"there is no argument sandbox, only: data, guidelines, kernel, question"},
-		{"ask", map[string]any{"question": []string{"?"}}, "question must be a text: "},
-		{"describe_data", map[string]any{"data": 7}, "data must be a list of texts: paths of "},
-		{"list_runs", map[string]any{"words": []int{7}}, "words must be a list of texts: "},
-		{"go_back", map[string]any{"step": "one"}, "step must be a whole number: "},
-		{"rerun_notebook", map[string]any{"write": 1}, "write must be true or false: "},
+		{"ask", map[string]any{"question": " "}, "/properties/question"},
+		{"ask", nil, `missing properties: ["question"]`},
+		{"ask", map[string]any{"question": "?", "sandbox": "off"}, "sandbox"},
+		{"describe_data", map[string]any{"data": 7}, "/properties/data"},
+		{"list_runs", map[string]any{"words": []int{7}}, "/properties/words"},
+		{"go_back", map[string]any{"step": "one"}, "/properties/step"},
+		{"rerun_notebook", map[string]any{"write": 1}, "/properties/write"},
 	} {
-		if text := c.call(true, one.tool, one.args, nil); !strings.HasPrefix(text, one.says) {
-			t.Errorf("%s %v: %s", one.tool, one.args, text)
-		}
+		wantText(t, one.tool, c.call(true, one.tool, one.args, nil), one.says)
 	}
 }
 
@@ -279,8 +275,7 @@ func TestMCPTexts(t *testing.T) {
 	saveRun(t, filepath.Join(run, "notebook.ipynb"), "What"+obeyed+"?", "42"+obeyed)
 	c := newClient(t, &sdk.CommandTransport{Command: program})
 	for _, data := range []any{name, []string{name, "numbers.csv"}} {
-		text := c.call(false, "describe_data", map[string]any{"data": data}, nil)
-		wantText(t, "describe_data", text, "# nu")
+		wantText(t, "describe_data", c.call(false, "describe_data", map[string]any{"data": data}, nil), "nu")
 	}
 	wantText(t, "list_runs", c.call(false, "list_runs", nil, nil), "What")
 	c.resources("old")

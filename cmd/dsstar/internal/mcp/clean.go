@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -49,30 +48,28 @@ func clean(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// cleanText returns a text without what terminals obey. Of a JSON object the values are clean.
-func cleanText(text string) string {
-	if strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
-		return string(cleanJSON([]byte(text)))
-	}
-	return new(ui.Cleaner{Still: true}).Text(text)
-}
+// cleanText returns a text without what terminals obey.
+func cleanText(text string) string { return new(ui.Cleaner{Still: true}).Text(text) }
 
 // cleanJSON returns a JSON value with clean texts.
 func cleanJSON(data []byte) json.RawMessage {
 	in := json.NewDecoder(bytes.NewReader(data))
 	in.UseNumber()
 	var value any
-	var out bytes.Buffer
-	if in.Decode(&value) != nil || ui.JSON(&out, cleanValue(value)) != nil {
+	if err := in.Decode(&value); err != nil {
 		return json.RawMessage("null")
 	}
-	return out.Bytes()
+	out, err := json.Marshal(cleanValue(value))
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return out
 }
 
 func cleanValue(value any) any {
 	switch value := value.(type) {
 	case string:
-		return new(ui.Cleaner{Still: true}).Text(value)
+		return cleanText(value)
 	case []any:
 		for i := range value {
 			value[i] = cleanValue(value[i])
@@ -80,7 +77,7 @@ func cleanValue(value any) any {
 	case map[string]any:
 		named := map[string]any{}
 		for name, v := range value {
-			named[cleanValue(name).(string)] = cleanValue(v)
+			named[cleanText(name)] = cleanValue(v)
 		}
 		return named
 	}

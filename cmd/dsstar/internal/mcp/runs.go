@@ -21,43 +21,35 @@ type run struct {
 	Claimed  bool   `json:"claimed"` // another dsstar made it
 }
 
-// runsList is the command that lists runs, by absolute paths: a client may be elsewhere. A run to which
-// a link leads must be among what may be read.
-func (s *Server) runsList(words []string) command {
-	return command{args: append([]string{"runs", "--json", "--"}, words...),
-		change: func(printed []byte) ([]byte, error) {
-			var all []map[string]any
-			if err := json.Unmarshal(printed, &all); err != nil {
-				return nil, err
-			}
-			for _, r := range all {
-				for _, key := range []string{"run", "notebook"} {
-					if path, ok := r[key].(string); ok {
-						r[key] = absolute(path)
-					}
-				}
-			}
-			all = slices.DeleteFunc(all, func(r map[string]any) bool {
-				run, _ := r["run"].(string)
-				linked := filepath.Dir(disk.RealPath(run)) != disk.RealPath(filepath.Dir(run))
-				return linked && s.MayRead(run) != nil
-			})
-			return json.Marshal(map[string]any{"runs": all})
-		}}
+// runs is the list of runs that a command prints as an object, with absolute paths: a client may be
+// elsewhere. A run to which a link leads must be among what may be read.
+func (s *Server) runs(printed []byte) (json.RawMessage, error) {
+	var all []map[string]any
+	if err := json.Unmarshal(printed, &all); err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(r map[string]any) bool {
+		for _, key := range []string{"run", "notebook"} {
+			path, _ := r[key].(string)
+			r[key] = absolute(path)
+		}
+		run := r["run"].(string)
+		linked := filepath.Dir(disk.RealPath(run)) != disk.RealPath(filepath.Dir(run))
+		return linked && s.MayRead(run) != nil
+	})
+	return json.Marshal(map[string]any{"runs": all})
 }
 
 // listed are the runs of the server's folder, the newest first, and as JSON.
-func (s *Server) listed(ctx context.Context) ([]run, []byte, error) {
-	c := s.runsList(nil)
-	end, err := s.execute(ctx, c, func(message) {})
+func (s *Server) listed(ctx context.Context) (_ []run, text []byte, err error) {
+	var all struct{ Runs []run }
+	end, err := s.execute(ctx, []string{"runs", "--json"}, func(message) {})
 	if err == nil && end.code != exitDone {
 		err = errors.New(end.said)
 	}
-	if err != nil {
-		return nil, nil, err
+	if err == nil {
+		text, err = s.runs(end.printed)
 	}
-	var all struct{ Runs []run }
-	text, err := c.change(end.printed)
 	if err == nil {
 		err = json.Unmarshal(text, &all)
 	}
@@ -77,8 +69,9 @@ func (s *Server) folderOf(ctx context.Context, name string) (string, error) {
 			return r.Run, nil
 		}
 	}
-	if strings.TrimSpace(name) == "" {
-		return "", errors.New("there is no run yet that your dsstar made: ask makes one, and list_runs lists all")
+	if name == "" {
+		return "", errors.New("there is no run yet that your dsstar made: ask makes one, and list_runs " +
+			"lists all")
 	}
 	if err := s.MayRead(name); err != nil {
 		return "", fmt.Errorf("%w\nlist_runs lists the runs", err)
@@ -94,50 +87,48 @@ func absolute(path string) string {
 }
 
 const (
-	runsURI     = "dsstar://runs"
-	notebookURI = runsURI + "/{name}/notebook.ipynb"
-	scriptURI   = runsURI + "/{name}/solution.py"
-
+	runsURI      = "dsstar://runs"
+	jsonType     = "application/json"
 	notebookType = "application/x-ipynb+json"
 )
 
-// addResources adds the runs. Their traces are none of them: they hold every request, and with that
-// much of the data.
+// addResources adds the runs, and two files of each. Their traces are none of them: they hold every
+// request, and with that much of the data.
 func (s *Server) addResources() {
-	s.sdk.AddResource(&sdk.Resource{URI: runsURI, Name: "runs", MIMEType: "application/json",
-		Description: "The runs of this folder, the newest first."},
-		func(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			_, text, err := s.listed(ctx)
-			return contents(r.Params.URI, "application/json", text), err
-		})
-	s.addFiles(notebookURI, "notebook", notebookType, "The notebook of a run.",
-		func(r run) string { return r.Notebook })
-	s.addFiles(scriptURI, "script", "text/x-python", "The accepted cells of a run as plain Python.",
-		func(r run) string { return filepath.Join(r.Run, "solution.py") })
+	s.sdk.AddResource(&sdk.Resource{URI: runsURI, Name: "runs", MIMEType: jsonType,
+		Description: "The runs of this folder, the newest first."}, s.resource)
+	for _, file := range []struct{ name, uri, kind, text string }{
+		{"notebook", "notebook.ipynb", notebookType, "The notebook of a run."},
+		{"script", "solution.py", "text/x-python", "The accepted cells of a run as plain Python."},
+	} {
+		s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: runsURI + "/{name}/" + file.uri,
+			Name: file.name, MIMEType: file.kind, Description: file.text}, s.resource)
+	}
 }
 
-// addFiles adds a file of every run.
-func (s *Server) addFiles(template, name, kind, text string, path func(run) string) {
-	before, after, _ := strings.Cut(template, "{name}")
-	s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: template, Name: name, MIMEType: kind,
-		Description: text},
-		func(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
-			wanted := strings.TrimSuffix(strings.TrimPrefix(r.Params.URI, before), after)
-			all, _, err := s.listed(ctx)
-			if err != nil {
-				return nil, err
-			}
-			for _, listed := range all {
-				if filepath.Base(listed.Run) == wanted {
-					b, err := disk.ReadPlain(path(listed), disk.MaxDocument)
-					return contents(r.Params.URI, kind, b), err
-				}
-			}
-			return nil, sdk.ResourceNotFoundError(r.Params.URI)
-		})
-}
-
-func contents(uri, kind string, text []byte) *sdk.ReadResourceResult {
+// resource reads a resource.
+func (s *Server) resource(ctx context.Context,
+	r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+	uri, kind := r.Params.URI, jsonType
+	all, text, err := s.listed(ctx)
+	if err == nil && uri != runsURI {
+		text, kind, err = fileOf(all, uri)
+	}
 	return &sdk.ReadResourceResult{Cacheable: sdk.Cacheable{CacheScope: "private"},
-		Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: kind, Text: string(text)}}}
+		Contents: []*sdk.ResourceContents{{URI: uri, MIMEType: kind, Text: string(text)}}}, err
+}
+
+// fileOf reads the file of a listed run that an address names.
+func fileOf(all []run, uri string) (text []byte, kind string, err error) {
+	name, file, _ := strings.Cut(strings.TrimPrefix(uri, runsURI+"/"), "/")
+	i := slices.IndexFunc(all, func(r run) bool { return filepath.Base(r.Run) == name })
+	if i < 0 {
+		return nil, "", sdk.ResourceNotFoundError(uri)
+	}
+	path, kind := all[i].Notebook, notebookType
+	if file != "notebook.ipynb" {
+		path, kind = filepath.Join(all[i].Run, "solution.py"), "text/x-python"
+	}
+	text, err = disk.ReadPlain(path, disk.MaxDocument)
+	return text, kind, err
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -78,7 +79,7 @@ func (s *Server) ServeHTTP(l net.Listener, token string) error {
 		&sdk.StreamableHTTPOptions{PropagateRequestCancellation: true})
 	mux := http.NewServeMux()
 	mux.Handle(Path, http.NewCrossOriginProtection().Handler(bearer(token)(handler)))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout}
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(s.ctx, func() { _ = server.Close() })
 	defer stop()
 	err := server.Serve(l)

@@ -4,183 +4,215 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strconv"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-func (s *Server) addTools() {
-	add(s, answerTool("ask", "Ask about data", `Answers a question about data files or databases with a
-proved number, table, text or chart, and leaves a notebook that the user can review and re-run. Use
-it instead of writing analysis code yourself. It takes minutes; if the call is cut off, continue_run
-goes on without repeating anything.`), s.ask, answerInWords)
-	add(s, answerTool("follow_up", "Ask a follow-up question", `Asks another question in the session of
-a finished run, which has its data, variables and notebook. Faster than ask.`), s.followUp,
-		answerInWords)
-	add(s, answerTool("continue_run", "Continue a run", `Continues a run that was interrupted, timed out
-or spent its budget, whose notebook the user has edited, or whose answer depends on a reading that the
-user chooses. Nothing that the model has answered is
-asked again.`), s.continueRun, answerInWords)
-	add(s, answerTool("go_back", "Go back in a run", `Goes back to before a step of a run whose answer
-or approach is wrong: drops that step and all after it, and works on from there to a new answer. The
-notebook keeps what was dropped, folded.`), s.goBack, answerInWords)
-	add(s, readTool("describe_data", "Describe data", `Describes data files: tables with columns, types,
-ranges, missing values and keys; and documents. No model sees the data for this, as a rule.`), s.describe, descriptionsInWords)
-	add(s, readTool("list_kernels", "List kernels", `Lists the running Jupyter kernels and servers of
-this machine, and the kernelspecs.`), func(context.Context, struct{}) (command, error) {
-		return command{args: []string{"kernels", "--json"}}, nil
-	}, nil)
-	add(s, readTool("list_runs", "List runs", `Lists earlier questions with their answers, the newest
-first: whether each is verified, what it cost, its run folder and notebook. What is claimed is only
-said by the notebook, because another dsstar made it: continue_run checks it.`),
-		func(_ context.Context, in runsArgs) (command, error) { return s.runsList(in.Words), nil }, nil)
-	add(s, &sdk.Tool{Name: "rerun_notebook", Title: "Re-run a notebook",
-		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(bool), IdempotentHint: true,
-			OpenWorldHint: new(bool)},
-		Description: oneLine(`Runs any notebook from top to bottom in a fresh kernel in a sandbox, and
-says which of its outputs, and which answers of dsstar's, are still the same.`)},
-		s.rerun, nil)
+// A tool is a command of dsstar that prints JSON. A word of its command line with {name} stands there
+// once for each value of that argument, {@name} with a space before, so that an @ names no file; one
+// with {?name} if there is a value, and one with {!name} if there is none. Values come from outside:
+// they are parts of flags, or stand after --.
+type tool struct {
+	name, title, text, command string
+
+	arguments []argument
+	needs     string // the argument that must be given
+	hints     *sdk.ToolAnnotations
+	// makes an object of what is printed; nil: it is one
+	change func(*Server, []byte) (json.RawMessage, error)
 }
 
-// answerTool is a tool that answers a question.
-func answerTool(name, title, text string) *sdk.Tool {
-	return &sdk.Tool{Name: name, Title: title, Description: oneLine(text),
-		Annotations: &sdk.ToolAnnotations{DestructiveHint: new(bool)}}
-}
+// An argument is what a model is told of it, and the type of its JSON.
+type argument struct{ name, kind, text string }
 
-// readTool is a tool that changes nothing.
-func readTool(name, title, text string) *sdk.Tool {
-	return &sdk.Tool{Name: name, Title: title, Description: oneLine(text),
-		Annotations: &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)}}
+var (
+	answers = &sdk.ToolAnnotations{DestructiveHint: new(bool)}
+	reads   = &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)}
+	reruns  = &sdk.ToolAnnotations{DestructiveHint: new(bool), IdempotentHint: true,
+		OpenWorldHint: new(bool)}
+)
+
+var (
+	dataArgument = argument{"data", "array", `paths of folders or files, or patterns such as sales/*.csv;
+		default: all that this server may read`}
+	formArgument = argument{"guidelines", "string",
+		"the form of the answer, such as: a number with two decimals"}
+	runArgument = argument{"run", "string", "the name or folder of the run; default: the newest"}
+)
+
+var tools = []tool{
+	{name: "ask", title: "Ask about data", hints: answers, needs: "question",
+		command: "nb --progress=json --data={data} --yes{?kernel} --kernel={kernel} " +
+			"--guidelines={@guidelines} -- {@question}",
+		text: `Answers a question about data files or databases with a proved number, table, text or
+			chart, and leaves a notebook that the user can review and re-run. Use it instead of
+			writing analysis code yourself. It takes minutes; if the call is cut off, continue_run
+			goes on without repeating anything.`,
+		arguments: []argument{{"question", "string", `the whole question, in plain language, as for a
+			colleague who knows the files but not this conversation`}, dataArgument, formArgument,
+			{"kernel", "string", `ask about the variables of this running Jupyter kernel (a name of
+			list_kernels, or the path of its notebook), perhaps with data; only if the user asks for it`}}},
+	{name: "follow_up", title: "Ask a follow-up question", hints: answers, needs: "question",
+		command: "resume --progress=json --guidelines={@guidelines} --ask={@question} -- {run}",
+		text: `Asks another question in the session of a finished run, which has its data, variables
+			and notebook. Faster than ask.`,
+		arguments: []argument{runArgument, formArgument, {"question", "string",
+			"the next question; it may refer to the one before"}}},
+	{name: "continue_run", title: "Continue a run", hints: answers,
+		command: "resume --progress=json --choose={choose} -- {run}",
+		text: `Continues a run that was interrupted, timed out or spent its budget, whose notebook the
+			user has edited, or whose answer depends on a reading that the user chooses. Nothing that
+			the model has answered is asked again.`,
+		arguments: []argument{runArgument, {"choose", "string", `the option of an open reading that the
+			user means, as choose of that option has it; only if the user says so`}}},
+	{name: "go_back", title: "Go back in a run", hints: answers, needs: "step",
+		command: "resume --progress=json --drop={step} --note={note} -- {run}",
+		text: `Goes back to before a step of a run whose answer or approach is wrong: drops that step
+			and all after it, and works on from there to a new answer. The notebook keeps what was
+			dropped, folded.`,
+		arguments: []argument{runArgument, {"step", "integer", `the number of the first step to drop,
+			from 1, as the headings of the notebook have it`}, {"note", "string", `what to do
+			otherwise, in a sentence; without it the same step may be written again`}}},
+	{name: "describe_data", title: "Describe data", hints: reads,
+		command: "describe --quiet --question={question} -- {data}",
+		text: `Describes data files: tables with columns, types, ranges, missing values and keys; and
+			documents. No model sees the data for this, as a rule.`,
+		arguments: []argument{dataArgument, {"question", "string", `what will be asked, which chooses
+			files if there are very many`}}},
+	{name: "list_kernels", title: "List kernels", hints: reads, command: "kernels",
+		text: "Lists the running Jupyter kernels and servers of this machine, and the kernelspecs."},
+	{name: "list_runs", title: "List runs", hints: reads, change: (*Server).runs,
+		command: "runs -- {words}",
+		text: `Lists earlier questions with their answers, the newest first: whether each is verified,
+			what it cost, its run folder and notebook. What is claimed is only said by the notebook,
+			because another dsstar made it: continue_run checks it.`,
+		arguments: []argument{{"words", "array", `only runs whose question, answer or name has all these
+			words`}}},
+	{name: "rerun_notebook", title: "Re-run a notebook", hints: reruns,
+		command: "rerun --quiet --check{!write} --data={data} -- {notebook}",
+		text: `Runs any notebook from top to bottom in a fresh kernel in a sandbox, and says which of
+			its outputs, and which answers of dsstar's, are still the same.`,
+		arguments: []argument{{"notebook", "string", `the path of any notebook, or a run; default: the
+			newest run`}, {"data", "string", "another data folder than the notebook's"},
+			{"write", "boolean", "write NAME.rerun.ipynb beside it, instead of comparing outputs"}}},
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// add adds a tool, which runs the command that made returns.
-func add[In any](s *Server, tool *sdk.Tool, made func(context.Context, In) (command, error),
-	inWords func(json.RawMessage) string) {
-	schema := schemaOf[In](tool.Name)
-	tool.InputSchema, tool.OutputSchema = schema, &jsonschema.Schema{Type: "object"}
-	if !tool.Annotations.ReadOnlyHint && tool.Name != "rerun_notebook" {
-		tool.OutputSchema = s.Answer
-	}
-	s.sdk.AddTool(tool, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		s.calls.Add(1)
-		defer s.calls.Done()
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		defer context.AfterFunc(s.ctx, cancel)()
-		var in In
-		var c command
-		var result *sdk.CallToolResult
-		err := readArguments(r.Params.Arguments, schema, &in)
-		if err == nil {
-			c, err = made(ctx, in)
+func (s *Server) addTools() {
+	for _, t := range tools {
+		in, out := t.schema(), &jsonschema.Schema{Type: "object"}
+		if t.hints == answers {
+			out = s.Answer
 		}
-		if err == nil {
-			result, err = s.carryOut(ctx, r, c, inWords)
+		s.sdk.AddTool(&sdk.Tool{Name: t.name, Title: t.title, Description: oneLine(t.text),
+			Annotations: t.hints, InputSchema: in, OutputSchema: out},
+			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				return s.call(ctx, t, r), nil
+			})
+	}
+}
+
+// schema is that of the tool's arguments.
+func (t tool) schema() *jsonschema.Schema {
+	all := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{},
+		AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
+	for _, a := range t.arguments {
+		one := &jsonschema.Schema{Type: a.kind, Description: oneLine(a.text)}
+		if a.kind == "array" {
+			one.Items = &jsonschema.Schema{Type: "string"}
 		}
-		if err != nil {
-			result = &sdk.CallToolResult{}
-			result.SetError(err)
+		if a.name == t.needs {
+			all.Required, one.Pattern = []string{a.name}, `\S`
 		}
-		return result, nil
-	})
-}
-
-// toAnswer are the flags of commands that answer a question.
-var toAnswer = []string{"--json", "--progress=json"}
-
-func (s *Server) ask(_ context.Context, in askArgs) (command, error) {
-	c := command{args: append([]string{"nb"}, toAnswer...), input: in.Question}
-	if strings.TrimSpace(in.Question) == "" {
-		return c, errNoQuestion
+		all.Properties[a.name] = one
 	}
-	if in.Kernel != "" {
-		if !s.Kernels {
-			return c, errors.New("running kernels are not in the sandbox, and this server may not use " +
-				"them: the user can start it with dsstar mcp --allow-kernels")
-		}
-		c.args = append(c.args, "--yes", "--kernel="+in.Kernel)
-	} else if len(in.Data) == 0 {
-		in.Data = s.Data
+	return all
+}
+
+// read returns the values that a client gives for the arguments. Its errors are for a model, which
+// then calls again. A text where a list is wanted is a list of one: models write that, too.
+func (t tool) read(data json.RawMessage) (map[string][]string, error) {
+	given, values := map[string]any{}, map[string][]string{}
+	if len(data) > 0 && json.Unmarshal(data, &given) != nil {
+		return nil, errors.New("the arguments must be an object")
 	}
-	err := s.addData(&c, in.Data)
-	c.args = append(c.args, form(in.Guidelines)...)
-	return c, err
-}
-
-var errNoQuestion = errors.New("question: no question is given")
-
-// form is the flag for the form of an answer. A text that begins with @ does not name a file here.
-func form(guidelines string) []string {
-	if guidelines == "" {
-		return nil
-	}
-	return []string{"--guidelines= " + guidelines}
-}
-
-// resume is the command that works on in a run.
-func (s *Server) resume(ctx context.Context, run string, flags ...string) (command, error) {
-	folder, err := s.folderOf(ctx, run)
-	args := append(append([]string{"resume"}, toAnswer...), flags...)
-	return command{args: append(args, "--", folder)}, err
-}
-
-func (s *Server) followUp(ctx context.Context, in followUpArgs) (command, error) {
-	if strings.TrimSpace(in.Question) == "" {
-		return command{}, errNoQuestion
-	}
-	return s.resume(ctx, in.Run, append(form(in.Guidelines), "--ask= "+in.Question)...)
-}
-
-func (s *Server) continueRun(ctx context.Context, in continueArgs) (command, error) {
-	if in.Choose != "" {
-		return s.resume(ctx, in.Run, "--choose="+in.Choose)
-	}
-	return s.resume(ctx, in.Run)
-}
-
-func (s *Server) goBack(ctx context.Context, in goBackArgs) (command, error) {
-	return s.resume(ctx, in.Run, "--drop="+strconv.Itoa(in.Step), "--note="+in.Note)
-}
-
-func (s *Server) describe(_ context.Context, in describeArgs) (command, error) {
-	c := command{args: []string{"describe", "--json", "--quiet", "--question=" + in.Question}}
-	if len(in.Data) == 0 {
-		in.Data = s.Data
-	}
-	for _, one := range in.Data {
-		if err := s.MayRead(one); err != nil {
-			return c, err
+	maps.DeleteFunc(given, func(_ string, value any) bool { return value == nil })
+	for _, a := range t.arguments {
+		if text, ok := given[a.name].(string); ok && a.kind == "array" {
+			given[a.name] = []any{text}
 		}
 	}
-	c.args = append(append(c.args, "--"), in.Data...)
-	return c, nil
+	schema, err := t.schema().Resolve(nil)
+	if err == nil {
+		err = schema.Validate(given)
+	}
+	for name, value := range given {
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		for _, one := range list {
+			if text := fmt.Sprint(one); strings.TrimSpace(text) != "" && one != false {
+				values[name] = append(values[name], text)
+			}
+		}
+	}
+	return values, err
 }
 
-// addData adds data to a command, if they may be read.
-func (s *Server) addData(c *command, data []string) error {
-	for _, one := range data {
-		if err := s.MayRead(one); err != nil {
-			return err
+// line is the command line for these values.
+func (t tool) line(values map[string][]string) []string {
+	words := []string{}
+	for word := range strings.FieldsSeq(t.command) {
+		before, name, _ := strings.Cut(strings.TrimSuffix(word, "}"), "{")
+		given := values[strings.TrimLeft(name, "@?!")]
+		switch {
+		case name == "", name[0] == '?' && len(given) > 0, name[0] == '!' && len(given) == 0:
+			words = append(words, before)
+		case name[0] == '@':
+			before += " "
+			fallthrough
+		case name[0] != '?' && name[0] != '!':
+			for _, value := range given {
+				words = append(words, before+value)
+			}
 		}
-		c.args = append(c.args, "--data="+one)
+	}
+	return slices.Insert(words, 1, "--json")
+}
+
+// permit completes the values that name data, runs and kernels, and refuses what a client may not name.
+func (s *Server) permit(ctx context.Context, t tool, values map[string][]string) error {
+	for _, a := range t.arguments {
+		given := values[a.name]
+		switch a.name {
+		case "kernel":
+			if len(given) > 0 && !s.Kernels {
+				return errors.New("running kernels are not in the sandbox, and this server may not " +
+					"use them: the user can start it with dsstar mcp --allow-kernels")
+			}
+		case "data":
+			if len(given) == 0 && a.kind == "array" && len(values["kernel"]) == 0 {
+				values[a.name] = s.Data
+			}
+			for _, one := range given {
+				if err := s.MayRead(one); err != nil {
+					return err
+				}
+			}
+		case "run", "notebook":
+			folder, err := s.folderOf(ctx, strings.Join(given, ""))
+			if err != nil {
+				return err
+			}
+			values[a.name] = []string{folder}
+		}
 	}
 	return nil
-}
-
-func (s *Server) rerun(ctx context.Context, in rerunArgs) (command, error) {
-	path, err := s.folderOf(ctx, in.Notebook)
-	c := command{args: []string{"rerun", "--json", "--quiet"}}
-	if !in.Write {
-		c.args = append(c.args, "--check")
-	}
-	if in.Data != "" && err == nil {
-		err = s.addData(&c, []string{in.Data})
-	}
-	c.args = append(c.args, "--", path)
-	return c, err
 }

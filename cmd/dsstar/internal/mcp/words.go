@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/human"
 )
 
@@ -58,23 +57,4 @@ func answerInWords(out json.RawMessage) string {
 	calls := human.Plural(r.Usage.Calls, "model call")
 	return strings.Join(append(lines, fmt.Sprintf("Cost: %s%s, %.0f s", calls, cost, r.Seconds.Total),
 		"Run: "+r.RunDir, "Notebook: "+r.Notebook), "\n")
-}
-
-// descriptionsInWords are the descriptions of data files.
-func descriptionsInWords(out json.RawMessage) string {
-	var d struct {
-		Files []struct{ Name, Description, Error string }
-	}
-	if json.Unmarshal(out, &d) != nil {
-		return string(out)
-	}
-	var parts []string
-	for _, f := range d.Files {
-		text := f.Description
-		if f.Error != "" {
-			text = "not described: " + f.Error
-		}
-		parts = append(parts, "# "+ui.Printed(f.Name)+"\n"+strings.TrimSpace(text))
-	}
-	return strings.Join(parts, "\n\n")
 }
