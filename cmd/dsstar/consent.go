@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"dsstar/cmd/dsstar/internal/site"
@@ -53,21 +54,33 @@ var errDeclined = errors.New("declined; nothing was run")
 
 // ask asks a yes-or-no question; no is errDeclined.
 func (a *app) ask(ctx context.Context, question string) error {
+	answer, err := a.typed(ctx, question)
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	if err == nil && answer != "y" && answer != "yes" {
+		err = errDeclined
+	}
+	return err
+}
+
+// typed asks for a line on the terminal, which ends with a line break unless the input has ended. What
+// was typed before the question is no answer to it.
+func (a *app) typed(ctx context.Context, question string) (string, error) {
+	if f, ok := a.stdin.(*os.File); ok {
+		ui.DropInput(int(f.Fd()))
+	}
 	fmt.Fprint(a.stderr, question)
 	answered := make(chan string, 1)
 	go func() { // a read from a terminal cannot be cancelled; it ends with the program
-		// at the end of input, what was read is the answer
 		line, _ := bufio.NewReader(a.stdin).ReadString('\n')
-		answered <- strings.ToLower(strings.TrimSpace(line))
+		answered <- line
 	}()
+	line := ""
 	select {
-	case answer := <-answered:
-		if answer == "y" || answer == "yes" {
-			return nil
-		}
-		return errDeclined
+	case line = <-answered:
 	case <-ctx.Done():
-		fmt.Fprintln(a.stderr)
-		return ctx.Err()
 	}
+	if !strings.HasSuffix(line, "\n") { // Enter was not pressed
+		fmt.Fprintln(a.stderr)
+	}
+	return line, ctx.Err()
 }

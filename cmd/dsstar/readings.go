@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"slices"
@@ -28,8 +27,13 @@ func (a *app) chooseReading(j job) func(context.Context, record.Reading, string)
 			gives := ui.Fit(r.Gives(i, answer), 200)
 			fmt.Fprintf(a.stderr, "  %d  %s: %s\n", i+1, ui.Printable(o.Text), ui.Printable(gives))
 		}
-		return a.number(ctx, fmt.Sprintf("Which is meant? [1-%d, or Enter to leave it open] ",
-			len(r.Options)), len(r.Options))
+		line, err := a.typed(ctx, fmt.Sprintf("Which is meant? [1-%d, or Enter to leave it open] ",
+			len(r.Options)))
+		if n, numErr := strconv.Atoi(strings.TrimSpace(line)); err == nil && numErr == nil &&
+			n >= 1 && n <= len(r.Options) {
+			return n - 1, nil
+		}
+		return -1, err
 	}
 }
 
@@ -84,24 +88,4 @@ func chooseable(t *record.Trajectory) (all []namedOption) {
 		}
 	}
 	return all
-}
-
-// number asks for a number from 1 to most and returns it less one. Anything else is -1.
-func (a *app) number(ctx context.Context, question string, most int) (int, error) {
-	fmt.Fprint(a.stderr, question)
-	answered := make(chan string, 1)
-	go func() { // a read from a terminal cannot be cancelled; it ends with the program
-		line, _ := bufio.NewReader(a.stdin).ReadString('\n')
-		answered <- strings.TrimSpace(line)
-	}()
-	select {
-	case answer := <-answered:
-		if n, err := strconv.Atoi(answer); err == nil && n >= 1 && n <= most {
-			return n - 1, nil
-		}
-		return -1, nil
-	case <-ctx.Done():
-		fmt.Fprintln(a.stderr)
-		return -1, ctx.Err()
-	}
 }

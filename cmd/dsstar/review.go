@@ -45,8 +45,8 @@ type reviewer struct {
 
 const reviewPrompt = "         [a]ccept  [e]dit  [r]eject  accept a[l]l  [s]top  ? "
 
-// review shows a cell and asks until there is a decision. Enter, keys pressed before the
-// question and several keys at once decide nothing.
+// review shows a cell and asks until there is a decision. Enter alone decides nothing. At the end of
+// input the run stops.
 func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision, error) {
 	if v.all {
 		d := accept(p)
@@ -57,21 +57,16 @@ func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision
 	v.show(p, p.Failed)
 	asked := p
 	for {
-		key, err := v.key(ctx, reviewPrompt)
-		if err != nil || key == stopKey {
+		line, err := v.app.typed(ctx, reviewPrompt)
+		key := strings.ToLower(strings.TrimSpace(line))
+		if line == "" || key == "s" {
 			v.keep(p, asked)
-		}
-		if err != nil {
-			return agent.Decision{}, err
+			return agent.Decision{Choice: agent.Stop}, err
 		}
 		switch key {
-		case "a":
+		case "a", "l":
+			v.all = key == "l"
 			return accept(p), nil
-		case "l":
-			v.all = true
-			return accept(p), nil
-		case stopKey:
-			return agent.Decision{Choice: agent.Stop}, nil
 		case "e":
 			edited, err := v.edit(ctx, p)
 			if err != nil {
@@ -82,10 +77,9 @@ func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision
 				v.show(p, asked.Code)
 			}
 		case "r":
-			// the next key reports the end of input
-			reason, _ := v.line(ctx, "         reason (none: back to the question): ")
-			if ctx.Err() != nil {
-				return agent.Decision{}, ctx.Err()
+			reason, err := v.app.typed(ctx, "         reason (none: back to the question): ")
+			if err != nil {
+				return agent.Decision{}, err
 			}
 			if reason = strings.TrimSpace(ui.Clean(reason)); reason != "" {
 				return agent.Decision{Choice: agent.Reject, Reason: reason}, nil
@@ -101,7 +95,7 @@ func accept(p agent.Proposal) agent.Decision {
 }
 
 func reviewHelp(p agent.Proposal) string {
-	rejected := "it does not run: the step is dropped, and the planner reads your reason"
+	rejected := "it does not run: the step is dropped, and the solver reads your reason"
 	if p.Step == 0 {
 		rejected = "it does not run: another one is written by your reason"
 	}

@@ -2,14 +2,23 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"os"
+	"os/exec"
+	"regexp"
 	"strings"
+	"syscall"
+	"time"
 	"unicode/utf8"
+
+	tty "golang.org/x/term"
 
 	"dsstar/agent"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 // edit lets the user edit a step and its cell. If that fails or changes nothing, it says so and
@@ -20,26 +29,18 @@ func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, 
 		v.tell("         no editor is found: export EDITOR=COMMAND")
 		return p, nil
 	}
-	draft := draftOf(p)
-	path, err := writeDraft(draftName(p), draft)
+	path, err := writeDraft(p)
 	if err != nil {
 		v.tell("         cannot create a draft: " + ui.Clean(err.Error()))
 		return p, nil
 	}
 	text, err := v.app.edited(ctx, editor, path)
-	if err != nil {
-		v.tell("         " + ui.Clean(err.Error()) + "; the cell is as it was")
-		// An editor that failed may have saved the text.
-		if saved, readErr := disk.ReadFile(path, disk.MaxDocument); readErr == nil &&
-			tidy(string(saved)) != tidy(draft) {
-			v.tell("         your text: " + ui.Clean(path))
-			return p, ctx.Err()
-		}
-	}
-	_ = os.Remove(path) // best effort: it is a temporary file
-	if err != nil {
+	if err != nil { // an editor that failed may have saved the text
+		v.tell(fmt.Sprintf("         %s; the cell is as it was\n         your text: %s",
+			ui.Clean(err.Error()), ui.Clean(path)))
 		return p, ctx.Err()
 	}
+	_ = os.Remove(path) // best effort: it is a temporary file
 	edited := fromDraft(text, p)
 	switch {
 	case !utf8.ValidString(text):
@@ -60,34 +61,9 @@ func (v *reviewer) keep(p, asked agent.Proposal) {
 	if p == asked {
 		return
 	}
-	if path, err := writeDraft(draftName(p), draftOf(p)); err == nil {
+	if path, err := writeDraft(p); err == nil {
 		v.tell("         your text: " + ui.Clean(path))
 	}
-}
-
-func draftName(p agent.Proposal) string {
-	if p.Step == 0 {
-		return "dsstar-answer-*.py"
-	}
-	return fmt.Sprintf("dsstar-step-%d-*.py", p.Step)
-}
-
-// cellMark begins a cell in a script in the percent format.
-const cellMark = "# %%"
-
-// draftOf returns a script of two cells: the step, as comments, and its cell.
-func draftOf(p agent.Proposal) string {
-	const columns = 90
-	var b strings.Builder
-	line := cellMark + " " + name(p) + ":"
-	for word := range strings.FieldsSeq(p.Text) {
-		if len(line)+1+len(word) > columns && word != "%%" { // it would begin a cell
-			b.WriteString(line + "\n")
-			line = "#"
-		}
-		line += " " + word
-	}
-	return b.String() + line + "\n" + cellMark + "\n" + p.Code + "\n"
 }
 
 // name says what a proposal is for.
@@ -98,36 +74,98 @@ func name(p agent.Proposal) string {
 	return fmt.Sprintf("Step %d", p.Step)
 }
 
-// fromDraft returns p with the changes of an edited draft. An unchanged step or cell stays
-// identical. The step is the text above the second mark or, without that, the first line.
-func fromDraft(text string, p agent.Proposal) agent.Proposal {
-	head, code := splitDraft(text)
-	if _, before := splitDraft(tidy(draftOf(p))); tidy(code) != tidy(before) {
-		p.Code = tidy(code)
+// writeDraft writes a proposal to a temporary file for an editor.
+func writeDraft(p agent.Proposal) (path string, err error) {
+	f, err := os.CreateTemp("", "dsstar-review-*.py")
+	if err != nil {
+		return "", err
 	}
-	if words := oneSpace(strings.TrimPrefix(head, name(p)+":")); p.Step > 0 && words != "" &&
-		words != oneSpace(p.Text) {
-		p.Text = words
+	_, err = f.WriteString(draftOf(p))
+	return f.Name(), errors.Join(err, f.Close())
+}
+
+// cellMark begins a cell in a script in the percent format.
+const cellMark = "# %% "
+
+// draftOf returns a script of one cell, whose title is the step.
+func draftOf(p agent.Proposal) string {
+	return cellMark + name(p) + ": " + oneSpace(p.Text) + "\n" + p.Code + "\n"
+}
+
+// fromDraft returns p with the changes of an edited draft. An unchanged step or cell stays identical,
+// and a step whose line is gone stays.
+func fromDraft(text string, p agent.Proposal) agent.Proposal {
+	code := tidy(text)
+	if title, rest, _ := strings.Cut(code, "\n"); strings.HasPrefix(title, cellMark) {
+		code = tidy(rest)
+		step := oneSpace(strings.TrimPrefix(title, cellMark))
+		step = strings.TrimSpace(strings.TrimPrefix(step, name(p)+":"))
+		if p.Step > 0 && step != "" && step != oneSpace(p.Text) {
+			p.Text = step
+		}
+	}
+	if code != tidy(p.Code+"\n") {
+		p.Code = code
 	}
 	return p
 }
 
-// splitDraft splits a draft into the step, without comment marks, and the cell. The step may be
-// missing.
-func splitDraft(text string) (head, code string) {
-	line, rest, _ := strings.Cut(text, "\n")
-	if !strings.HasPrefix(line, cellMark+" ") {
-		return "", text
-	}
-	head, code = strings.TrimSpace(strings.TrimPrefix(line, cellMark)), rest
-	words := head
-	for strings.HasPrefix(rest, "#") {
-		if line, rest, _ = strings.Cut(rest, "\n"); strings.TrimSpace(line) == cellMark {
-			return words, rest
-		}
-		words += " " + strings.TrimPrefix(line, "#")
-	}
-	return head, code
+func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+var lineEnd = regexp.MustCompile("\r+\n")
+
+// tidy removes white space that editors add; it changes nothing of a text that it has tidied.
+func tidy(text string) string {
+	text = strings.TrimLeft(lineEnd.ReplaceAllString(text, "\n"), "\ufeff")
+	return strings.TrimRight(text, " \t\n")
 }
 
-func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
+// editors are tried in this order if the user has named none.
+var editors = []string{"sensible-editor", "editor", "nano", "vim", "vi"}
+
+// someEditor returns the user's editor as a shell command, or an installed one, or "".
+func (a *app) someEditor() string {
+	for _, env := range []string{"VISUAL", "EDITOR"} {
+		if editor := strings.TrimSpace(a.host.Getenv(env)); editor != "" {
+			return editor
+		}
+	}
+	for _, editor := range editors {
+		if path, err := exec.LookPath(editor); err == nil {
+			return human.Shell(path)
+		}
+	}
+	return ""
+}
+
+// edited runs the editor on a file, on the user's terminal, and returns the edited text. The
+// editor may have arguments, as in code --wait. Ctrl-C goes to the editor. The terminal's mode
+// is restored.
+func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path)
+	if whole, err := exec.LookPath(editor); err == nil { // a path with spaces
+		cmd = exec.CommandContext(ctx, whole, path)
+	}
+	cmd.Env = a.host.Env
+	// stdout may be a file, so stderr is the terminal.
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, ui.Unwrapped(a.stderr), ui.Unwrapped(a.stderr)
+	// SIGTERM first, on which most editors save the text.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	if f, ok := a.stdin.(*os.File); ok {
+		if was, err := tty.GetState(int(f.Fd())); err == nil {
+			defer tty.Restore(int(f.Fd()), was)
+		}
+	}
+	a.editors.Store(math.MaxInt64)
+	// A Ctrl-C that ended the editor may arrive here only afterwards.
+	defer func() { a.editors.Store(time.Now().Add(time.Second).UnixNano()) }()
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("the editor %s: %w", editor, err)
+	}
+	text, err := disk.ReadFile(path, disk.MaxDocument)
+	if err != nil {
+		return "", fmt.Errorf("read the edited text: %w", err)
+	}
+	return string(text), nil
+}

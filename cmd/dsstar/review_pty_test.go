@@ -52,7 +52,7 @@ func (s *reviewed) until(text string) string {
 	return new[:end]
 }
 
-// answers waits for a question about a cell that has these texts, and types keys.
+// answers waits for a question about a cell that has these texts, and types keys and Enter.
 func (s *reviewed) answers(keys string, texts ...string) {
 	s.t.Helper()
 	asked := s.until("[s]top  ? ")
@@ -61,7 +61,7 @@ func (s *reviewed) answers(keys string, texts ...string) {
 			s.t.Errorf("the question does not have %q:\n%s", text, asked)
 		}
 	}
-	s.types(keys)
+	s.types(keys + "\r")
 }
 
 func (s *reviewed) types(keys string) {
@@ -115,7 +115,7 @@ func TestReviewEdit(t *testing.T) {
 		t.Errorf("answer %q, %+v", tr.Answer(), r)
 	}
 	draft, err := os.ReadFile(seen)
-	want := "# %% Step 1: Load the numbers and add them up.\n# %%\nnumbers = [int(line) for line in open('data/numbers.csv').read().split()[1:]]\n" +
+	want := "# %% Step 1: Load the numbers and add them up.\nnumbers = [int(line) for line in open('data/numbers.csv').read().split()[1:]]\n" +
 		"total = sum(numbers)\nprint(total)\n"
 	if err != nil || string(draft) != want {
 		t.Errorf("the draft: %v\n%s", err, draft)
@@ -166,13 +166,13 @@ func TestReviewKeys(t *testing.T) {
 	m["cell"][0].Delay = 3 * time.Second
 	s := atReview(t, m, []string{editor(t, "sed -i 's/sum(/max(/' \"$1\""), "TMPDIR=" + t.TempDir()})
 	s.until("asking the solver")
-	s.types("a")
+	s.types("a\r")
 	s.until("\x1b[Ja") // the terminal's echo, below a picture
-	for _, keys := range []string{"\r", "al", "\x1b[A", "ä", "x", "?", "accept\r"} {
+	for _, keys := range []string{"", "al", "\x1b[A", "ä", "x", "?", "accept"} {
 		s.answers(keys)
 		s.until("a  the cell runs as it stands here")
 	}
-	for _, reason := range []string{"\n", "the first is a year\n"} {
+	for _, reason := range []string{"\r", "the first is a year\r"} {
 		s.answers("r")
 		s.until("reason (none: back to the question): ")
 		s.types(reason)
