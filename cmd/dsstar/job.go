@@ -172,6 +172,11 @@ func exists(path string) bool {
 	return err == nil
 }
 
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // checkWritable rejects a place for the run that cannot be written to.
 func (j *job) checkWritable() error {
 	run := cmp.Or(j.out, j.base())

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,11 +34,11 @@ func (a *app) models(j *job) (err error) {
 
 // replayed returns the model of a trace.
 func replayed(trace string) (llm.Model, error) {
-	exchanges, err := readTrace(trace)
-	if err != nil {
-		return nil, err
+	exchanges, err := readTrace(disk.RealPath(trace))
+	if err == nil && len(exchanges) == 0 {
+		err = usage.New("the trace "+trace+" has no exchange", usage.Again("--model", "replay:RUN/trace.jsonl"))
 	}
-	return llm.Replay(exchanges, false), nil
+	return llm.Replay(exchanges, false), err
 }
 
 // model returns the main model, with the models of single roles.
@@ -133,25 +132,6 @@ func (a *app) modelLine(s *configs.Settings) string {
 		line += ", key from " + e.KeyEnv
 	}
 	return line
-}
-
-// readTrace reads a trace to replay.
-func readTrace(path string) ([]llm.Exchange, error) {
-	f, err := disk.Open(path, disk.MaxDocument)
-	if err != nil {
-		return nil, usage.New(fmt.Sprintf("the trace: %v", err),
-			usage.Again("--model", "replay:RUN/trace.jsonl"))
-	}
-	defer f.Close()
-	exchanges, err := llm.ReadTrace(f)
-	if err == nil && len(exchanges) == 0 {
-		err = errors.New("it has no exchange")
-	}
-	if err != nil {
-		return nil, usage.New(fmt.Sprintf("the trace %s: %v", path, err),
-			usage.Shell("head -c 300 %s", path))
-	}
-	return exchanges, nil
 }
 
 func (a *app) noModel(s *configs.Settings) error {

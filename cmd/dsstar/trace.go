@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -68,61 +68,68 @@ func (a *app) traceCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		all := spending{traceSpent: newTraceSpent("")}
+		var all []llm.Exchange
+		var traces []spending
 		for _, arg := range args {
-			if err := cmd.Context().Err(); err != nil {
+			path := disk.RealPath(arg)
+			if isFolder(path) {
+				path = record.Folder(path).Trace()
+			}
+			exchanges, err := readTrace(path)
+			if err = cmp.Or(cmd.Context().Err(), err); err != nil {
 				return err
 			}
-			one, err := traceSpending(arg, a.key())
-			if err != nil {
-				return err
-			}
-			all.join(one)
+			one := spentOn(exchanges)
+			one.Trace = path
+			one.Derivations, one.Claimed = derivationsBeside(path, a.key())
+			all, traces = append(all, exchanges...), append(traces, one)
+		}
+		total := spentOn(all)
+		total.Questions = nil // of different conversations
+		for _, one := range traces {
+			total.Derivations = total.Derivations.Plus(one.Derivations)
+			total.Claimed = total.Claimed || one.Claimed
 		}
 		if asJSON {
-			return ui.JSON(a.stdout, all)
+			return ui.JSON(a.stdout, struct {
+				Traces []spending `json:"traces"`
+				spending
+			}{traces, total})
 		}
-		return all.print(a.stdout)
+		var b strings.Builder
+		for _, one := range traces {
+			one.print(&b, ui.Printable(one.Trace))
+		}
+		if n := len(traces); n > 1 {
+			total.print(&b, fmt.Sprintf("all %d traces", n))
+		}
+		_, err = io.WriteString(a.stdout, strings.TrimPrefix(b.String(), "\n"))
+		return err
 	}
 	return cmd
 }
 
-var traceHints = []usage.Hint{
-	usage.Shell("dsstar trace RUN/trace.jsonl"),
-	usage.Shell("dsstar runs"),
-}
-
-// traceSpending returns the spending of the trace that an argument names.
-func traceSpending(arg string, key record.Key) (traceSpent, error) {
-	path := disk.RealPath(arg)
-	if info, err := os.Stat(arg); err == nil && info.IsDir() {
-		path = record.Folder(arg).Trace()
-	}
+// readTrace reads a trace. What is JSON, but has exchanges without a role, is none.
+func readTrace(path string) ([]llm.Exchange, error) {
 	f, err := disk.OpenPlain(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
-		return traceSpent{}, usage.New("there is no trace "+path, traceHints...)
+		return nil, usage.New("there is no trace "+path, usage.Shell("ls dsstar-runs/*/trace.jsonl"),
+			usage.Shell("dsstar runs"))
 	}
 	if err != nil {
-		return traceSpent{}, usage.New(fmt.Sprintf("open the trace: %v", err),
-			usage.Shell("ls -l %s", path))
+		return nil, usage.New(fmt.Sprintf("open the trace: %v", err), usage.Shell("ls -l %s", path))
 	}
 	defer f.Close()
 	exchanges, err := llm.ReadTrace(f)
 	if i := slices.IndexFunc(exchanges,
 		func(e llm.Exchange) bool { return e.Role == "" }); err == nil && i >= 0 {
-		err = fmt.Errorf("its exchange %d has no role", i+1) // it is JSON, but not a trace
+		err = fmt.Errorf("its exchange %d has no role", i+1)
 	}
 	if err != nil {
-		return traceSpent{}, usage.New(fmt.Sprintf("the trace %s: %v", path, err),
+		return nil, usage.New(fmt.Sprintf("the trace %s: %v", path, err),
 			usage.Shell("head -c 300 %s", path))
 	}
-	sum := newTraceSpent(path)
-	for _, e := range exchanges {
-		sum.add(e.Role, spentOn(e))
-		sum.ask(max(1, e.Question), spentOn(e))
-	}
-	sum.Derivations, sum.Claimed = derivationsBeside(path, key)
-	return sum, nil
+	return exchanges, nil
 }
 
 // derivationsBeside returns the derivations of the run whose trace this is; nil if its notebook is
@@ -139,171 +146,86 @@ func derivationsBeside(trace string, key record.Key) (c record.Counts, claimed b
 	return t.Derivations(), !key.Holds(t.Seal)
 }
 
-// A spending is the object that trace --json prints. Its fields are a contract:
+// A spending is what the exchanges of a trace, or of all, have used. Its fields in JSON are a contract:
 // see the help.
 type spending struct {
-	Traces []traceSpent `json:"traces"`
-	traceSpent
-}
-
-// A traceSpent is the spending of a trace, or of all.
-type traceSpent struct {
-	Trace string      `json:"trace,omitempty"`
-	Roles []roleSpent `json:"roles"` // in the order in which they first appear
-	Total spent       `json:"total"`
-
-	Questions []questionSpent `json:"questions,omitempty"` // the same for those of one trace
-
+	Trace       string        `json:"trace,omitempty"`
+	Roles       []spent       `json:"roles"` // in the order in which they first appear
+	Questions   []spent       `json:"questions,omitempty"`
+	Total       spent         `json:"total"`
 	Derivations record.Counts `json:"derivations"`
 	Claimed     bool          `json:"claimed"`
 }
 
-type roleSpent struct {
-	Role string `json:"role"`
-	spent
-}
-
-type questionSpent struct {
-	Question int `json:"question"` // from 1
-	spent
-}
-
+// A spent is a row of a spending: of a role, of a question, or the sum of all.
 type spent struct {
+	Role         string   `json:"role,omitempty"`
+	Question     int      `json:"question,omitempty"` // from 1
 	Calls        int      `json:"calls"`
 	AskedAgain   int      `json:"asked_again"`
 	Failed       int      `json:"failed"`
 	InputTokens  int      `json:"input_tokens"`
 	CachedTokens int      `json:"cached_tokens"`
 	OutputTokens int      `json:"output_tokens"`
-	CostUSD      *float64 `json:"cost_usd"`
+	CostUSD      *float64 `json:"cost_usd"` // nil: that of one exchange is not known
 	Estimated    bool     `json:"estimated"`
 	Seconds      float64  `json:"seconds"`
 }
 
-func newSpent() spent { return spent{CostUSD: new(float64)} }
-
-// add adds another spending. A value that is unknown in one is unknown in the sum.
-func (s *spent) add(o spent) {
-	s.Calls += o.Calls
-	s.AskedAgain += o.AskedAgain
-	s.Failed += o.Failed
-	s.InputTokens += o.InputTokens
-	s.CachedTokens += o.CachedTokens
-	s.OutputTokens += o.OutputTokens
-	s.Estimated = s.Estimated || o.Estimated
-	s.Seconds = math.Round((s.Seconds+o.Seconds)*1e6) / 1e6
-	if s.CostUSD != nil && o.CostUSD != nil {
-		s.CostUSD = new(math.Round((*s.CostUSD+*o.CostUSD)*1e9) / 1e9)
-	} else {
-		s.CostUSD = nil
+// spentOn returns what exchanges have used.
+func spentOn(exchanges []llm.Exchange) spending {
+	all := spending{Roles: []spent{}, Total: spent{CostUSD: new(float64)}}
+	for _, e := range exchanges {
+		all.Total.add(e)
+		row(&all.Roles, spent{Role: e.Role}).add(e)
+		row(&all.Questions, spent{Question: max(1, e.Question)}).add(e)
 	}
+	return all
 }
 
-func newTraceSpent(path string) traceSpent {
-	return traceSpent{Trace: path, Roles: []roleSpent{}, Total: newSpent()}
-}
-
-// add adds what a role has spent to its sum and to that of all.
-func (s *traceSpent) add(role string, o spent) {
-	i := slices.IndexFunc(s.Roles, func(r roleSpent) bool { return r.Role == role })
+// row returns the row of a role or question, which may be a new one.
+func row(rows *[]spent, of spent) *spent {
+	i := slices.IndexFunc(*rows, func(s spent) bool { return s.Role == of.Role && s.Question == of.Question })
 	if i < 0 {
-		i, s.Roles = len(s.Roles), append(s.Roles, roleSpent{role, newSpent()})
+		of.CostUSD = new(float64)
+		i, *rows = len(*rows), append(*rows, of)
 	}
-	s.Roles[i].add(o)
-	s.Total.add(o)
+	return &(*rows)[i]
 }
 
-// ask adds what was spent on a question to its sum.
-func (s *traceSpent) ask(question int, o spent) {
-	i := slices.IndexFunc(s.Questions, func(q questionSpent) bool { return q.Question == question })
-	if i < 0 {
-		i, s.Questions = len(s.Questions), append(s.Questions, questionSpent{question, newSpent()})
-	}
-	s.Questions[i].add(o)
-}
-
-// spentOn returns the usage of one exchange.
-func spentOn(e llm.Exchange) spent {
-	s := spent{
-		InputTokens: e.Usage.InputTokens, CachedTokens: e.Usage.CachedTokens,
-		OutputTokens: e.Usage.OutputTokens, CostUSD: e.Cost,
-		Estimated: e.Usage.Estimated, Seconds: e.Seconds,
-	}
+// add adds what an exchange has used.
+func (s *spent) add(e llm.Exchange) {
 	switch {
+	case e.Error == "" && strings.HasSuffix(e.Subject, ", asked again"): // as the agent labels it
+		s.AskedAgain++
+		fallthrough
 	case e.Error == "":
-		s.Calls = 1
+		s.Calls++
 	case !e.Stopped:
-		s.Failed = 1
+		s.Failed++
 	}
-	if s.CostUSD == nil && e.Error != "" {
-		s.CostUSD = new(float64)
-	}
-	if strings.HasSuffix(e.Subject, ", asked again") { // as the agent labels it
-		s.AskedAgain = s.Calls
-	}
-	return s
-}
-
-// join adds the spending of a trace.
-func (all *spending) join(one traceSpent) {
-	all.Traces = append(all.Traces, one)
-	for _, r := range one.Roles {
-		all.add(r.Role, r.spent)
-	}
-	if one.Derivations != nil {
-		if all.Derivations == nil {
-			all.Derivations = record.Counts{}
-		}
-		for name, n := range one.Derivations {
-			all.Derivations[name] += n
-		}
-		all.Claimed = all.Claimed || one.Claimed
+	s.InputTokens += e.Usage.InputTokens
+	s.CachedTokens += e.Usage.CachedTokens
+	s.OutputTokens += e.Usage.OutputTokens
+	s.Estimated = s.Estimated || e.Usage.Estimated
+	s.Seconds = math.Round((s.Seconds+e.Seconds)*1e6) / 1e6
+	switch {
+	case e.Cost == nil && e.Error == "":
+		s.CostUSD = nil
+	case e.Cost != nil && s.CostUSD != nil:
+		s.CostUSD = new(math.Round((*s.CostUSD+*e.Cost)*1e9) / 1e9)
 	}
 }
 
-// print prints a table for each trace and, if there are several, one for all.
-func (all *spending) print(out io.Writer) error {
-	var b strings.Builder
-	for _, one := range all.Traces {
-		one.print(&b, ui.Printable(one.Trace))
-	}
-	if n := len(all.Traces); n > 1 {
-		all.traceSpent.print(&b, fmt.Sprintf("all %d traces", n))
-	}
-	if _, err := io.WriteString(out, strings.TrimPrefix(b.String(), "\n")); err != nil {
-		return fmt.Errorf("write the tables: %w", err)
-	}
-	return nil
-}
-
-// table prints a row for each of several sums.
-func table(b *strings.Builder, of string, all []roleSpent) {
-	const row = "%-10s %5s %5s %6s %8s %7s %7s %7s %7s\n"
-	fmt.Fprintf(b, row, of, "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "OUTPUT", "COST", "SECONDS")
-	for _, r := range all {
-		about, cost := "", "-"
-		if r.Estimated {
-			about = "~"
-		}
-		if r.CostUSD != nil {
-			cost = human.Dollars(*r.CostUSD)
-		}
-		fmt.Fprintf(b, row, ui.Printable(r.Role), strconv.Itoa(r.Calls), strconv.Itoa(r.AskedAgain),
-			strconv.Itoa(r.Failed),
-			about+strconv.Itoa(r.InputTokens), strconv.Itoa(r.CachedTokens),
-			about+strconv.Itoa(r.OutputTokens), cost, fmt.Sprintf("%.1f", r.Seconds))
-	}
-}
-
-func (s traceSpent) print(b *strings.Builder, title string) {
+// print writes the tables of a spending, and how often what was derived beside the cells changed
+// anything.
+func (s spending) print(b *strings.Builder, title string) {
 	fmt.Fprintf(b, "\n%s\n", title)
-	table(b, "ROLE", append(slices.Clip(s.Roles), roleSpent{"total", s.Total}))
+	total := s.Total
+	total.Role = "total"
+	table(b, "ROLE", append(slices.Clip(s.Roles), total))
 	if len(s.Questions) > 1 {
-		var all []roleSpent
-		for _, q := range s.Questions {
-			all = append(all, roleSpent{strconv.Itoa(q.Question), q.spent})
-		}
-		table(b, "QUESTION", all)
+		table(b, "QUESTION", s.Questions)
 	}
 	says := ""
 	if s.Claimed {
@@ -313,5 +235,23 @@ func (s traceSpent) print(b *strings.Builder, title string) {
 		fmt.Fprintf(b, "readings %d, changed %d%s\n", n["readings"], n["changed"], says)
 		fmt.Fprintf(b, "second derivations %d, agreed %d, corrected %d%s\n",
 			n["second_derivations"], n["agreed"], n["corrected"], says)
+	}
+}
+
+// table writes a row for each of some sums, below their heading; of is that of their names.
+func table(b *strings.Builder, of string, rows []spent) {
+	const form = "%-10s %5v %5v %6v %8v %7v %7v %7v %7v\n"
+	fmt.Fprintf(b, form, of, "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "OUTPUT", "COST", "SECONDS")
+	for _, s := range rows {
+		about, cost := "", "-"
+		if s.Estimated {
+			about = "~"
+		}
+		if s.CostUSD != nil {
+			cost = human.Dollars(*s.CostUSD)
+		}
+		name := cmp.Or(ui.Printable(s.Role), strconv.Itoa(s.Question))
+		fmt.Fprintf(b, form, name, s.Calls, s.AskedAgain, s.Failed, fmt.Sprint(about, s.InputTokens), s.CachedTokens,
+			fmt.Sprint(about, s.OutputTokens), cost, fmt.Sprintf("%.1f", s.Seconds))
 	}
 }
