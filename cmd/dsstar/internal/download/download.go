@@ -3,14 +3,15 @@
 package download
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -24,7 +25,7 @@ import (
 	"dsstar/notebook/human"
 )
 
-// unused is how long a file is entry that nobody has asked for.
+// unused is how long a file stays that nobody asks for.
 const unused = 30 * 24 * time.Hour
 
 // Options are the bounds of a download.
@@ -67,12 +68,9 @@ type entry struct {
 // ctx.Err().
 func Get(ctx context.Context, u *url.URL, o Options) (f File, err error) {
 	f.From = Public(u)
-	dir := filepath.Join(o.Folder, digest(u))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return f, err
-	}
+	dir := filepath.Join(o.Folder, fmt.Sprintf("%x", sha256.Sum256([]byte(u.String())))[:16])
 	now := time.Now()
-	if err := os.Chtimes(dir, now, now); err != nil {
+	if err := cmp.Or(os.MkdirAll(dir, 0o700), os.Chtimes(dir, now, now)); err != nil {
 		return f, err
 	}
 	sweep(o.Folder, now.Add(-unused))
@@ -95,11 +93,6 @@ func Get(ctx context.Context, u *url.URL, o Options) (f File, err error) {
 // Public is an address without what may be secret.
 func Public(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-}
-
-func digest(u *url.URL) string {
-	sum := sha256.Sum256([]byte(u.String()))
-	return hex.EncodeToString(sum[:8])
 }
 
 // fetch asks for a file. dir may hold an earlier version of it.
@@ -149,10 +142,10 @@ func nameOf(response *http.Response, asked *url.URL) string {
 // read returns what dir has; the zero value: nothing whole.
 func read(dir string) (k entry) {
 	content, err := os.ReadFile(filepath.Join(dir, "download.json"))
-	if err != nil || json.Unmarshal(content, &k) != nil {
-		return entry{}
+	if err == nil {
+		_, err = os.Stat(filepath.Join(dir, "file"))
 	}
-	if _, err := os.Stat(filepath.Join(dir, "file")); err != nil {
+	if err != nil || json.Unmarshal(content, &k) != nil {
 		return entry{}
 	}
 	return k
@@ -164,16 +157,16 @@ func store(dir string, k entry, response *http.Response, o Options) error {
 	if err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(dir, "part-")
+	part, err := os.CreateTemp(o.Folder, "part-") // which sweep removes if this program is killed
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temporary.Name()) // nothing once it is renamed
+	defer os.Remove(part.Name()) // nothing once it is renamed
 	size := response.ContentLength
 	if most := min(o.Limit, o.Room); size <= most {
-		size, err = io.Copy(temporary, io.LimitReader(content, most+1))
+		size, err = io.Copy(part, io.LimitReader(content, most+1))
 	}
-	closed := temporary.Close()
+	closed := part.Close()
 	switch {
 	case size > o.Limit:
 		return &Error{Text: "it is larger than " + human.Bytes(o.Limit),
@@ -183,16 +176,14 @@ func store(dir string, k entry, response *http.Response, o Options) error {
 			Full: true}
 	case err != nil:
 		return &Error{Text: reason(err)}
-	case closed != nil:
-		return closed
 	}
 	about, err := json.Marshal(k)
-	if err != nil {
+	if err = errors.Join(err, closed); err != nil {
 		return err
 	}
 	// Without the description the file counts as missing.
 	_ = os.Remove(filepath.Join(dir, "download.json"))
-	if err := os.Rename(temporary.Name(), filepath.Join(dir, "file")); err != nil {
+	if err := os.Rename(part.Name(), filepath.Join(dir, "file")); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "download.json"), about, 0o600)
@@ -208,55 +199,37 @@ func contentOf(response *http.Response, name string) (io.Reader, error) {
 	case packing != "gzip":
 		return nil, &Error{Text: "it comes packed as " + ui.Printable(packing) + ", unasked"}
 	}
-	packed := &counted{Reader: response.Body}
-	content, err := gzip.NewReader(packed)
-	if err != nil {
+	u := &unpacking{packed: &io.LimitedReader{R: response.Body, N: math.MaxInt64}}
+	var err error
+	if u.content, err = gzip.NewReader(u.packed); err != nil {
 		return nil, &Error{Text: "it cannot be unpacked: " + err.Error()}
 	}
-	return &unpacking{&counted{Reader: content}, packed}, nil
-}
-
-// counted counts the bytes that are read.
-type counted struct {
-	io.Reader
-	n int64
-}
-
-func (c *counted) Read(p []byte) (int, error) {
-	n, err := c.Reader.Read(p)
-	c.n += int64(n)
-	return n, err
+	return u, nil
 }
 
 // unpacking fails once its content is many times larger than what has come. Tables shrink to a
 // tenth, rarely to a fiftieth.
-type unpacking struct{ content, packed *counted }
+type unpacking struct {
+	content *gzip.Reader
+	packed  *io.LimitedReader // its N falls with each byte
+	read    int64
+}
 
 func (u *unpacking) Read(p []byte) (int, error) {
 	n, err := u.content.Read(p)
-	if u.content.n > max(64<<20, 100*u.packed.n) {
+	u.read += int64(n)
+	if u.read > max(64<<20, 100*(math.MaxInt64-u.packed.N)) {
 		return 0, errors.New("it unpacks to more than a hundred times its size")
 	}
 	return n, err
 }
 
-// sweep removes the files of the cache that were last asked for before then, and those that killed
-// programs have left in part.
+// sweep removes what was last asked for before then.
 func sweep(folder string, then time.Time) {
-	before := func(at string, then time.Time) bool {
-		info, err := os.Lstat(at)
-		return err == nil && info.ModTime().Before(then)
-	}
 	all, _ := filepath.Glob(filepath.Join(folder, "*"))
-	for _, dir := range all {
-		if before(dir, then) {
-			_ = os.RemoveAll(dir) // what stays is tried again
-		}
-	}
-	parts, _ := filepath.Glob(filepath.Join(folder, "*", "part-*"))
-	for _, part := range parts {
-		if before(part, time.Now().Add(-24*time.Hour)) {
-			_ = os.Remove(part)
+	for _, at := range all {
+		if info, err := os.Lstat(at); err == nil && info.ModTime().Before(then) {
+			_ = os.RemoveAll(at) // what stays is tried again
 		}
 	}
 }

@@ -98,11 +98,11 @@ func TestCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	part := filepath.Join(all[0], "part-1")
+	part := filepath.Join(o.Folder, "part-1")
 	if err := os.WriteFile(part, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	aged(part, 2)
+	aged(part, 31)
 	for days, stays := range map[int]bool{29: true, 31: false} {
 		aged(all[0], days)
 		if _, _, err := get(t, home+"/b.csv", o); err != nil {
