@@ -40,7 +40,7 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	a = &testProgram{t: t}
 	a.app = &app{stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
 		host: site.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
-		configDir: t.TempDir(), stampDir: t.TempDir()}
+		configDir: t.TempDir()}
 	if err := configFolder(a.configDir); err != nil {
 		t.Fatal(err)
 	}

@@ -84,16 +84,10 @@ func (a *app) describe(cmd *cobra.Command, d runFlags, question string, args []s
 		cmd.Flags().Changed("include")); err != nil {
 		return err
 	}
-	if len(j.task.Sources) > 0 { // such as a database
-		dir, err := disk.TempFolder("", "dsstar-describe-")
-		if err != nil {
-			return err
-		}
-		defer disk.RemoveTemp(dir)
-		if j.sources, err = files.Link(dir, record.DataFolder, j.task.Sources, nil); err != nil {
-			return err
-		}
-		j.task.Data = filepath.Join(dir, record.DataFolder)
+	remove, err := j.linkApart()
+	defer remove()
+	if err != nil {
+		return err
 	}
 	t, err := a.descriptions(cmd.Context(), &j)
 	if t == nil {
@@ -129,19 +123,30 @@ func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, err
 	for _, w := range j.settings.Warnings {
 		j.progress.Warn("%s", w)
 	}
-	reach := site.Reach{Read: []string{j.task.Data}}
 	for _, s := range j.sources {
-		reach.Read = append(reach.Read, s.Path)
 		config.Readable = append(config.Readable, s.Path)
 	}
-	config.Open, config.Observe = site.Opening(j.site.With(reach), nil), j.describing()
+	config.Open, config.Observe = site.Opening(j.site, nil), j.describing()
 	j.progress.Wait(ui.DescribingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task)
 	j.progress.Stop()
 	return t, err
 }
 
-// setUpAlone is setUp for runs that use new kernels only.
+// linkApart links several data, or a database, in a temporary folder, which the caller must remove.
+func (j *job) linkApart() (remove func(), err error) {
+	if len(j.task.Sources) == 0 {
+		return func() {}, nil
+	}
+	dir, err := disk.TempFolder("", "dsstar-apart-")
+	if err == nil {
+		j.task.Data = filepath.Join(dir, record.DataFolder)
+		j.sources, err = files.Link(dir, record.DataFolder, j.task.Sources, nil)
+	}
+	return func() { _ = disk.RemoveTemp(dir) }, err // the next start of dsstar removes what stays
+}
+
+// setUpAlone is setUp for work in new kernels only, which may read the data.
 func (j *job) setUpAlone(ctx context.Context, a *app) error {
 	if err := j.findPlace(ctx, a); err != nil {
 		return err
@@ -156,6 +161,13 @@ func (j *job) setUpAlone(ctx context.Context, a *app) error {
 	if err := a.consent(ctx, j); err != nil {
 		return err
 	}
+	reach := site.Reach{Read: []string{j.task.Data}}
+	for _, s := range j.sources {
+		if s.Path != "" {
+			reach.Read = append(reach.Read, s.Path)
+		}
+	}
+	j.site = j.site.With(reach)
 	return j.site.Look(ctx, j.task.Data)
 }
 

@@ -2,10 +2,20 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"dsstar/agent/memory"
+	"dsstar/agent/memory/lesson"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
@@ -59,4 +69,84 @@ func (a *app) learnRun(ctx context.Context, s *configs.Settings, flags runFlags,
 	j := job{runFlags: flags, settings: &own, progress: a.runProgress(flags), goOn: a.line.Only(lasting...)}
 	defer j.progress.Stop()
 	return a.resume(ctx, j, run, wish{})
+}
+
+// learned adds what a verified run teaches to the memory of its data, after showing it.
+func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder record.Folder) error {
+	if !j.settings.Learn || !t.Verified() || j.memory == nil {
+		return nil
+	}
+	m := j.memory
+	if t.Learned != nil {
+		tools := slices.Clone(t.Learned.Tools)
+		for i := range tools {
+			tools[i].Test = "# " + t.Task.Question + "\n" + tools[i].Test
+		}
+		taken := m.Learn(t.Learned.Facts, tools)
+		for _, name := range taken {
+			j.progress.Say("left out the function %s: there is one of this name", name)
+		}
+		for _, out := range t.Learned.LeftOut {
+			j.progress.Say("left out %s", out)
+		}
+	}
+	if t.Recalled == nil || t.Recalled.Asked.IsZero() { // else the memory has the question
+		q := asQuestion(j, t, folder)
+		m.AddQuestion(q)
+		var facts []lesson.Fact
+		for _, chosen := range q.Readings {
+			facts = append(facts, lesson.Fact{Text: chosen,
+				Source: "a person's choice for the question: " + q.Question})
+		}
+		m.Learn(facts, nil)
+	}
+	return a.keepMemory(ctx, j)
+}
+
+// asQuestion returns the record of a question that a run has answered.
+func asQuestion(j job, t *record.Trajectory, folder record.Folder) memory.Question {
+	q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
+		Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
+		Data: digests(j.sources, t.Task.Files)}
+	for _, r := range t.Readings {
+		if r.ByUser {
+			q.Readings = append(q.Readings, r.Chose())
+		}
+	}
+	return q
+}
+
+// keepMemory shows the changes of a memory and, on a terminal, asks before it writes them.
+func (a *app) keepMemory(ctx context.Context, j job) error {
+	m := j.memory
+	changes := m.Changes()
+	if len(changes) == 0 {
+		return nil
+	}
+	for _, c := range changes {
+		j.progress.Paste("memory   %s", filepath.Join(m.Dir, c.Name))
+		for _, side := range [][2]string{{"+", memory.Without(c.After, c.Before)},
+			{"-", memory.Without(c.Before, c.After)}} {
+			for line := range strings.Lines(side[1]) {
+				if line = strings.TrimRight(line, "\n"); strings.TrimSpace(line) != "" {
+					j.progress.Paste("         %s %s", side[0], ui.Cut(ui.Clean(line), 160))
+				}
+			}
+		}
+	}
+	if a.stdinTTY && a.stderrTTY && !j.yes && !j.quiet {
+		j.progress.Wait("")
+		err := a.ask(ctx, "         Keep this? [y/N] ")
+		if errors.Is(err, errDeclined) {
+			j.progress.Say("memory   is unchanged")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := m.Save(); err != nil {
+		return fmt.Errorf("write the memory of the data: %w", err)
+	}
+	return nil
 }

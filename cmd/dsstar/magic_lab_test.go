@@ -118,6 +118,6 @@ func startMagicLab(t *testing.T, url string) *lab {
 	}
 	return startLab(t, map[string]string{
 		"PATH": bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "PYTHONPATH": extension,
-		asProgram: "1", stampsIn: t.TempDir(), "DSSTAR_MODEL": "scripted", "DSSTAR_BASE_URL": url,
+		asProgram: "1", "DSSTAR_MODEL": "scripted", "DSSTAR_BASE_URL": url,
 	})
 }

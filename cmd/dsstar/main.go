@@ -41,7 +41,6 @@ type app struct {
 	stderrTTY      bool
 	width          func() int   // of the terminal behind stderr
 	configDir      string       // of dsstar, in the user's configuration folder
-	stampDir       string       // the folder of stamps: see stamp
 	line           usage.Line   // what the user typed
 	editors        atomic.Int64 // Ctrl-C is the editor's until then, in Unix nanoseconds
 	extension      int          // process of the kernel whose extension started this one; 0: none
@@ -76,7 +75,6 @@ func newApp() *app {
 		},
 	}
 	a.host.CacheDir, a.configDir, a.noCache = userDirs(a.host.Getenv)
-	a.stampDir = a.host.CacheDir
 	return a
 }
 

@@ -17,18 +17,12 @@ import (
 )
 
 // asProgram makes the test binary run as the program.
-const (
-	asProgram = "DSSTAR_TEST_AS_PROGRAM"
-	stampsIn  = "DSSTAR_TEST_STAMPS" // its folder of stamps
-)
+const asProgram = "DSSTAR_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
 	if os.Getenv(asProgram) != "" {
 		a := newApp()
-		if dir := os.Getenv(stampsIn); dir != "" {
-			a.stampDir = dir
-		}
 		if at := os.Getenv(warmAt); at != "" {
 			a.host.Cells = warmed(at)
 		}

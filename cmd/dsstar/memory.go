@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -85,7 +84,7 @@ func (a *app) remember(ctx context.Context, j *job) error {
 }
 
 // recalled returns what the memory has for the question. Functions that no longer hold, because the
-// data or the function have changed, are left out. Somebody else's session gets no functions.
+// data or the function have changed, are left out.
 func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.Recalled {
 	if j.memory == nil {
 		return nil
@@ -101,32 +100,37 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 		j.progress.Say("memory   shown as an example: %s",
 			ui.Fit(ui.Printed(r.Example.Question), 100))
 	}
-	if len(r.Tools) == 0 {
-		return r
+	if at := j.about(); len(r.Tools) > 0 && at.Running == nil && at.Confined {
+		j.progress.Wait("testing the functions of memory")
+		r.Tools = j.sound(ctx, config, r.Tools)
+	} else if len(r.Tools) > 0 {
+		j.progress.Say("memory   its functions are left out: no sandbox confines what they do")
+		r.Tools = nil // they may come with somebody else's data
 	}
-	if j.about().Running != nil {
-		r.Tools = nil
-		return r
-	}
-	j.progress.Wait("testing the functions of memory")
-	check := a.checker(config.RunScript, inFolder(j.task, config.Dir))
-	check.idle = !j.confined()
-	r.Tools = check.offered(ctx, j, r.Tools)
 	return r
 }
 
-// inFolder returns a task of a run folder with the absolute path of the data.
-func inFolder(task record.Task, dir string) record.Task {
+// sound returns those of some functions that hold on the data of a run. It tells of the others.
+func (j job) sound(ctx context.Context, run agent.Config, tools []lesson.Tool) []lesson.Tool {
+	task := j.task
 	if !filepath.IsAbs(task.Data) {
-		task.Data = filepath.Join(dir, task.Data)
+		task.Data = filepath.Join(run.Dir, task.Data)
 	}
-	return task
-}
-
-// confined reports whether a sandbox of dsstar's confines the cells. Otherwise code of a memory,
-// which may come with somebody else's data, runs only if this user's dsstar has run it before.
-func (j job) confined() bool {
-	return j.about().Confined
+	why, err := unsound(ctx, run.RunScript, task, tools)
+	if err != nil {
+		j.progress.Warn("memory: the functions are not tested and left out: %v", err)
+		return nil
+	}
+	var sound []lesson.Tool
+	for _, tool := range tools {
+		if fault := why[tool.Name]; fault != "" {
+			j.progress.Warn("memory: the function %s is left out: %s", tool.Name, fault)
+			continue
+		}
+		tool.Test = "" // the memory has it
+		sound = append(sound, tool)
+	}
+	return sound
 }
 
 func fileNames(task record.Task) (names []string) {
@@ -173,7 +177,7 @@ func (a *app) before(j job) (*record.Trajectory, memory.Question) {
 		return nil, q
 	}
 	t, problem := agent.RunOf(j.memory, q)
-	if t != nil && !j.confined() && !a.key().Holds(t.Seal) {
+	if t != nil && !j.about().Confined && !a.key().Holds(t.Seal) {
 		t, problem = nil, "its notebook is somebody else's, and no sandbox would confine it"
 	}
 	if t == nil {
@@ -218,87 +222,4 @@ func (a *app) answerAgain(j job, t *record.Trajectory, q memory.Question,
 		j.progress.Say("memory   that is no longer proved (%s): thinking anew", strings.Join(again.Doubts(), "; "))
 		return run(ctx, config)
 	}
-}
-
-// learned adds what a verified run teaches to the memory of its data, after showing it.
-func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder record.Folder) error {
-	if !j.settings.Learn || !t.Verified() || j.memory == nil {
-		return nil
-	}
-	m := j.memory
-	if t.Learned != nil {
-		tools := slices.Clone(t.Learned.Tools)
-		for i := range tools {
-			tools[i].Test = "# " + t.Task.Question + "\n" + tools[i].Test
-		}
-		taken := m.Learn(t.Learned.Facts, tools)
-		for _, name := range taken {
-			j.progress.Say("left out the function %s: there is one of this name", name)
-		}
-		tools = slices.DeleteFunc(tools, func(t lesson.Tool) bool { return slices.Contains(taken, t.Name) })
-		if err := a.checker(nil, inFolder(j.task, string(folder))).hold(m, tools); err != nil {
-			return err
-		}
-		for _, out := range t.Learned.LeftOut {
-			j.progress.Say("left out %s", out)
-		}
-	}
-	if t.Recalled == nil || t.Recalled.Asked.IsZero() { // else the memory has the question
-		q := asQuestion(j, t, folder)
-		m.AddQuestion(q)
-		var facts []lesson.Fact
-		for _, chosen := range q.Readings {
-			facts = append(facts, lesson.Fact{Text: chosen,
-				Source: "a person's choice for the question: " + q.Question})
-		}
-		m.Learn(facts, nil)
-	}
-	return a.keepMemory(ctx, j, m)
-}
-
-// asQuestion returns the record of a question that a run has answered.
-func asQuestion(j job, t *record.Trajectory, folder record.Folder) memory.Question {
-	q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
-		Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
-		Data: digests(j.sources, t.Task.Files)}
-	for _, r := range t.Readings {
-		if r.ByUser {
-			q.Readings = append(q.Readings, r.Chose())
-		}
-	}
-	return q
-}
-
-// keepMemory shows the changes of a memory and, on a terminal, asks before it writes them.
-func (a *app) keepMemory(ctx context.Context, j job, m *memory.Memory) error {
-	changes := m.Changes()
-	if len(changes) == 0 {
-		return nil
-	}
-	for _, c := range changes {
-		j.progress.Paste("memory   %s", filepath.Join(m.Dir, c.Name))
-		for _, side := range [][2]string{{"+", memory.Without(c.After, c.Before)},
-			{"-", memory.Without(c.Before, c.After)}} {
-			for line := range strings.Lines(side[1]) {
-				if line = strings.TrimRight(line, "\n"); strings.TrimSpace(line) != "" {
-					j.progress.Paste("         %s %s", side[0], ui.Cut(ui.Clean(line), 160))
-				}
-			}
-		}
-	}
-	if a.stdinTTY && a.stderrTTY && !j.yes && !j.quiet {
-		j.progress.Wait("")
-		err := a.ask(ctx, "         Keep this? [y/N] ")
-		if errors.Is(err, errDeclined) {
-			j.progress.Say("memory   is unchanged")
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := m.Save(); err != nil {
-		return fmt.Errorf("write the memory of the data: %w", err)
-	}
-	return nil
 }

@@ -45,65 +45,76 @@ func (a *app) memoryCommand() *cobra.Command {
 	}
 	cmd.PersistentFlags().StringVarP(&data, "data", "d", ".", "the data that the memory is about")
 	cmd.PersistentFlags().String("memory", "", "the folder of the memory (default .dsstar beside the data)")
-	cmd.RunE = func(cmd *cobra.Command, words []string) error {
-		m, j, err := a.memoryOf(cmd, data)
-		if err != nil {
-			return err
+	on := func(do func(ctx context.Context, j *job, args []string) error) func(*cobra.Command, []string) error {
+		return func(cmd *cobra.Command, args []string) error {
+			s, err := a.settings(cmd.Flags())
+			if err != nil {
+				return err
+			}
+			j := job{settings: s, progress: a.newProgress(false)}
+			defer j.progress.Stop()
+			if j.sources, err = a.sources(cmd.Context(), &j, []string{data}); err == nil {
+				err = a.remember(cmd.Context(), &j)
+			}
+			if err == nil && j.memory == nil {
+				err = usage.New("memory is off", usage.Again("--memory", "auto"))
+			}
+			if err != nil {
+				return err
+			}
+			return do(cmd.Context(), &j, args)
 		}
-		defer j.progress.Stop()
-		return listMemory(a.stdout, m, words)
 	}
-	cmd.AddCommand(
-		&cobra.Command{Use: "forget WHAT...", Short: "Remove functions by name, facts and questions by their text",
-			RunE: func(cmd *cobra.Command, args []string) error {
-				m, j, err := a.memoryOf(cmd, data)
-				if err != nil {
-					return err
-				}
-				defer j.progress.Stop()
-				return a.forget(cmd.Context(), j, m, args)
-			}},
-		a.checkMemoryCommand(&data),
-	)
+	cmd.RunE = on(func(_ context.Context, j *job, words []string) error {
+		_, err := io.WriteString(a.stdout, listed(j.memory, words))
+		return err
+	})
+	check := &cobra.Command{
+		Use:   "check",
+		Short: "Test all functions and run the notebooks of all questions again",
+		Long: "Test all functions on the data as they are, by their cases. Then run the notebooks\n" +
+			"of all questions again. Functions that fell stay, and no run uses them; questions\n" +
+			"whose answers no longer hold are forgotten, after showing it. Exit code 3 if there\n" +
+			"are any.",
+		Args: noArgs,
+		RunE: on(a.checkMemory),
+	}
+	kernelFlags(check.Flags())
+	sandboxFlags(check.Flags())
+	cmd.AddCommand(check, &cobra.Command{Use: "forget WHAT...",
+		Short: "Remove functions by name, facts and questions by their text", RunE: on(a.forget)})
 	return cmd
-}
-
-// memoryOf reads the memory of some data.
-func (a *app) memoryOf(cmd *cobra.Command, data string) (*memory.Memory, job, error) {
-	s, err := a.settings(cmd.Flags())
-	if err != nil {
-		return nil, job{}, err
-	}
-	j := job{settings: s, progress: a.newProgress(false)}
-	if j.sources, err = a.sources(cmd.Context(), &j, []string{data}); err == nil {
-		err = a.remember(cmd.Context(), &j)
-	}
-	if err == nil && j.memory == nil {
-		err = usage.New("memory is off", usage.Again("--memory", "auto"))
-	}
-	return j.memory, j, err
 }
 
 // mostListed is how many facts, functions and questions are listed if no word is given.
 const mostListed = 20
 
-func listMemory(out io.Writer, m *memory.Memory, words []string) error {
-	var facts, functions, questions []string
+// listed returns a line for each fact, function and question that has all words, or for the last ones of
+// each if there are no words.
+func listed(m *memory.Memory, words []string) string {
+	var b strings.Builder
+	all := map[string][]string{}
 	for _, f := range m.Facts {
-		facts = append(facts, ui.Printable(f.String()))
+		all["fact"] = append(all["fact"], ui.Printable(f.String()))
 	}
 	for _, t := range m.Tools {
-		cases := strings.Count("\n"+t.Test, "\nassert ")
-		functions = append(functions, fmt.Sprintf("%s (%s)", ui.Printed(t.Head()), human.Plural(cases, "case")))
+		all["function"] = append(all["function"], fmt.Sprintf("%s (%s)", ui.Printed(t.Head()),
+			human.Plural(strings.Count("\n"+t.Test, "\nassert "), "case")))
 	}
 	for _, q := range m.Questions {
-		questions = append(questions, fmt.Sprintf("%s: %s (%s, %s)", ui.Printed(q.Question),
+		all["question"] = append(all["question"], fmt.Sprintf("%s: %s (%s, %s)", ui.Printed(q.Question),
 			ui.Printed(q.Answer), day(q.Asked), ui.Printable(q.Notebook)))
 	}
-	var b strings.Builder
-	list(&b, "fact", facts, words)
-	list(&b, "function", functions, words)
-	list(&b, "question", questions, words)
+	for _, kind := range []string{"fact", "function", "question"} {
+		shown := slices.DeleteFunc(all[kind], func(item string) bool { return !hasAll(item, words) })
+		if more := len(shown) - mostListed; more > 0 && len(words) == 0 {
+			shown = shown[more:]
+			fmt.Fprintf(&b, "%-9s %d more: dsstar memory WORD lists those with a word\n", kind, more)
+		}
+		for _, item := range shown {
+			fmt.Fprintf(&b, "%-9s %s\n", kind, item)
+		}
+	}
 	switch {
 	case b.Len() > 0:
 	case len(words) > 0:
@@ -112,117 +123,84 @@ func listMemory(out io.Writer, m *memory.Memory, words []string) error {
 		fmt.Fprintf(&b, "Nothing yet in %s. This adds to it:  dsstar nb --learn --data PATH \"question\"\n",
 			ui.Printable(m.Dir))
 	}
-	_, err := io.WriteString(out, b.String())
-	return err
+	return b.String()
 }
 
-// list writes a line for each item that has all words, or for the last ones if there are no words.
-func list(b *strings.Builder, kind string, items, words []string) {
-	shown := slices.DeleteFunc(items, func(item string) bool {
-		return slices.ContainsFunc(words, func(word string) bool {
-			return !strings.Contains(strings.ToLower(item), strings.ToLower(word))
-		})
+// hasAll reports whether a text has all words, in any letter case.
+func hasAll(text string, words []string) bool {
+	return !slices.ContainsFunc(words, func(word string) bool {
+		return !strings.Contains(strings.ToLower(text), strings.ToLower(word))
 	})
-	if more := len(shown) - mostListed; more > 0 && len(words) == 0 {
-		shown = shown[more:]
-		fmt.Fprintf(b, "%-9s %d more: dsstar memory WORD lists those with a word\n", kind, more)
-	}
-	for _, item := range shown {
-		fmt.Fprintf(b, "%-9s %s\n", kind, item)
-	}
 }
 
-func (a *app) forget(ctx context.Context, j job, m *memory.Memory, args []string) error {
+func (a *app) forget(ctx context.Context, j *job, args []string) error {
 	if len(args) == 0 {
 		return usage.New("nothing is named", usage.Shell("dsstar memory"))
 	}
 	for _, arg := range args {
-		if !m.Forget(arg) {
+		if !j.memory.Forget(arg) {
 			return usage.New("the memory has no "+arg+": a function is named by its name, a fact or question by its text",
 				usage.Shell("dsstar memory"))
 		}
 	}
-	return a.keepMemory(ctx, j, m)
+	return a.keepMemory(ctx, *j)
 }
 
-func (a *app) checkMemoryCommand(data *string) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Test all functions and run the notebooks of all questions again",
-		Long: "Test all functions on the data as they are, by their cases. Then run the notebooks\n" +
-			"of all questions again. Functions that fell stay, and no run uses them; questions\n" +
-			"whose answers no longer hold are forgotten, after showing it. Exit code 3 if there\n" +
-			"are any.",
-		Args: noArgs,
+// checkMemory tests functions and runs the notebooks of questions again, and forgets questions whose
+// notebooks print something else.
+func (a *app) checkMemory(ctx context.Context, j *job, _ []string) (err error) {
+	if j.task, err = newTask(ctx, "the memory", "", j.sources, j.settings.Include, false); err != nil {
+		return err
 	}
-	kernelFlags(cmd.Flags())
-	sandboxFlags(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		m, j, err := a.memoryOf(cmd, *data)
-		if err != nil {
-			return err
-		}
-		defer j.progress.Stop()
-		fell, err := a.checkMemory(cmd.Context(), j, m)
-		if err != nil {
-			return err
-		}
-		if err := a.keepMemory(cmd.Context(), j, m); err != nil {
-			return err
-		}
-		if fell > 0 {
-			return silent{exitNotVerified}
-		}
-		return nil
-	}
-	return cmd
-}
-
-// checkMemory tests functions and questions, takes the questions that fell out, and returns how many
-// fell.
-func (a *app) checkMemory(ctx context.Context, j job, m *memory.Memory) (fell int, err error) {
-	c, remove, err := a.thoroughChecker(ctx, j)
-	if err != nil {
-		return 0, err
-	}
+	remove, err := j.linkApart()
 	defer remove()
-	for _, tool := range m.Tools {
-		j.progress.Wait("testing " + tool.Name)
-		reason, err := "it has no cases", error(nil)
-		if tool.Test != "" {
-			reason, err = c.toolFault(ctx, m, tool)
-		}
-		if err != nil {
-			return fell, err
-		}
-		if reason == "" {
-			j.progress.Say("function %s: its cases hold", tool.Name)
-			continue
+	if err == nil {
+		err = j.setUpAlone(ctx, a)
+	}
+	if err != nil {
+		return err
+	}
+	fell := 0
+	tell := func(what, holds, fault string) {
+		if fault == "" {
+			j.progress.Say("%s: %s", what, holds)
+			return
 		}
 		fell++
-		j.progress.Warn("function %s: %s", tool.Name, reason)
+		j.progress.Warn("%s: %s", what, fault)
 	}
-	for _, q := range slices.Clone(m.Questions) {
+	j.progress.Wait("testing the functions")
+	why, err := unsound(ctx, j.site.RunScript, j.task, j.memory.Tools)
+	if err != nil {
+		return err
+	}
+	for _, t := range j.memory.Tools {
+		if t.Test == "" {
+			why[t.Name] = "it has no cases"
+		}
+		tell("function "+t.Name, "its cases hold", why[t.Name])
+	}
+	for _, q := range slices.Clone(j.memory.Questions) {
 		j.progress.Wait("running " + q.Notebook)
-		reason, err := a.notebookFault(ctx, j, m, q)
+		fault, err := a.notebookFault(ctx, j, q)
 		if err != nil {
-			return fell, err
+			return err
 		}
-		if reason == "" {
-			j.progress.Say("question %s: still %s", ui.Fit(q.Question, 60), ui.Fit(q.Answer, 40))
-			continue
+		tell("question "+ui.Fit(q.Question, 60), "still "+ui.Fit(q.Answer, 40), fault)
+		if fault != "" {
+			j.memory.Forget(q.Question)
 		}
-		fell++
-		j.progress.Warn("question %s: %s", ui.Fit(q.Question, 60), reason)
-		m.Forget(q.Question)
 	}
-	return fell, nil
+	if err := a.keepMemory(ctx, *j); err != nil || fell == 0 {
+		return err
+	}
+	return silent{exitNotVerified}
 }
 
 // notebookFault runs the notebook of a question again, and returns why its answer no longer holds,
 // or "".
-func (a *app) notebookFault(ctx context.Context, j job, m *memory.Memory, q memory.Question) (string, error) {
-	path := m.NotebookOf(q)
+func (a *app) notebookFault(ctx context.Context, j *job, q memory.Question) (string, error) {
+	path := j.memory.NotebookOf(q)
 	nb, err := openNotebook(path)
 	if err != nil {
 		return "its notebook cannot be read", nil

@@ -17,7 +17,7 @@ func TestKeepMemoryShows(t *testing.T) {
 	}
 	m.Learn(nil, []lesson.Tool{{Name: "f", Code: "def f():\n    for  i in a:\n        return i"}})
 	shown := a.newProgress(false)
-	if err := a.keepMemory(t.Context(), job{progress: shown}, m); err != nil {
+	if err := a.keepMemory(t.Context(), job{progress: shown, memory: m}); err != nil {
 		t.Fatal(err)
 	}
 	shown.Stop() // it prints from a goroutine of its own

@@ -34,8 +34,7 @@ func atReview(t *testing.T, m roles, env []string, args ...string) *reviewed {
 			"--base-url", m.serve(t).URL, "--model", "scripted", "--python", pyenvtest.Python(t),
 			"What is the total?"}, args...)...)
 	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm", "NO_COLOR=1", "VISUAL=", "EDITOR=false",
-		warmAt+"="+string(warmSessions(t)),
-		stampsIn+"="+t.TempDir()), env...)
+		warmAt+"="+string(warmSessions(t))), env...)
 	s.cmd.Stdout = &s.stdout
 	s.start(t, &pty.Winsize{Rows: 50, Cols: 100})
 	return s

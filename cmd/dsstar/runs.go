@@ -123,10 +123,7 @@ func (r listedRun) has(words []string) bool {
 	for _, q := range r.t.Questions {
 		text += "\n" + q.Text
 	}
-	text = strings.ToLower(text)
-	return !slices.ContainsFunc(words, func(word string) bool {
-		return !strings.Contains(text, strings.ToLower(word))
-	})
+	return hasAll(text, words)
 }
 
 // runsIn lists the runs in a folder, the newest first. What cannot be read as a run is none.

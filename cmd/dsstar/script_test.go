@@ -77,7 +77,6 @@ func runScripts(t *testing.T, dir string) {
 			env.Values[itsT{}] = env.T()
 			env.Vars = append(env.Vars, cleanEnv()...)
 			env.Vars = append(env.Vars, asProgram+"=1", warmAt+"="+string(warmSessions(t)),
-				stampsIn+"="+filepath.Join(env.WorkDir, ".stamps"),
 				"XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, ".config"), "TMPDIR="+os.TempDir(),
 				"DSSTAR_PYTHON="+python, "DSSTAR_BASE_URL=http://127.0.0.1:1/v1",
 				"DSSTAR_MODEL=scripted", "DSSTAR_RETRIES=0", "PYTHON="+python, "EXTENSION="+extension, "DSSTAR="+os.Args[0],

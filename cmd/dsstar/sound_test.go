@@ -2,34 +2,35 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"dsstar/agent"
 	"dsstar/agent/memory"
 	"dsstar/agent/memory/lesson"
 	"dsstar/agent/record"
-	"dsstar/configs"
 	"dsstar/notebook"
 )
 
-// TestSoundOf: what calls a function that fell is left out, too.
-func TestSoundOf(t *testing.T) {
-	tools := []lesson.Tool{{Name: "rate", Code: "return 2"}, {Name: "fee", Code: "return rate()"}, {Name: "other", Code: "return 1"}}
-	sound, others := soundOf(tools, map[string]bool{"rate": true})
-	if len(sound) != 1 || sound[0].Name != "other" || len(others) != 1 || others[0] != "the function fee is left out: it needs rate" {
-		t.Errorf("%v, %q", sound, others)
+// TestUnsound: the cases of all functions run in one process, and alone only if one does not hold. What
+// calls a function that fell does not hold, either.
+func TestUnsound(t *testing.T) {
+	var tools []lesson.Tool
+	for name, code := range map[string]string{"rate": "return 2", "fee": "return rate()", "other": "return 1"} {
+		tools = append(tools, lesson.Tool{Name: name, Code: "def " + name + "():\n    " + code,
+			Test: "assert " + name + "() == 1\n"})
 	}
-}
-
-// TestTestTogether: the cases of all functions run in one process, and alone only if one does not hold.
-func TestTestTogether(t *testing.T) {
-	for fault, want := range map[string]int{"nothing": 1, "assert b()": 4} {
-		a, _, _ := testApp(t)
+	for fault, want := range map[string]struct {
+		runs int
+		why  map[string]string
+	}{
+		"nothing":       {1, map[string]string{}},
+		"assert rate()": {4, map[string]string{"rate": "exit code 1", "fee": "it needs rate: ", "other": ""}},
+	} {
 		runs := 0
-		run := func(_ context.Context, dir string, _ time.Duration) (x notebook.Execution, err error) {
+		why, err := unsound(t.Context(), func(_ context.Context, dir string, _ time.Duration) (x notebook.Execution, err error) {
 			runs++
 			script := content(t, record.Folder(dir).Script())
 			if strings.Contains(script, fault) {
@@ -38,16 +39,14 @@ func TestTestTogether(t *testing.T) {
 			last := script[strings.LastIndex(script, "print(")+len(`print("`) : len(script)-len("\")\n")]
 			return notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{{Type: notebook.Stream,
 				Name: "stdout", Text: last}}}, nil
+		}, record.Task{}, tools)
+		if err != nil || runs != want.runs || len(why) != len(want.why) {
+			t.Errorf("%s: %v in %d runs, %v", fault, why, runs, err)
 		}
-		m := &memory.Memory{}
-		for _, name := range []string{"a", "b", "c"} {
-			m.Tools = append(m.Tools, lesson.Tool{Name: name, Code: "def " + name + "():\n    pass",
-				Test: "assert " + name + "() == 1\n"})
-		}
-		j := job{settings: &configs.Settings{}, memory: m, progress: a.newProgress(true)}
-		sound := a.checker(run, record.Task{}).offered(t.Context(), j, m.Tools)
-		if whole := len(sound) == 3; whole != (fault == "nothing") || runs != want {
-			t.Errorf("%s: %d hold, in %d runs", fault, len(sound), runs)
+		for name, reason := range want.why {
+			if got := why[name]; !strings.Contains(got, reason) || (got == "") != (reason == "") {
+				t.Errorf("%s: %s: %q", fault, name, got)
+			}
 		}
 	}
 }
@@ -69,23 +68,18 @@ func TestFolded(t *testing.T) {
 	}
 }
 
-// TestIdle: where nothing confines the cases, only what has held before is offered.
-func TestIdle(t *testing.T) {
+// TestUnconfined: where nothing confines functions, which may come with somebody else's data, their cases
+// do not run, and none is offered.
+func TestUnconfined(t *testing.T) {
 	a, _, _ := testApp(t)
-	tool := lesson.Tool{Name: "total", Code: "def total():\n    return 1", Test: "assert total() == 1\n"}
-	m := &memory.Memory{Lesson: lesson.Lesson{Tools: []lesson.Tool{tool}}}
-	c := a.checker(func(context.Context, string, time.Duration) (notebook.Execution, error) {
+	m := &memory.Memory{Lesson: lesson.Lesson{Tools: []lesson.Tool{{Name: "total",
+		Code: "def total():\n    return 1", Test: "assert total() == 1\n"}}}}
+	config := agent.Config{RunScript: func(context.Context, string, time.Duration) (notebook.Execution, error) {
 		t.Error("its cases ran")
 		return notebook.Execution{}, nil
-	}, record.Task{Data: t.TempDir()})
-	c.idle = true
-	if _, err := c.toolFault(t.Context(), m, tool); !errors.Is(err, errIdle) {
-		t.Error(err)
-	}
-	if err := c.hold(m, m.Tools); err != nil {
-		t.Fatal(err)
-	}
-	if reason, err := c.toolFault(t.Context(), m, tool); reason != "" || err != nil {
-		t.Errorf("what has held: %q, %v", reason, err)
+	}}
+	j := job{memory: m, progress: a.newProgress(true), task: record.Task{Question: "What is the total?"}}
+	if r := a.recalled(t.Context(), j, config); r == nil || r.Tools != nil {
+		t.Errorf("%+v", r)
 	}
 }

@@ -75,7 +75,7 @@ func TestTerminalCloses(t *testing.T) {
 			s.cmd.Path, s.cmd.Stdout, s.cmd.Stderr = "/usr/bin/nohup", io.Discard, io.Discard
 		}
 		s.cmd.Env = append(append(s.cmd.Env, sitetest.Env(t, runtime)...), "TERM=xterm",
-			"TMPDIR="+temp, stampsIn+"="+t.TempDir())
+			"TMPDIR="+temp)
 		s.start(t, &pty.Winsize{Rows: 24, Cols: 100})
 		waitFor(t, "the judge's request", func() bool {
 			select {
