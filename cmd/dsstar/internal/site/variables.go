@@ -38,28 +38,11 @@ const (
 
 var _ agent.Host = visit{}
 
-// A request is the input of variables.py.
-type request struct {
-	Ask      string            `json:"ask"` // "describe", "carry" or "leave"
-	Mark     string            `json:"mark"`
-	Seconds  float64           `json:"seconds"`
-	Chars    int               `json:"chars"`
-	Most     int               `json:"most"`
-	Reserved []string          `json:"reserved"`
-	Folder   string            `json:"folder"`
-	Code     string            `json:"code"`
-	Before   []string          `json:"before"`
-	Limit    int64             `json:"limit"`
-	Known    []record.Variable `json:"known"` // how a fresh session gets them is known
-	Keep     []string          `json:"keep"`
-}
-
 // Variables describes the user's variables.
 func (v visit) Variables(ctx context.Context) ([]record.Variable, error) {
 	var all []record.Variable
-	err := v.put(ctx,
-		request{Ask: "describe", Seconds: describingTime.Seconds(), Chars: variableChars,
-			Most: variablesMost}, answerTime, &all)
+	err := v.put(ctx, "describe", map[string]any{"seconds": describingTime.Seconds(),
+		"chars": variableChars, "most": variablesMost}, answerTime, &all)
 	return all, err
 }
 
@@ -67,17 +50,17 @@ func (v visit) Variables(ctx context.Context) ([]record.Variable, error) {
 func (v visit) Carry(ctx context.Context, code string, before []string,
 	known []record.Variable) ([]record.Variable, error) {
 	var carried []record.Variable
-	r := request{Ask: "carry", Code: code, Before: before, Known: known, Limit: maxCarried}
-	return carried, v.put(ctx, r, carryingTime, &carried)
+	err := v.put(ctx, "carry", map[string]any{"code": code, "before": before, "known": known,
+		"limit": maxCarried}, carryingTime, &carried)
+	return carried, err
 }
 
 // Leave reports what cells have changed in place, and keeps the names of --keep.
 func (v visit) Leave(ctx context.Context,
 	known []record.Variable) (warnings []string, err error) {
 	var left struct{ Changed, Unbound []string }
-	r := request{Ask: "leave", Seconds: comparingTime.Seconds(), Limit: compared, Known: known,
-		Keep: v.keep}
-	if err := v.put(ctx, r, answerTime, &left); err != nil {
+	if err := v.put(ctx, "leave", map[string]any{"seconds": comparingTime.Seconds(), "limit": compared,
+		"known": known, "keep": v.keep}, answerTime, &left); err != nil {
 		return nil, err
 	}
 	if len(left.Changed) > 0 {
@@ -92,13 +75,16 @@ func (v visit) Leave(ctx context.Context,
 	return warnings, nil
 }
 
-// put runs variables.py in the kernel, within limit.
-func (v visit) put(ctx context.Context, r request, limit time.Duration, into any) error {
+// put has variables.py answer a request in the kernel, within limit.
+func (v visit) put(ctx context.Context, ask string, request map[string]any, limit time.Duration,
+	into any) error {
 	if v.Visit() == "" {
 		return errors.New("the kernel is not IPython")
 	}
-	r.Mark, r.Folder, r.Reserved = rand.Text(), v.folder.Variables(), record.SetUpNames
-	asked, err := json.Marshal(r)
+	mark := rand.Text()
+	request["ask"], request["mark"] = ask, mark
+	request["folder"], request["reserved"] = v.folder.Variables(), record.SetUpNames
+	asked, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}
@@ -111,7 +97,7 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 		return err
 	}
 	for line := range strings.Lines(e.Stdout()) {
-		if _, answer, ok := strings.Cut(line, r.Mark+" "); ok { // a thread may have written before it
+		if _, answer, ok := strings.Cut(line, mark+" "); ok { // a thread may have written before it
 			return json.Unmarshal([]byte(answer), into)
 		}
 	}
@@ -119,10 +105,8 @@ func (v visit) put(ctx context.Context, r request, limit time.Duration, into any
 		return fmt.Errorf("it took longer than %v", limit)
 	}
 	said := e.PlainText()
-	for _, o := range e.Outputs {
-		if o.Type == notebook.ErrorOutput {
-			said = o.EName + ": " + o.EValue
-		}
+	if raised, ok := e.Error(); ok {
+		said = raised.EName + ": " + raised.EValue
 	}
 	return fmt.Errorf("the kernel does not respond: %s", ui.Fit(said, 300))
 }
@@ -133,8 +117,7 @@ func Names(given []string) (names []string, err error) {
 		if name = strings.TrimSpace(name); name == "" {
 			continue
 		}
-		if strings.ContainsFunc(name,
-			func(r rune) bool { return strings.ContainsRune(" .[](){}='\"-", r) }) {
+		if strings.ContainsAny(name, " .[](){}='\"-") {
 			return nil, usage.New(fmt.Sprintf("--keep: %q is not the name of a variable", name),
 				usage.Again("--keep", "total,by_store"), usage.Again("--keep", "all"))
 		}

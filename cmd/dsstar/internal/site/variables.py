@@ -5,21 +5,24 @@
 # anything. It checks type(), never isinstance(), which consults the object, and looks further only
 # if it knows the type.
 import ast
+import contextlib
+import dis
 import hashlib
 import json
 import os
 import pickle
 import re
 import sys
-import symtable
 import time
 import types
 import warnings
+from itertools import islice
 
-CELLS = 2_000_000  # larger tables: no distinct values, ranges or deep sizes
+CELLS = 2_000_000  # larger tables: no distinct values and ranges
 ROWS, WIDTH, COLUMNS, ITEMS = 3, 60, 60, 12
+LAZY = "lazy, not computed"
 request = {k: [] if v is None else v for k, v in request.items()}
-END = time.monotonic() + request["seconds"]
+END = time.monotonic() + request.get("seconds", 0)
 
 
 # Secrets are neither shown nor written to a file.
@@ -37,67 +40,44 @@ def looks_secret(text):
     """Whether a text is a key, or contains a password: by its form, or because it looks random."""
     if VALUE.search(text[:4000]):
         return True
-    mixed = (
-        24 <= len(text) <= 200 and re.fullmatch(r"[-_+=A-Za-z0-9]+", text) and len(set(text)) > 12
-    )
-    return (
-        bool(mixed) and len(re.findall(r"\d+", text)) > 2 and len(re.findall(r"[A-Z]+", text)) > 2
-    )
+    mixed = re.fullmatch(r"[-_+=A-Za-z0-9]{24,200}", text) and len(set(text)) > 12
+    return bool(mixed) and all(len(re.findall(r, text)) > 2 for r in (r"\d+", r"[A-Z]+"))
 
 
 def secret(name, value):
     """Whether a variable is a secret, or directly contains one."""
-    if type(value) in (str, bytes):
-        text = value if type(value) is str else value[:4000].decode("latin-1")
-        named = (
-            NAMED.search(name) and text or PERHAPS.search(name) and re.fullmatch(r"\S{16,}", text)
-        )
-        return bool(named) or looks_secret(text)
-    if type(value) is dict:
-        return any(
-            type(k) is str and type(v) is str and (NAMED.search(k) and v or VALUE.search(v[:4000]))
-            for k, v in list(value.items())[:1000]
-        )
-    if type(value) in (list, tuple):
-        return any(type(v) is str and VALUE.search(v[:4000]) for v in value[:1000])
-    return False
+    t = type(value)
+    if t in (str, bytes):
+        text = value if t is str else value[:4000].decode("latin-1")
+        long = PERHAPS.search(name) and re.fullmatch(r"\S{16,}", text)
+        return bool(NAMED.search(name) and text or long) or looks_secret(text)
+    entries = value.items() if t is dict else (("", v) for v in value) if t in (list, tuple) else ()
+    return any(
+        type(v) is str and (type(k) is str and NAMED.search(k) and v or VALUE.search(v[:4000]))
+        for k, v in islice(entries, 1000)
+    )
 
 
 # How values are shown.
 
-def size(n):
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if n < 1000 or unit == "GB":
-            return f"{n} bytes" if unit == "bytes" else f"{n:.1f} {unit}"
-        n /= 1000
+def names_of(module):
+    """The names of a module that is loaded."""
+    m = sys.modules.get(module)
+    return vars(m) if issubclass(type(m), types.ModuleType) else {}
+
+
+def public(t):
+    """The public name of a type, such as pandas.DataFrame; modules differ between versions."""
+    parts = t.__module__.split(".")
+    homes = (".".join(parts[:n]) for n in range(1, len(parts) + 1))
+    return next((f"{h}.{t.__name__}" for h in homes if names_of(h).get(t.__name__) is t), "")
 
 
 def kind(value):
-    """The public name of a value's type, such as pandas.DataFrame."""
     t = type(value)
-    module, name = t.__module__, t.__qualname__
-    if type(module) is not str or module in ("builtins", "__main__"):
-        return name
-    parts = module.split(".")
-    for n in range(1, len(parts) + 1):
-        home = ".".join(parts[:n])
-        if home in sys.modules and vars(sys.modules[home]).get(name) is t:
-            return f"{home}.{name}"
-    return f"{module}.{name}"
-
-
-def pandas_scalars():
-    """The types of pandas' scalars, found by public names: modules differ between versions."""
-    public = (
-        vars(sys.modules["pandas"]) if type(sys.modules.get("pandas")) is types.ModuleType else {}
-    )
-    found = (
-        public.get(name) for name in ("Timestamp", "Timedelta", "Period", "Interval", "NaT", "NA")
-    )
-    return [x if issubclass(type(x), type) else type(x) for x in found if x is not None]
-
-
-PANDAS = pandas_scalars()
+    if type(t.__module__) is not str or t.__module__ in ("builtins", "__main__"):
+        return t.__qualname__
+    return public(t) or f"{t.__module__}.{t.__qualname__}"
 
 
 def brief(value, width=WIDTH):
@@ -105,19 +85,18 @@ def brief(value, width=WIDTH):
     t = type(value)
     if t is str:
         return "'(hidden)'" if looks_secret(value) else cut(repr(value[:width + 1]), width)
-    if t is bytes:
-        return f"bytes of length {len(value)}"
     if t is int and value.bit_length() > 200:
         return f"an int of {value.bit_length()} bits"
-    if t in (int, float, bool, complex, type(None)):
+    if t in (int, float, bool, complex, range, type(None)):
         return repr(value)
-    if t in (list, tuple, dict, set, frozenset):
+    if t in (bytes, list, tuple, dict, set, frozenset):
         return f"{t.__name__} of {len(value)}"
     if (
         t.__module__ in ("datetime", "decimal", "fractions", "uuid", "pathlib")
         or t.__module__ == "numpy"
         and t.__name__ != "ndarray"
-        or any(t is scalar for scalar in PANDAS)
+        or re.fullmatch(r"pandas\.(Timestamp|Timedelta|Period|Interval)", public(t))
+        or any(value is names_of("pandas").get(missing) for missing in ("NaT", "NA"))
     ):
         return cut(str(value), width)
     return kind(value)
@@ -127,11 +106,20 @@ def cut(text, width):
     return text if len(text) <= width else text[:width - 1] + "…"
 
 
+def some(values):
+    return ", ".join(brief(v, 30) for v in values)
+
+
+def typed(columns):
+    """Columns with their types."""
+    return [f"{brief(name)}: {dtype}" for name, dtype in islice(columns, COLUMNS)]
+
+
 def table(names, rows):
-    """Rows of values; those of a column with secrets are hidden."""
-    hidden = [bool(NAMED.search(str(n)[:100])) for n in names]
-    yield "first rows:"
-    yield " | ".join(cut(str(n), WIDTH) for n in names)
+    """The first rows; the values of columns with secrets are hidden."""
+    names = [str(n) for n in names][:ITEMS]
+    hidden = [bool(NAMED.search(n[:100])) for n in names]
+    yield "first rows:\n" + " | ".join(cut(n, WIDTH) for n in names)
     for row in rows:
         yield " | ".join("(hidden)" if hide else brief(v, 30) for v, hide in zip(row, hidden))
 
@@ -140,24 +128,16 @@ def table(names, rows):
 
 def frame(x):
     rows, columns = x.shape
-    small = rows * columns <= CELLS
-    yield f"{rows} rows, {columns} columns, {size(int(x.memory_usage(index=False, deep=small).sum()))}"
-    index = x.index
-    if type(index).__name__ != "RangeIndex":
-        yield f"index: {type(index).__name__}, {[str(n) for n in index.names]}, from {brief(index[0]) if rows else '-'}"
-    if "geometry" in type(x).__mro__[0].__name__.lower() or type(x).__module__.startswith(
-        "geopandas"
-    ):
-        yield f"coordinates: {cut(str(x.crs), WIDTH)}"
+    yield f"{rows} rows, {columns} columns"
+    if type(x.index).__name__ != "RangeIndex":
+        yield f"index: {type(x.index).__name__}, {some(x.index.names)}, from {some(x.index[:1])}"
     for j in range(min(columns, COLUMNS)):
-        yield f"{brief(x.columns[j])}: {x.dtypes.iloc[j]}{column(x.iloc[:, j]) if small else ''}"
+        found = column(x.iloc[:, j]) if rows * columns <= CELLS else ""
+        yield f"{brief(x.columns[j])}: {x.dtypes.iloc[j]}{found}"
     if columns > COLUMNS:
-        yield f"and {columns - COLUMNS} more columns: {cut(', '.join(str(c) for c in x.columns[COLUMNS:COLUMNS + 60]), 600)}"
-    sample = x.iloc[:ROWS, :ITEMS]
-    yield from table(
-        list(sample.columns),
-        ([sample.iat[i, j] for j in range(sample.shape[1])] for i in range(sample.shape[0])),
-    )
+        yield f"and {columns - COLUMNS} more columns: {some(x.columns[COLUMNS:2 * COLUMNS])}"
+    few = range(min(columns, ITEMS))
+    yield from table(x.columns, ([x.iat[i, j] for j in few] for i in range(min(rows, ROWS))))
 
 
 def column(x):
@@ -169,134 +149,48 @@ def column(x):
         text = f", {missing} missing" if missing else ""
         if x.dtype.kind in "iufM" and len(x) > missing:
             return f"{text}, {brief(x.min())} to {brief(x.max())}"
-        if x.dtype.kind == "O" and any(
-            type(v) not in (str, bool, float, type(None)) for v in x.head(1000).tolist()
-        ):
+        plain = (str, bool, float, type(None))
+        if x.dtype.kind == "O" and any(type(v) not in plain for v in x.head(1000).tolist()):
             return text  # comparing other objects may run their code
         distinct = x.dropna().unique().tolist()
-        if len(distinct) <= ITEMS:
-            return f"{text}, {len(distinct)} distinct: {', '.join(brief(v, 30) for v in distinct)}"
-        return f"{text}, {len(distinct)} distinct"
+        values = f": {some(distinct)}" if len(distinct) <= ITEMS else ""
+        return f"{text}, {len(distinct)} distinct{values}"
     except Exception:
         return ""
 
 
-def series(x):
-    yield f"{len(x)} values named {brief(x.name)}, {x.dtype}, {size(int(x.memory_usage(index=False, deep=len(x) <= CELLS)))}{column(x) if len(x) <= CELLS else ''}"
-    if not NAMED.search(str(x.name)[:100]):
-        yield "first: " + ", ".join(
-            f"{brief(k, 30)}: {brief(v, 30)}"
-            for k, v in zip(x.index[:ITEMS].tolist(), x.head(ITEMS).tolist())
-        )
-
-
-def index(x):
-    yield f"{len(x)} values, {x.dtype}: {', '.join(brief(v, 30) for v in x[:ITEMS].tolist())}"
-
-
 def array(x):
-    yield f"shape {x.shape}, {x.dtype}, {size(x.nbytes)}"
+    yield f"shape {x.shape}, {x.dtype}"
     if x.dtype.kind in "iuf" and 0 < x.size <= CELLS:
         yield f"from {x.min()} to {x.max()}"
     if x.dtype.kind in "biufcMmSU":
-        yield "first values: " + ", ".join(brief(v, 30) for v in x.flat[:ITEMS].tolist())
-
-
-def tensor(x):
-    yield f"shape {tuple(x.shape)}, {x.dtype}, on {x.device}, requires_grad {x.requires_grad}, {size(x.numel() * x.element_size())}"
-    if x.device.type == "cpu" and str(x.layout) == "torch.strided":
-        yield "first values: " + ", ".join(
-            brief(v, 30) for v in x.detach().view(-1)[:ITEMS].tolist()
-        )
-
-
-def polars_frame(x):
-    yield f"{x.height} rows, {x.width} columns, {size(x.estimated_size())}"
-    for name, dtype in list(zip(x.columns, x.dtypes))[:COLUMNS]:
-        yield f"{name!r}: {dtype}"
-    yield from table(x.columns[:ITEMS], (row[:ITEMS] for row in x.head(ROWS).rows()))
-
-
-def polars_series(x):
-    yield f"{len(x)} values named {x.name!r}, {x.dtype}: {', '.join(brief(v, 30) for v in x.head(ITEMS).to_list())}"
-
-
-def arrow(x):
-    yield f"{x.num_rows} rows, {x.num_columns} columns, {size(x.nbytes)}"
-    for field in list(x.schema)[:COLUMNS]:
-        yield f"{field.name!r}: {field.type}"
-    some = x.slice(0, ROWS)
-    columns = [some.column(j).to_pylist() for j in range(min(x.num_columns, ITEMS))]
-    yield from table(x.column_names[:ITEMS], zip(*columns))
-
-
-def dataset(x):
-    yield "sizes " + ", ".join(f"{k}: {v}" for k, v in x.sizes.items())
-    for name, v in list(x.variables.items())[:COLUMNS]:
-        yield f"{name}: {v.dtype} {tuple(v.dims)}"
-
-
-def data_array(x):
-    yield f"{brief(x.name)}, {x.dtype}, " + ", ".join(f"{k}: {v}" for k, v in x.sizes.items())
-    yield f"coordinates: {', '.join(str(c) for c in list(x.coords)[:ITEMS])}"
-
-
-def dask_frame(x):
-    yield f"lazy, not computed: {len(x.columns)} columns, {x.npartitions} partitions"
-    for name, dtype in list(zip(x.columns, x.dtypes))[:COLUMNS]:
-        yield f"{name!r}: {dtype}"
-
-
-def dask_array(x):
-    yield f"lazy, not computed: shape {x.shape}, {x.dtype}"
-
-
-def spark_frame(x):
-    schema = object.__getattribute__(x, "__dict__").get("_schema")  # x.schema may ask a cluster
-    yield "lazy, not computed"
-    for field in (schema.fields if schema is not None else [])[:COLUMNS]:
-        yield f"{field.name!r}: {field.dataType.simpleString()}"
-
-
-def lazy(x):
-    yield "lazy, not computed"
+        yield f"first values: {some(x.flat[:ITEMS].tolist())}"
 
 
 def model(x):
     have = object.__getattribute__(x, "__dict__")
-    fitted = [k for k in have if k.endswith("_") and not k.startswith("_")]
-    yield "fitted" if fitted else "not fitted"
-    yield "parameters: " + cut(
-        ", ".join(f"{k}={brief(v)}" for k, v in x.get_params(deep=False).items()), 400
-    )
-    for name in ("n_features_in_", "feature_names_in_", "classes_", "coef_", "intercept_"):
-        if name in have:
-            value = have[name]
-            known = type(value).__name__ == "ndarray" and value.dtype.kind != "V"
-            yield f"{name}: {cut(', '.join(brief(v, 30) for v in value.flat[:ITEMS].tolist()), 300) if known else brief(value)}"
+    yield "fitted" if any(k.endswith("_") and not k.startswith("_") for k in have) else "not fitted"
+    given = x.get_params(deep=False).items()
+    yield "parameters: " + cut(", ".join(f"{k}={brief(v)}" for k, v in given), 400)
+
+
+def spark(x):
+    schema = object.__getattribute__(x, "__dict__").get("_schema")  # x.schema may ask a cluster
+    fields = schema.fields if schema is not None else []
+    return [LAZY, *typed((f.name, f.dataType.simpleString()) for f in fields)]
 
 
 def sqlite(x):
     cursor = x.cursor()
     cursor.row_factory = None
     in_memory = not any(row[2] for row in cursor.execute("PRAGMA database_list"))
-    if (
-        x.in_transaction
-        and not in_memory
-        and (x.isolation_level is None or getattr(x, "autocommit", -1) is False)
-    ):
+    manual = x.isolation_level is None or getattr(x, "autocommit", -1) is False
+    if x.in_transaction and not in_memory and manual:
         yield "a transaction is open, and its tables are not looked at"  # reading would take a lock
         return
-    names = [
-        row
-        for row in cursor.execute(
-            "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
-        ).fetchmany(COLUMNS)
-    ]
-    for name, what in names:
-        quoted = name.replace('"', '""')
-        columns = cursor.execute(f'PRAGMA table_info("{quoted}")').fetchall()
-        yield f"{what} {name}: " + cut(", ".join(f"{c[1]} {c[2]}".strip() for c in columns), 300)
+    made = "SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
+    for what, name, sql in cursor.execute(made).fetchmany(COLUMNS):
+        yield f"{what} {name}: {cut(' '.join(sql.split()), 300)}"
     cursor.close()
 
 
@@ -310,38 +204,43 @@ def duckdb(x):
         yield f"table {name}: {cut(columns, 300)}"
 
 
-def engine(x):
-    yield f"of {x.url.render_as_string(hide_password=True)}, not connected to"
+def polars(x):
+    return [
+        f"{x.height} rows, {x.width} columns",
+        *typed(zip(x.columns, x.dtypes)),
+        *table(x.columns, x.head(ROWS).rows()),
+    ]
 
 
-def engine_connection(x):
-    yield f"of {x.engine.url.render_as_string(hide_password=True)}"
+def arrow(x):
+    return [
+        f"{x.num_rows} rows, {x.num_columns} columns",
+        *typed((f.name, f.type) for f in x.schema),
+        *table(x.column_names, zip(*(c.to_pylist() for c in x.slice(0, ROWS).columns[:ITEMS]))),
+    ]
 
 
 KNOWN = {
-    ("pandas", "DataFrame"): frame,
-    ("pandas", "Series"): series,
-    ("pandas", "Index"): index,
-    ("numpy", "ndarray"): array,
-    ("torch", "Tensor"): tensor,
-    ("polars", "DataFrame"): polars_frame,
-    ("polars", "Series"): polars_series,
-    ("polars", "LazyFrame"): lazy,
-    ("pyarrow", "Table"): arrow,
-    ("xarray", "Dataset"): dataset,
-    ("xarray", "DataArray"): data_array,
-    ("dask", "DataFrame"): dask_frame,
-    ("dask", "Array"): dask_array,
-    ("dask", "Bag"): lazy,
-    ("dask", "Delayed"): lazy,
-    ("pyspark", "DataFrame"): spark_frame,
-    ("pyspark", "RDD"): lazy,
-    ("sklearn", "BaseEstimator"): model,
-    ("sqlite3", "Connection"): sqlite,
-    ("duckdb", "DuckDBPyConnection"): duckdb,
-    ("_duckdb", "DuckDBPyConnection"): duckdb,
-    ("sqlalchemy", "Engine"): engine,
-    ("sqlalchemy", "Connection"): engine_connection,
+    "pandas.DataFrame": frame,
+    "pandas.Series": lambda x: frame(x.to_frame()),
+    "pandas.Index": lambda x: frame(x.to_frame(index=False)),
+    "numpy.ndarray": array,
+    "torch.Tensor": lambda x: [f"shape {tuple(x.shape)}, {x.dtype}, on {x.device}"],
+    "polars.DataFrame": polars,
+    "polars.LazyFrame": lambda x: [LAZY],
+    "polars.Series": lambda x: polars(x.to_frame()),
+    "pyarrow.Table": arrow,
+    "xarray.Dataset": lambda x: typed((k, f"{v.dtype} {v.dims}") for k, v in x.variables.items()),
+    "xarray.DataArray": lambda x: [f"{x.dtype}, sizes {dict(x.sizes)}"],
+    "dask.DataFrame": lambda x: [LAZY, *typed(zip(x.columns, x.dtypes))],
+    "dask.Array": lambda x: [f"{LAZY}: shape {x.shape}, {x.dtype}"],
+    "pyspark.DataFrame": spark,
+    "sklearn.BaseEstimator": model,
+    "sqlite3.Connection": sqlite,
+    "duckdb.DuckDBPyConnection": duckdb,
+    "_duckdb.DuckDBPyConnection": duckdb,
+    "sqlalchemy.Engine": lambda x: [f"of {x.url!r}"],  # which hides the password
+    "sqlalchemy.Connection": lambda x: [f"of {x.engine.url!r}"],
 }
 
 
@@ -350,23 +249,22 @@ def plain(x):
     t = type(x)
     if t is str:
         yield f"{len(x)} characters: {cut(repr(x[:400]), 400)}"
-    elif t is bytes:
-        yield f"{len(x)} bytes"
     elif issubclass(t, dict) and t.__module__ in ("builtins", "collections"):
         yield f"{dict.__len__(x)} entries"
-        for key, value in list(zip(dict.keys(x), dict.values(x)))[:ITEMS]:
+        for key, value in islice(zip(dict.keys(x), dict.values(x)), ITEMS):
             yield f"{brief(key)}: {brief(value)}"
     elif t in (list, tuple, set, frozenset):
-        yield f"{len(x)} items" + (f", the first of type {kind(next(iter(x)))}" if x else "")
-        yield "first: " + ", ".join(brief(v) for _, v in zip(range(ITEMS), x))
-        first = next(iter(x)) if x else None
-        if type(first) is dict:
-            yield "keys of the first: " + cut(", ".join(brief(k) for k in list(first)[:30]), 300)
-    elif t is range or brief(x) != kind(x):
-        yield brief(x) if t is not range else repr(x)
+        yield f"{len(x)} items"
+        for value in islice(x, 1):
+            yield f"the first is a {kind(value)}"
+            if type(value) is dict:
+                yield "its keys: " + cut(", ".join(brief(k) for k in islice(value, 30)), 300)
+        yield "first: " + ", ".join(brief(v) for v in islice(x, ITEMS))
+    elif brief(x) != kind(x):
+        yield brief(x)
     elif t not in (types.GeneratorType, types.CoroutineType):
         have = object.__getattribute__(x, "__dict__")
-        names = [n for n in list(have)[:200] if type(n) is str and not n.startswith("_")]
+        names = [n for n in islice(have, 200) if type(n) is str and not n.startswith("_")]
         if names:
             yield "attributes: " + cut(", ".join(names), 300)
 
@@ -375,18 +273,13 @@ def described(name, value):
     """Describes one variable in at most request["chars"] characters."""
     if secret(name, value):
         return "hidden: it looks like a secret"
-    how = plain
-    for t in type(value).__mro__:
-        if (t.__module__.split(".")[0], t.__name__) in KNOWN:
-            how = KNOWN[t.__module__.split(".")[0], t.__name__]
-            break
+    known = (f"{t.__module__.split('.')[0]}.{t.__name__}" for t in type(value).__mro__)
+    how = next((KNOWN[k] for k in known if k in KNOWN), plain)
     lines, left = [], request["chars"]
     try:
         for line in how(value):
-            if len(line) > left:
-                lines.append(cut(line, max(left, 2)))
-                break
-            lines.append(line)
+            if left > 1:
+                lines.append(cut(line, left))
             left -= len(line) + 1
     except Exception as e:
         if how is not plain:
@@ -397,12 +290,8 @@ def described(name, value):
 def own(name, value):
     """Whether a variable is IPython's own, not the user's."""
     hidden = shell.user_ns_hidden
-    return (
-        re.fullmatch(r"_+|_i+|_i?\d+|_[id]h|_oh|In|Out|exit|quit|get_ipython", name) is not None
-        or type(hidden) is dict
-        and name in hidden
-        and hidden[name] is value
-    )
+    own_name = re.fullmatch(r"_+|_i+|_i?\d+|_[id]h|_oh|In|Out|exit|quit|get_ipython", name)
+    return bool(own_name) or type(hidden) is dict and name in hidden and hidden[name] is value
 
 
 def describe():
@@ -410,97 +299,64 @@ def describe():
     answer, written = [], 0
     for name in list(shell.user_ns):
         value = visit.user(name)
-        if (
-            type(name) is not str
-            or name.startswith("_")
-            or name in request["reserved"]
-            or value is visit
-            or own(name, value)
-            or type(value) is types.ModuleType
-        ):
+        if type(name) is not str or name.startswith("_") or name in request["reserved"]:
+            continue
+        if value is visit or own(name, value) or type(value) is types.ModuleType:
             continue
         v = {"name": name, "type": "?"}
-        answer.append(v)
         try:
             if callable_only(value):
                 if getattr(value, "__module__", None) != "__main__":
-                    answer.pop()  # it was imported
+                    continue  # it was imported
                 v["type"] = "class" if type(value) is type else "function"
-                continue
-            v["type"] = kind(value)
-            if time.monotonic() < END:
-                v["text"] = described(name, value)
+            else:
+                v["type"] = kind(value)
+                if time.monotonic() < END:
+                    v["text"] = described(name, value)
         except Exception as e:
             v["text"] = f"not described: {type(e).__name__}"
+        answer.append(v)
         written += len(v.get("text", ""))
-        if (
-            len(answer) >= request["most"] or written > 150_000
-        ):  # an output holds no more than a megabyte
+        if len(answer) >= request["most"] or written > 150_000:  # an output has a megabyte at most
             break
     return answer
 
 
 def callable_only(value):
-    return type(value) in (
-        types.FunctionType,
-        types.BuiltinFunctionType,
-        types.MethodType,
-    ) or issubclass(type(value), type)
+    functions = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
+    return type(value) in functions or issubclass(type(value), type)
 
 
 # What code reads.
 
-def definite(statement):
+def definite(s):
     """The names that a top-level statement always binds."""
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {(a.asname or a.name).split(".")[0] for a in statement.names}
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {statement.name}
-    targets = []
-    if isinstance(statement, ast.Assign):
-        targets = statement.targets
-    elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-        targets = [statement.target]
-    elif isinstance(statement, (ast.With, ast.AsyncWith)):
-        inner = set().union(*(definite(s) for s in statement.body))
-        targets = [i.optional_vars for i in statement.items if i.optional_vars is not None]
-        return inner | {
-            n.id
-            for t in targets
-            for n in ast.walk(t)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
-    return {
-        n.id
-        for t in targets
-        for n in ast.walk(t)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
+    if isinstance(s, (ast.Import, ast.ImportFrom)):
+        return {(a.asname or a.name).split(".")[0] for a in s.names}
+    if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {s.name}
+    targets, inner = [], set()
+    if isinstance(s, ast.Assign):
+        targets = s.targets
+    elif isinstance(s, ast.AnnAssign) and s.value:
+        targets = [s.target]
+    elif isinstance(s, (ast.With, ast.AsyncWith)):
+        targets = [i.optional_vars for i in s.items if i.optional_vars]
+        inner = set().union(*map(definite, s.body))
+    nodes = [n for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+    return inner | {n.id for n in nodes if isinstance(n.ctx, ast.Store)}
+
+
+LOOKS_UP = re.compile("LOAD_NAME|DELETE_NAME|(LOAD|DELETE)_GLOBAL|LOAD_FROM_DICT_OR_GLOBALS")
 
 
 def looked_up(statement):
     """The global names that a statement, and the functions in it, look up."""
-    found = {
-        n.target.id
-        for n in ast.walk(statement)
-        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
-    }
-    found |= {
-        n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Del)
-    }
-    try:
-        tables = [symtable.symtable(ast.unparse(statement), "cell", "exec")]
-    except SyntaxError:
-        return found | {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)}
-    top = tables[0]
-    while tables:
-        t = tables.pop()
-        found |= {
-            s.get_name()
-            for s in t.get_symbols()
-            if s.is_referenced() and (t is top or s.is_global())
-        }
-        tables += t.get_children()
+    module, found = ast.Module([statement], []), set()
+    codes = [compile(module, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)]
+    for code in codes:
+        found |= {i.argval for i in dis.get_instructions(code) if LOOKS_UP.match(i.opname)}
+        codes += [c for c in code.co_consts if type(c) is types.CodeType]
     return found
 
 
@@ -524,14 +380,10 @@ def reads(code, before):
     sure, perhaps = {}, {}
     for statement in parse(code):
         sure.update(dict.fromkeys(sorted(looked_up(statement) - bound)))
-        if BY_NAME.search(code):
-            for n in ast.walk(statement):
-                if isinstance(n, ast.Constant) and type(n.value) is str and len(n.value) < 100_000:
-                    perhaps.update(
-                        dict.fromkeys(
-                            w for w in re.findall(r"[^\W\d]\w*", n.value) if w not in bound
-                        )
-                    )
+        for n in ast.walk(statement) if BY_NAME.search(code) else ():
+            if isinstance(n, ast.Constant) and type(n.value) is str and len(n.value) < 100_000:
+                words = re.findall(r"[^\W\d]\w*", n.value)
+                perhaps.update(dict.fromkeys(w for w in words if w not in bound))
         bound |= definite(statement)
     return list(sure), [n for n in perhaps if n not in sure]
 
@@ -543,32 +395,19 @@ class Refused(Exception):
 
 
 class Writer:
-    """Writes to a file, up to a maximum size."""
+    """Takes a digest of what is written to it, up to a size, and passes it on."""
 
-    def __init__(self, file, most):
+    def __init__(self, most, file=None):
         self.file, self.most, self.size, self.sum = file, most, 0, hashlib.sha256()
 
     def write(self, data):
         self.size += memoryview(data).nbytes
         if self.size > self.most:
-            raise Refused(
-                f"with it, more than {size(request['limit'])} would be written for this run"
-            )
+            limit = f"{request['limit'] / 1e9:.1f} GB"
+            raise Refused(f"with it, more than {limit} would be written for this run")
         self.sum.update(data)
-        return self.file.write(data)
-
-
-class Comparer:
-    """Compares what is written to it with the content of a file."""
-
-    def __init__(self, file):
-        self.file = file
-
-    def write(self, data):
-        data = memoryview(data).cast("B")
-        if time.monotonic() > END or self.file.read(len(data)) != data:
-            raise Refused("it differs")
-        return len(data)
+        if self.file:
+            self.file.write(data)
 
 
 class Pickler(pickle.Pickler):
@@ -584,22 +423,19 @@ class Pickler(pickle.Pickler):
 def statement_for(name, value):
     """The import statement that binds name to value, or ""."""
     if type(value) is types.ModuleType:
-        module = value.__name__
-        if sys.modules.get(module) is value:
-            return f"import {module}" if module == name else f"import {module} as {name}"
-        raise Refused("it is a module that cannot be imported again")
+        if sys.modules.get(value.__name__) is not value:
+            raise Refused("it is a module that cannot be imported again")
+        return f"import {value.__name__}" + ("" if value.__name__ == name else f" as {name}")
     if callable_only(value) or type(value).__name__ == "ufunc":
-        module, what = (
-            getattr(value, "__module__", None) or "numpy",
-            getattr(value, "__qualname__", None) or value.__name__,
-        )
-        if (
-            module != "__main__"
-            and module in sys.modules
-            and vars(sys.modules[module]).get(what) is value
-        ):
+        module = getattr(value, "__module__", None) or "numpy"
+        what = getattr(value, "__qualname__", None) or value.__name__
+        if module != "__main__" and names_of(module).get(what) is value:
             return f"from {module} import {what}" + ("" if what == name else f" as {name}")
     return ""
+
+
+def path_of(name):
+    return os.path.join(request["folder"], name + ".pickle")
 
 
 def keep(name, value, room):
@@ -607,21 +443,17 @@ def keep(name, value, room):
     if secret(name, value):
         raise Refused("it looks like a secret, which is not written to a file")
     os.makedirs(request["folder"], exist_ok=True)
-    path = os.path.join(request["folder"], name + ".pickle")
+    part = path_of(name) + ".part"
     try:
-        with open(path + ".part", "wb") as file:
-            writer = Writer(file, room)
+        with open(part, "wb") as file:
+            writer = Writer(room, file)
             Pickler(writer, 5).dump(value)
-        os.replace(path + ".part", path)
+        os.replace(part, path_of(name))
     finally:
-        try:
-            os.remove(path + ".part")
-        except OSError:
-            pass  # it was renamed
-        try:
-            os.rmdir(request["folder"])
-        except OSError:
-            pass  # it is not empty
+        with contextlib.suppress(OSError):
+            os.remove(part)  # unless it was renamed
+        with contextlib.suppress(OSError):
+            os.rmdir(request["folder"])  # if it is empty
     return writer.size, writer.sum.hexdigest()
 
 
@@ -632,12 +464,9 @@ def carry():
     room, answer = request["limit"] - sum(v.get("bytes", 0) for v in request["known"]), []
     for name in sure + perhaps:
         value = visit.user(name)
-        if (
-            name in known
-            or value is visit
-            or shell.user_ns.get(name, visit) is not value
-            or own(name, value)
-        ):
+        if name in known or value is visit or shell.user_ns.get(name, visit) is not value:
+            continue
+        if own(name, value):
             continue
         v = {"name": name, "type": "?"}
         try:
@@ -656,43 +485,41 @@ def carry():
     return answer
 
 
-def same(value, path):
-    """Whether a value is unchanged since it was written to a file."""
-    with open(path, "rb") as file:
-        try:
-            Pickler(Comparer(file), 5).dump(value)
-            return True
-        except Exception:
-            if time.monotonic() > END:
-                return True  # unknown
-        if type(value).__module__.split(".")[0] != "pandas":
+def changed(v):
+    """Whether a variable is known to differ from what was written to its file."""
+    value = visit.user(v["name"])
+    if not v.get("file") or v["bytes"] > request["limit"] or time.monotonic() > END:
+        return False
+    if id(value) != visit.carried.get(v["name"]):
+        return False
+    try:
+        writer = Writer(2 * request["limit"])
+        Pickler(writer, 5).dump(value)
+        if writer.sum.hexdigest() == v["sum"]:
             return False
-        file.seek(0)  # a frame's pickle may differ although it is equal
-        return bool(pickle.load(file).equals(value))
+    except Exception:
+        pass  # it could be pickled before
+    if type(value).__module__.split(".")[0] != "pandas":
+        return True
+    try:  # a frame's pickle may differ although it is equal
+        with open(path_of(v["name"]), "rb") as file:
+            return not pickle.load(file).equals(value)
+    except Exception:
+        return False  # unknown
 
 
 def leave():
     """Finds variables that cells have changed in place, and notes which names stay."""
-    changed = []
-    for v in request["known"]:
-        if not v.get("file"):
-            continue
-        value = visit.user(v["name"])
-        if v["bytes"] > request["limit"] or id(value) != visit.carried.get(v["name"]):
-            continue
-        try:
-            if not same(value, os.path.join(request["folder"], v["name"] + ".pickle")):
-                changed.append(v["name"])
-        except Exception:
-            pass  # unknown
     bound = sorted(n for n in visit.rebound() if type(n) is str)
-    wanted = request["keep"]
-    if "all" in wanted:
-        wanted = [n for n in wanted if n != "all"] + [
-            n for n in bound if not n.startswith("_") and n not in request["reserved"]
-        ]
+    wanted = [n for n in request["keep"] if n != "all"]
+    if "all" in request["keep"]:
+        taken = request["reserved"]
+        wanted += [n for n in bound if not n.startswith("_") and n not in taken]
     visit.keep.update(n for n in wanted if n in bound)
-    return {"changed": changed, "unbound": [n for n in wanted if n not in bound]}
+    return {
+        "changed": [v["name"] for v in request["known"] if changed(v)],
+        "unbound": [n for n in wanted if n not in bound],
+    }
 
 
 with warnings.catch_warnings():

@@ -25,13 +25,13 @@ func TestVariablesPandas3(t *testing.T) {
 	const script = `
 import sys, types
 pandas = sys.modules["pandas"] = types.ModuleType("pandas")
-def public(name, module, text):
+def made(name, module, text):
     return type(name, (), {"__module__": module, "__str__": lambda self: text})
-pandas.Timestamp = public("Timestamp", "pandas", "2024-05-01")
-pandas.NaT = public("NaTType", "pandas.api.typing", "NaT")()
+pandas.Timestamp = made("Timestamp", "pandas", "2024-05-01")
+pandas.NaT = made("NaTType", "pandas.api.typing", "NaT")()
 request = {"seconds": 9}
 exec(sys.stdin.read().partition("# What code reads.")[0])
-stranger = public("Timestamp", "pandas", "run")()
+stranger = made("Timestamp", "pandas", "run")()
 print(brief(pandas.Timestamp()), brief(pandas.NaT), brief(stranger), brief(1))
 `
 	source, err := os.ReadFile("variables.py")
@@ -138,10 +138,10 @@ before = sorted(globals()); history = len(In)`)
 		"arr": "shape (2, 3), float64", "fitted": "fitted\nparameters: copy_X=True", "unfitted": "not fitted", "lazy": "not computed",
 		"pol": "'b': String", "tab": "'c': double", "series": "DatetimeIndex", "con": "table t: i INTEGER", "counts": "2 entries", "day": "2020-01-02",
 		"big": "an int of 33220 bits", "text": "100000 characters", "wide": "and 440 more columns", "config": "hidden", "url": "hidden",
-		"key": "'shop'", "author": "ada lovelace", "folder": "/home/ada", "token": "hidden", "mixed": "hidden", "eng": "not connected to",
+		"key": "'shop'", "author": "ada lovelace", "folder": "/home/ada", "token": "hidden", "mixed": "hidden", "eng": "of ",
 		"accounts": "'ada' | (hidden)", "traps": "1 items", "trapped": "'t': object",
 	} {
-		if name != "series" && !strings.Contains(got[name].Text, want) {
+		if !strings.Contains(got[name].Text, want) {
 			t.Errorf("%s: %q does not say %q", name, got[name].Text, want)
 		}
 	}
