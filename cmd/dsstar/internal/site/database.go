@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,7 +20,8 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// A Database is reached by cells, which have its address in an environment variable.
+// A Database, or a bucket or cluster, is reached by cells, which have its address in an environment
+// variable.
 type Database struct {
 	Variable  string
 	Address   string   // with its password
@@ -59,37 +61,71 @@ func (h Host) SecretTexts() (all []string) {
 	return all
 }
 
-// A dialect is one of SQLAlchemy's for databases behind an address.
-type dialect struct {
-	port   uint16
-	driver string // "": that of SQLAlchemy
+// A scheme is how addresses begin that lead to a cluster, a bucket, or a database of one of
+// SQLAlchemy's dialects.
+type scheme struct {
+	engine string   // of the cluster
+	keys   string   // shell command that sets the credentials for the bucket
+	pass   []string // variables with them
+	server string   // variable with another server than the usual one of the bucket
+	port   uint16   // usual one of the database
+	driver string   // "": that of SQLAlchemy
 }
 
-var dialects = map[string]dialect{
-	"postgresql": {5432, "psycopg"}, "mysql": {3306, "pymysql"}, "mariadb": {3306, "pymysql"},
-	"mssql": {port: 1433}, "oracle": {port: 1521}, "redshift": {port: 5439},
-	"cockroachdb": {port: 26257}, "clickhouse": {port: 8123}, "clickhousedb": {port: 8123},
-	"trino": {port: 8080}, "vertica": {port: 5433}, "starrocks": {port: 9030},
+var schemes = map[string]scheme{
+	"sc": {engine: "spark"}, "tcp": {engine: "dask"}, "ray": {engine: "ray"},
+	"s3": {keys: "export AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… AWS_ENDPOINT_URL=…",
+		server: "AWS_ENDPOINT_URL"},
+	"gs": {keys: `export GOOGLE_OAUTH_ACCESS_TOKEN="$(gcloud auth print-access-token)"`,
+		pass: []string{"GOOGLE_OAUTH_ACCESS_TOKEN"}, server: "STORAGE_EMULATOR_HOST"},
+	"az": {keys: "export AZURE_STORAGE_ACCOUNT=… AZURE_STORAGE_SAS_TOKEN=…",
+		pass:   []string{"AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_KEY"},
+		server: "AZURE_STORAGE_SERVICE_ENDPOINT"},
+	"postgresql": {port: 5432, driver: "psycopg"}, "mysql": {port: 3306, driver: "pymysql"},
+	"mariadb": {port: 3306, driver: "pymysql"}, "mssql": {port: 1433}, "oracle": {port: 1521},
+	"redshift": {port: 5439}, "cockroachdb": {port: 26257}, "clickhouse": {port: 8123},
+	"clickhousedb": {port: 8123}, "trino": {port: 8080}, "vertica": {port: 5433},
+	"starrocks": {port: 9030},
 }
+
+// schemeOf returns the scheme of an address; nothing if it is not known.
+func schemeOf(address string) scheme {
+	name, _, _ := strings.Cut(address, "://")
+	return schemes[strings.ToLower(name)]
+}
+
+// IsBucket reports whether an address is that of a bucket.
+func IsBucket(address string) bool { return schemeOf(address).keys != "" }
+
+// BucketHint says how to set the credentials for a bucket.
+func BucketHint(address string) usage.Hint { return usage.Shell(schemeOf(address).keys) }
+
+// EngineOf returns the engine of the cluster at an address, "spark", "dask" or "ray"; "" if it is
+// not that of a cluster.
+func EngineOf(address string) string { return schemeOf(address).engine }
 
 // errAddress does not say more, as the error of the parser repeats the address.
 var errAddress = usage.New("--data: the address of the database cannot be read",
 	usage.Again("--data", "env:VARIABLE").Note("which holds dialect://user:password@host/name, with "+
 		"@, :, / and # in the password as %40, %3A, %2F and %23"))
 
-// FindDatabase returns the database at an address, and the address without user, password and
-// other secrets.
+// FindDatabase returns the database, bucket or cluster at an address, and the address without user,
+// password and other secrets.
 func (h Host) FindDatabase(address string) (d Database, shown string, err error) {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme == "" || u.Opaque != "" {
+	switch {
+	case err != nil || u.Scheme == "" || u.Opaque != "":
 		return d, "", errAddress
+	case IsBucket(address):
+		return h.findBucket(u, schemeOf(address))
+	case EngineOf(address) != "":
+		return findCluster(u, EngineOf(address))
 	}
-	if IsBucket(address) {
-		return h.findBucket(u)
-	}
-	if engine := EngineOf(address); engine != "" {
-		return findCluster(engine, u)
-	}
+	return h.findDatabase(u)
+}
+
+// findDatabase completes the address of a database as its own client does.
+func (h Host) findDatabase(u *url.URL) (d Database, shown string, err error) {
 	name, driver, _ := strings.Cut(strings.ToLower(u.Scheme), "+")
 	if name == "postgres" {
 		name = "postgresql"
@@ -98,18 +134,15 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 		return d, "", usage.New("--data: service files are not read: name host, port and database "+
 			"in the address", usage.Again("--data", "postgresql://HOST:PORT/DATABASE"))
 	}
-	usual := dialects[name]
 	if u.Hostname() == "" {
 		u.Host = "localhost" + u.Host // a port may follow
 	}
-	at := sandbox.Endpoint{Host: u.Hostname()}
-	port, err := strconv.ParseUint(cmp.Or(u.Port(), strconv.Itoa(int(usual.port))), 10, 16)
-	if err != nil || port == 0 {
+	at := sandbox.Endpoint{Host: u.Hostname(), Port: portOf(u, schemes[name].port)}
+	if at.Port == 0 {
 		return d, "", usage.New(fmt.Sprintf("--data: the address of the %s database has no port, and "+
 			"its usual one is not known", ui.Printable(name)),
 			usage.Again("--data", name+"://HOST:PORT/DATABASE"))
 	}
-	at.Port = uint16(port)
 	d.Endpoints = []sandbox.Endpoint{at}
 	if _, has := u.User.Password(); !has {
 		if password := h.password(name, u, at); password != "" {
@@ -118,7 +151,7 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 	}
 	public := *u
 	public.User, public.Scheme = nil, name
-	if driver = cmp.Or(driver, usual.driver); driver != "" {
+	if driver = cmp.Or(driver, schemes[name].driver); driver != "" {
 		u.Scheme = name + "+" + driver
 	}
 	if driver == "psycopg" && !u.Query().Has("client_encoding") {
@@ -128,6 +161,15 @@ func (h Host) FindDatabase(address string) (d Database, shown string, err error)
 	}
 	d.Address = u.String()
 	return d, configs.Redact(public.String()), nil
+}
+
+// portOf returns the port of an address, or the usual one; 0 if it is none.
+func portOf(u *url.URL, usual uint16) uint16 {
+	port, err := strconv.ParseUint(cmp.Or(u.Port(), strconv.Itoa(int(usual))), 10, 16)
+	if err != nil {
+		return 0
+	}
+	return uint16(port)
 }
 
 // password returns the password that a database's own client would find outside of the address.
@@ -146,6 +188,123 @@ func (h Host) password(dialect string, u *url.URL, at sandbox.Endpoint) string {
 		return h.Getenv("MYSQL_PWD")
 	}
 	return ""
+}
+
+// findBucket finds credentials and server of a bucket, SCHEME://BUCKET/PREFIX, as its own clients do.
+// Cells get both in the variables that these read.
+func (h Host) findBucket(u *url.URL, s scheme) (d Database, shown string, err error) {
+	d.Address = u.String()
+	example := u.Scheme + "://BUCKET/PREFIX"
+	if u.Hostname() == "" || u.User != nil || u.RawQuery != "" {
+		return d, "", usage.New("--data: the address of a bucket is "+example+", without credentials",
+			usage.Again("--data", example), BucketHint(d.Address))
+	}
+	endpoint, hosts := h.Getenv(s.server), []string{"storage.googleapis.com"}
+	for _, name := range s.pass {
+		d.pass(name, h.Getenv(name))
+	}
+	switch u.Scheme {
+	case "s3":
+		region, server := h.aws(&d)
+		endpoint = cmp.Or(endpoint, server)
+		hosts = []string{u.Hostname() + ".s3." + region + ".amazonaws.com", "s3." + region + ".amazonaws.com"}
+	case "az":
+		account := h.Getenv("AZURE_STORAGE_ACCOUNT")
+		if h.Getenv("AZURE_STORAGE_KEY") == "" { // clients take one of them
+			d.pass("AZURE_STORAGE_SAS_TOKEN", h.Getenv("AZURE_STORAGE_SAS_TOKEN"))
+		}
+		if account == "" || len(d.More) < 2 {
+			return d, "", usage.New("--data: which account the container is in, and with what right to read "+
+				"it, is not known", BucketHint(d.Address))
+		}
+		hosts = []string{account + ".blob.core.windows.net", account + ".dfs.core.windows.net"}
+	}
+	if endpoint == "" {
+		for _, host := range hosts {
+			d.Endpoints = append(d.Endpoints, sandbox.Endpoint{Host: host, Port: 443})
+		}
+		return d, d.Address, nil
+	}
+	d.pass(s.server, endpoint)
+	at, err := url.Parse(endpoint)
+	if err != nil || at.Hostname() == "" {
+		return d, "", usage.New(s.server+" is not the address of a server",
+			usage.Shell("export %s=https://HOST", s.server))
+	}
+	port := portOf(at, map[bool]uint16{true: 80, false: 443}[at.Scheme == "http"])
+	if port == 0 {
+		return d, "", usage.New(s.server+" has no valid port",
+			usage.Shell("export %s=https://HOST:PORT", s.server))
+	}
+	d.Endpoints = []sandbox.Endpoint{{Host: at.Hostname(), Port: port}}
+	return d, d.Address, nil
+}
+
+// pass has cells see a variable, if it has a value.
+func (d *Database) pass(name, value string) {
+	if value != "" {
+		d.More = append(d.More, name+"="+value)
+	}
+}
+
+// aws has cells see credentials and region as every client of S3 finds them, and returns the region
+// and the server of a profile.
+func (h Host) aws(d *Database) (region, server string) {
+	profile := cmp.Or(h.Getenv("AWS_PROFILE"), "default")
+	home := filepath.Join(h.Getenv("HOME"), ".aws")
+	keys := section(cmp.Or(h.Getenv("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(home, "credentials")),
+		profile)
+	more := section(cmp.Or(h.Getenv("AWS_CONFIG_FILE"), filepath.Join(home, "config")), profile)
+	if h.Getenv("AWS_ACCESS_KEY_ID") != "" {
+		keys = nil // all three belong together
+	}
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"} {
+		d.pass(name, cmp.Or(h.Getenv(name), keys[strings.ToLower(name)]))
+	}
+	region = cmp.Or(h.Getenv("AWS_REGION"), h.Getenv("AWS_DEFAULT_REGION"), more["region"], "us-east-1")
+	d.pass("AWS_REGION", region)
+	d.pass("AWS_EC2_METADATA_DISABLED", "true")
+	return region, more["endpoint_url"]
+}
+
+// section returns what a file of AWS's clients says of a profile.
+func section(file, profile string) map[string]string {
+	content, _ := os.ReadFile(file) // nothing, if there is none
+	values, within := map[string]string{}, false
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		if title, ok := strings.CutPrefix(line, "["); ok {
+			title = strings.TrimSpace(strings.TrimSuffix(title, "]"))
+			within = strings.TrimPrefix(title, "profile ") == profile
+		} else if key, value, ok := strings.Cut(line, "="); ok && within {
+			values[strings.TrimSpace(key)] = strings.TrimSpace(value)
+		}
+	}
+	return values
+}
+
+// findCluster returns the cluster at an address. Parameters of Spark Connect follow a semicolon and
+// may hold a token: they are not shown.
+func findCluster(u *url.URL, engine string) (d Database, shown string, err error) {
+	port := portOf(u, 0)
+	if port == 0 || u.Hostname() == "" || u.User != nil {
+		example := strings.ToLower(u.Scheme) + "://HOST:PORT"
+		return d, "", usage.New(fmt.Sprintf("--engine: the address of a %s cluster is %s", engine, example),
+			usage.Again("--engine", engine+"="+example))
+	}
+	d = Database{Address: u.String(), Cluster: true,
+		Endpoints: []sandbox.Endpoint{{Host: u.Hostname(), Port: port}}}
+	for parameter := range strings.SplitSeq(u.Path, ";") {
+		if token, ok := strings.CutPrefix(parameter, "token="); ok {
+			d.Token = token
+		}
+	}
+	// gRPC's own resolver asks name servers, and reads no hosts file that the sandbox gives.
+	d.pass("GRPC_DNS_RESOLVER", "native")
+	if engine == "ray" { // it looks at the processes above its own for uv, which cells cannot see
+		d.pass("RAY_ENABLE_UV_RUN_RUNTIME_ENV", "0")
+	}
+	return d, u.Scheme + "://" + u.Host, nil
 }
 
 // Reopen has cells reach the databases of a recorded run. Their addresses are those that the user has

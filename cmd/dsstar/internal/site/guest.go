@@ -1,9 +1,12 @@
 package site
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -144,4 +147,26 @@ func (v visit) Rollback(ctx context.Context, cells []string) (notebook.Restorati
 		back.Executions, back.Kept = all[1:], max(0, back.Kept-1)
 	}
 	return back, err
+}
+
+// Within reports whether this process was started by a cell of the user's kernel, directly or by way
+// of a shell. Such a cell would wait for a run that waits for the kernel. Without /proc it relies on
+// the variable by which Jupyter tells a kernel its notebook.
+func (h Host) Within(k kernel.Running) bool {
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		session := h.Getenv("JPY_SESSION_NAME")
+		return session != "" && filepath.Base(session) == filepath.Base(k.Notebook)
+	}
+	for pid := os.Getppid(); pid > 1 && k.File != ""; {
+		argv, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if bytes.Contains(argv, []byte(filepath.Base(k.File))) {
+			return true
+		}
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		_, parent, _ := strings.Cut(string(status), "\nPPid:")
+		if _, err := fmt.Sscan(parent, &pid); err != nil {
+			return false
+		}
+	}
+	return false
 }

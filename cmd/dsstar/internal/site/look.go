@@ -31,10 +31,21 @@ func look(ctx context.Context, k *kernel.Kernel, where string, folders []string)
 			info.Name, cmp.Or(info.Implementation, "unknown")),
 			usage.Shell("dsstar kernels"))
 	}
-	seen, err := see(ctx, k, append(folders, temporary))
-	switch {
-	case err != nil:
+	modules, _ := json.Marshal(Required[1:]) // strings cannot fail; the kernel has ipykernel
+	paths, _ := json.Marshal(append(folders, temporary))
+	e, err := k.Execute(ctx, fmt.Sprintf(lookCode, modules, paths))
+	if err != nil {
 		return "", err
+	}
+	var seen struct {
+		Python  string
+		Missing []string // required modules
+		Unseen  []string // folders and files that are missing or unreadable
+	}
+	unread := json.Unmarshal([]byte(e.Stdout()), &seen)
+	switch {
+	case unread != nil || e.Status != notebook.OK || seen.Python == "":
+		return "", fmt.Errorf("the kernel did not report its Python: %s", ui.Fit(e.PlainText(), 300))
 	case len(seen.Unseen) > 0:
 		return "", unshared(where, seen.Unseen, temporary)
 	case len(seen.Missing) > 0:
@@ -45,35 +56,12 @@ func look(ctx context.Context, k *kernel.Kernel, where string, folders []string)
 	return seen.Python, nil
 }
 
-// A sight is a kernel's report on itself.
-type sight struct {
-	Python  string   `json:"python"`
-	Missing []string `json:"missing"` // required modules
-	Unseen  []string `json:"unseen"`  // folders and files that are missing or unreadable
-}
-
 // lookCode is an expression, so that it binds no name.
 const lookCode = `print(__import__("json").dumps({
     "python": __import__("sys").executable,
     "missing": [m for m in %s if __import__("importlib.util").util.find_spec(m) is None],
     "unseen": [d for d in %s if not __import__("os").access(d, 5 if __import__("os").path.isdir(d) else 4)],
 }))`
-
-func see(ctx context.Context, k *kernel.Kernel, folders []string) (sight, error) {
-	modules, _ := json.Marshal(Required[1:]) // strings cannot fail; the kernel has ipykernel
-	paths, _ := json.Marshal(folders)
-	e, err := k.Execute(ctx, fmt.Sprintf(lookCode, modules, paths))
-	if err != nil {
-		return sight{}, err
-	}
-	var seen sight
-	if err := json.Unmarshal([]byte(e.Stdout()), &seen); e.Status != notebook.OK || err != nil ||
-		seen.Python == "" {
-		return sight{}, fmt.Errorf("the kernel did not report its Python: %s",
-			ui.Fit(e.PlainText(), 300))
-	}
-	return seen, nil
-}
 
 // unshared returns the error for kernels that do not share this machine's folders.
 func unshared(where string, folders []string, temporary string) error {

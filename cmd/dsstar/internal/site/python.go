@@ -33,8 +33,11 @@ func (h Host) Spec(ctx context.Context, s *configs.Settings,
 		return h.OwnPython(ctx, s, s.Python, Required)
 	}
 	if program, err := os.Executable(); err == nil && !h.Managed {
-		if python := around(disk.RealPath(program)); python != "" {
-			return h.OwnPython(ctx, s, python, Required)
+		for _, python := range around(disk.RealPath(program)) {
+			p, err := pyenv.Check(ctx, python, h.WithoutKeys(s), Required)
+			if err == nil && len(p.Missing) == 0 {
+				return kernel.PythonSpec(p.Path), nil
+			}
 		}
 	}
 	python, err := pyenv.Ensure(ctx,
@@ -43,6 +46,18 @@ func (h Host) Spec(ctx context.Context, s *configs.Settings,
 		return kernel.Spec{}, err
 	}
 	return kernel.PythonSpec(python), nil
+}
+
+// around returns the interpreters of the Python environment in which a wheel has installed the program
+// as PREFIX/bin/dsstar.
+func around(program string) (pythons []string) {
+	bin := filepath.Dir(program)
+	wheels, _ := filepath.Glob(filepath.Join(bin, "../lib/python3*/site-packages/dsstar/__init__.py"))
+	for _, wheel := range wheels {
+		version := filepath.Base(filepath.Join(wheel, "../../.."))
+		pythons = append(pythons, filepath.Join(bin, version))
+	}
+	return pythons
 }
 
 // ownKernel finds the kernelspec that the user named and checks its Python.

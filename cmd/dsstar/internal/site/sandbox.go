@@ -1,9 +1,9 @@
 package site
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +20,7 @@ const LeastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half o
 // Box returns the sandbox of new local kernels. why says why it is not a stronger tier; "" if
 // it is the strongest.
 func (h Host) Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
-	if err := h.temporary(); err != nil {
+	if err := temporary(); err != nil {
 		return b, "", err
 	}
 	tier, why, err := sandbox.Choose(s.Sandbox)
@@ -75,7 +75,7 @@ func (h Host) Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 
 // temporary returns an error if the folder for temporary files, which every session needs, cannot be
 // used.
-func (h Host) temporary() error {
+func temporary() error {
 	dir, err := os.MkdirTemp("", "dsstar-")
 	if err == nil {
 		err = os.Remove(dir)
@@ -83,14 +83,8 @@ func (h Host) temporary() error {
 	if err == nil {
 		return nil
 	}
-	if at, ok := errors.AsType[*fs.PathError](err); ok {
-		err = at.Err
-	}
-	name := "TMPDIR"
-	if h.Getenv(name) == "" {
-		name = "the folder for temporary files"
-	}
-	return usage.New(fmt.Sprintf("%s is %s, which cannot be used: %v", name, os.TempDir(), err),
+	return usage.New(fmt.Sprintf("the folder for temporary files, %s, cannot be used: %v", os.TempDir(),
+		cmp.Or(errors.Unwrap(err), err)),
 		usage.Shell("mkdir -p ~/tmp && export TMPDIR=~/tmp   # or another folder that you can write to"))
 }
 

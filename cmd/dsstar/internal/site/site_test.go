@@ -2,6 +2,8 @@ package site
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -73,5 +75,21 @@ func TestScriptSecrets(t *testing.T) {
 	x, err := o.RunScript(t.Context(), dir, time.Minute)
 	if err != nil || x.Stdout() != "xxxxx xxxxx\n" {
 		t.Errorf("%q %v", x.Stdout(), err)
+	}
+}
+
+// TestAround: the Python of a program is that of the environment in which a wheel has installed it.
+func TestAround(t *testing.T) {
+	prefix := t.TempDir()
+	program := filepath.Join(prefix, "bin", "dsstar")
+	wheel := filepath.Join(prefix, "lib", "python3.12", "site-packages", "dsstar")
+	if got := around(program); got != nil {
+		t.Errorf("got %q without a wheel", got)
+	}
+	if err := os.MkdirAll(filepath.Join(wheel, "__init__.py"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := around(program); !slices.Equal(got, []string{filepath.Join(prefix, "bin", "python3.12")}) {
+		t.Errorf("got %q", got)
 	}
 }

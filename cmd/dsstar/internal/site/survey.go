@@ -43,7 +43,7 @@ type Surveyed struct {
 // Survey queries all servers concurrently. One that does not respond is part of the result, not an
 // error.
 func (h Host) Survey(ctx context.Context, s *configs.Settings) (Survey, error) {
-	servers, others, named, err := h.servers(s)
+	servers, others, chosen, err := h.servers(s)
 	if err != nil {
 		return Survey{}, err
 	}
@@ -75,7 +75,7 @@ func (h Host) Survey(ctx context.Context, s *configs.Settings) (Survey, error) {
 		if _, refused := errors.AsType[*kernel.ServerError](w.Err); w.Err != nil && !refused {
 			w.Err = &UnreachableError{w.URL, w.Err}
 		}
-		if w.URL == named {
+		if w.URL == chosen {
 			v.named = w
 		}
 	}
@@ -88,29 +88,26 @@ func (h Host) Lookup() kernel.Lookup {
 	return kernel.Lookup{Getenv: h.Getenv, Home: home}
 }
 
-// servers returns all servers, local or named by the user; others, those that Discover does not
-// find by itself; and chosen, the URL of --server or "".
-func (h Host) servers(s *configs.Settings) (all, others []kernel.Server, chosen string, err error) {
+// servers returns all servers; those among them that the user names; and the URL of --server or "".
+func (h Host) servers(s *configs.Settings) (all, named []kernel.Server, chosen string, err error) {
 	local := kernel.LocalServers(h.Lookup())
-	for _, named := range []struct{ from, address string }{{"--server", s.Server},
-		{"JUPYTER_URL", h.Getenv("JUPYTER_URL")}} {
-		if named.address == "" {
+	all = slices.Clone(local)
+	for _, by := range []struct{ from, address string }{
+		{"JUPYTER_URL", h.Getenv("JUPYTER_URL")}, {"--server", s.Server}} {
+		if by.address == "" {
 			continue
 		}
-		server, err := h.server(named.from, named.address, local)
+		server, err := h.server(by.from, by.address, local)
 		if err != nil {
 			return nil, nil, "", err
 		}
-		if named.from == "--server" {
+		if by.from == "--server" {
 			chosen = server.URL
 		}
 		same := func(o kernel.Server) bool { return o.URL == server.URL }
-		if !slices.Contains(local, server) && !slices.ContainsFunc(others, same) {
-			local = slices.DeleteFunc(local, same) // known, but with another token
-			others = append(others, server)
-		}
+		all, named = append(slices.DeleteFunc(all, same), server), append(named, server)
 	}
-	return slices.Concat(local, others), others, chosen, nil
+	return all, named, chosen, nil
 }
 
 // server returns the server that the user names. Its token comes from the address, a local server's
