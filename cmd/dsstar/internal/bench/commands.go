@@ -25,7 +25,7 @@ import (
 
 // An App is what the commands need of the program.
 type App struct {
-	site.Host
+	Host           site.Host
 	Stdout, Stderr io.Writer
 	File           io.Writer // standard output, unfiltered unless it is a terminal
 	ExitHelp       string    // what the exit codes mean

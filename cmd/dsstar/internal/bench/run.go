@@ -183,7 +183,7 @@ func asPublished(agentName string, s *configs.Settings) {
 func (r *run) openSite(ctx context.Context) error {
 	r.progress.Wait("setting up Python")
 	use := site.Use{Yes: r.flags.yes, Jobs: r.flags.jobs}
-	p, err := r.Site(ctx, r.settings, use, func(line string) { r.progress.Say("set-up   %s", line) })
+	p, err := r.Host.Site(ctx, r.settings, use, func(line string) { r.progress.Say("set-up   %s", line) })
 	if err != nil {
 		return err
 	}

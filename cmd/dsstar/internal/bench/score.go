@@ -290,7 +290,7 @@ func (a *App) scorer(s *configs.Settings, compat bench.Compat) (bench.Scorer, er
 	return bench.Scorer{Compat: compat, Judge: judge,
 		Open: scoringAt(func(ctx context.Context) (site.Site, error) {
 			if found == nil {
-				at, err := a.Site(ctx, s, site.Use{}, func(string) {})
+				at, err := a.Host.Site(ctx, s, site.Use{}, func(string) {})
 				if err != nil {
 					return nil, &bench.StopError{Err: err}
 				}
