@@ -3,7 +3,6 @@ package main
 import (
 	"github.com/spf13/pflag"
 
-	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/bench"
 )
 
@@ -16,6 +15,5 @@ func (a *app) benchCommands() *bench.App {
 		AddSettings: func(f *pflag.FlagSet) { modelFlags(f); kernelFlags(f); sandboxFlags(f) },
 		AgentConfig: agentConfig, Key: a.key, Model: a.model, ModelLine: a.modelLine,
 		Prices: prices, Replayed: replayed, NewProgress: a.newProgress, Agree: a.agree, ReadFile: readNamed,
-		Tokens: func(u record.Usage) any { return tokensOf(u) },
 	}
 }

@@ -113,7 +113,6 @@ func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, err
 		if err := a.models(j); err != nil {
 			return nil, err
 		}
-		j.progress.Say("model    %s", a.modelLine(j.settings))
 	}
 	j.progress.Skipped(j.task)
 	if err := j.setUpAlone(ctx, a); err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +33,21 @@ type finding struct {
 	hints  []usage.Hint
 }
 
+func fine(detail string) finding { return finding{Status: "ok", Detail: detail} }
+
+func warning(detail string, hints ...usage.Hint) finding {
+	return finding{Status: "warning", Detail: detail, hints: hints}
+}
+
+// failed returns the finding for an error, with some hints and its usual ones.
+func failed(err error, hints ...usage.Hint) finding {
+	_, text, usual := causeOf(err)
+	if errors.Is(err, llm.ErrConnection) { // whose hint is dsstar doctor
+		usual = []usage.Hint{usage.Shell("dsstar config   # shows the base URL: is its server running?")}
+	}
+	return finding{Status: "failed", Detail: text, hints: append(hints, usual...)}
+}
+
 func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -56,35 +70,33 @@ the model (by a request of a few tokens), and say how to fix what fails. Exit co
 			return err
 		}
 		var all []finding
-		failed := false
-		for _, check := range []func(context.Context, *configs.Settings) finding{
-			a.checkSettings, a.checkFolders, a.checkKernel, a.checkSandbox, a.checkModel,
-		} {
-			f := check(cmd.Context(), s)
+		var end error
+		for _, check := range []struct {
+			name string
+			do   func(context.Context, *configs.Settings) finding
+		}{{"settings", checkSettings}, {"folders", a.checkFolders}, {"kernel", a.checkKernel},
+			{"sandbox", a.checkSandbox}, {"model", a.checkModel}} {
+			f := check.do(cmd.Context(), s)
 			if cmd.Context().Err() != nil {
 				return cmd.Context().Err()
 			}
-			f.Hints = []string{}
+			f.Check, f.Hints = check.name, []string{}
 			for _, hint := range f.hints {
 				if hint.Fits(a.line) {
 					f.Hints = append(f.Hints, hint.On(a.line))
 				}
 			}
-			all = append(all, f)
-			failed = failed || f.Status == "failed"
+			if all = append(all, f); f.Status == "failed" {
+				end = silent{exitError}
+			}
 			if !asJSON {
 				printFinding(a.stdout, f)
 			}
 		}
 		if asJSON {
-			if err := ui.JSON(a.stdout, all); err != nil {
-				return err
-			}
+			end = cmp.Or(ui.JSON(a.stdout, all), end)
 		}
-		if failed {
-			return silent{exitError}
-		}
-		return nil
+		return end
 	}
 	return cmd
 }
@@ -97,67 +109,52 @@ func printFinding(w io.Writer, f finding) {
 	}
 }
 
-// failedBy returns the finding for an error, with its usual hints.
-func failedBy(check string, err error) finding {
-	_, text, hints := causeOf(err)
-	if errors.Is(err, llm.ErrConnection) { // whose hint is dsstar doctor
-		hints = []usage.Hint{usage.Shell("dsstar config   # shows the base URL: is its server running?")}
-	}
-	return finding{Check: check, Status: "failed", Detail: text, hints: hints}
-}
-
-func (a *app) checkSettings(_ context.Context, s *configs.Settings) finding {
+func checkSettings(_ context.Context, s *configs.Settings) finding {
 	if len(s.Warnings) > 0 {
-		return finding{Check: "settings", Status: "warning", Detail: strings.Join(s.Warnings, "\n"),
-			hints: []usage.Hint{usage.Shell("dsstar config")}}
+		return warning(strings.Join(s.Warnings, "\n"), usage.Shell("dsstar config"))
 	}
-	return finding{Check: "settings", Status: "ok", Detail: "no unknown keys; dsstar " + version()}
+	return fine("no unknown keys; dsstar " + version())
 }
 
 // checkFolders checks that the folders for runs and caches are writable.
 func (a *app) checkFolders(_ context.Context, s *configs.Settings) finding {
 	for _, dir := range []string{a.host.CacheDir, s.Out} {
 		if err := disk.CheckWritable(dir); err != nil {
-			return finding{Check: "folders", Status: "failed", Detail: err.Error(),
-				hints: []usage.Hint{usage.Shell("ls -ld %s", disk.Existing(dir))}}
+			return failed(err, usage.Shell("ls -ld %s", disk.Existing(dir)))
 		}
 	}
-	return finding{Check: "folders", Status: "ok",
-		Detail: fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.host.CacheDir)}
+	return fine(fmt.Sprintf("runs go to %s, caches to %s", s.Out, a.host.CacheDir))
 }
 
-// checkKernel starts the kernel that a run would start and executes a cell. It leaves kernels
-// of the user's alone.
+// checkKernel starts the kernel that a run would start, executes a cell and goes back. It leaves
+// kernels of the user's alone.
 func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 	say := func(line string) { fmt.Fprintln(a.stderr, ui.Clean(line)) }
 	p, err := a.host.Site(ctx, s, site.Use{}, say)
 	if err != nil {
-		return failedBy("kernel", err)
+		return failed(err)
 	}
 	at := p.About()
 	if at.Running != nil {
-		return finding{Check: "kernel", Status: "ok",
-			Detail: fmt.Sprintf("%s is running: %s", at.Name, site.InState(*at.Running))}
+		return fine(at.Name + " is running: " + site.InState(*at.Running))
 	}
 	if err := p.Look(ctx, disk.Existing(s.Out)); err != nil {
-		return failedBy("kernel", err)
+		return failed(err)
 	}
 	dir, err := disk.TempFolder("", "dsstar-doctor-")
 	if err != nil {
-		return failedBy("kernel", err)
+		return failed(err)
 	}
 	defer disk.RemoveTemp(dir)
 	begin := time.Now()
 	k, err := p.Open(ctx, agent.Describe, dir, nil)
 	if err != nil && at.Server != "" {
-		return failedBy("kernel", err)
+		return failed(err)
 	}
 	python := slices.Concat(at.Spec.Argv, []string{"python3"})[0]
 	if err != nil {
-		_, _, hints := causeOf(err)
-		return finding{Check: "kernel", Status: "failed", Detail: err.Error(), hints: append([]usage.Hint{
-			usage.Shell("%s -m ipykernel_launcher --version", python),
-			usage.Without("python", "kernel").Note("the Python that dsstar sets up")}, hints...)}
+		return failed(err, usage.Shell("%s -m ipykernel_launcher --version", python),
+			usage.Without("python", "kernel").Note("the Python that dsstar sets up"))
 	}
 	defer k.Close()
 	ready := time.Since(begin)
@@ -165,47 +162,37 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) finding {
 		"'pandas', pandas.__version__)"
 	e, err := k.Execute(ctx, cell)
 	if err != nil {
-		return failedBy("kernel", err)
+		return failed(err)
 	}
 	if e.Status != notebook.OK {
-		return finding{Check: "kernel", Status: "failed", Detail: strings.TrimSpace(e.PlainText()),
-			hints: site.VenvHints(site.Required...)}
+		return failed(usage.New(strings.TrimSpace(e.PlainText()), site.VenvHints(site.Required...)...))
 	}
-	where := cmp.Or(at.Server, python)
 	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()),
-		ready.Seconds(), where)
+		ready.Seconds(), cmp.Or(at.Server, python))
 	if s.Rollback.Off() {
-		return finding{Check: "kernel", Status: "ok", Detail: text + "\ndoes not go back"}
+		return fine(text + "\ndoes not go back")
 	}
 	back, err := k.Rollback(ctx, []string{cell})
 	if err != nil {
-		return failedBy("kernel", err)
+		return failed(err)
 	}
-	return finding{Check: "kernel", Status: "ok", Detail: text + "\n" + goesBack(back)}
-}
-
-// goesBack describes how, and how fast, a kernel restores an earlier state.
-func goesBack(b notebook.Restoration) string {
-	text := fmt.Sprintf("goes back by %s, in %.2g s", b.Way, b.Seconds)
-	if b.Why != "" {
-		text += ": " + b.Why
+	if text += fmt.Sprintf("\ngoes back by %s, in %.2g s", back.Way, back.Seconds); back.Why != "" {
+		text += ": " + back.Why
 	}
-	return text
+	return fine(text)
 }
 
 // checkSandbox names the tier, why it is not a stronger one, and the version of Landlock.
 func (a *app) checkSandbox(_ context.Context, s *configs.Settings) finding {
 	b, why, err := a.host.Box(s)
 	if err != nil {
-		return failedBy("sandbox", err)
+		return failed(err)
 	}
 	if !b.Tier.Confines() {
-		return finding{Check: "sandbox", Status: "warning",
-			Detail: string(b.Tier) + ": the cells that a model writes run with all rights of dsstar's",
-			hints:  []usage.Hint{usage.Again("--sandbox", "auto")}}
+		return warning(string(b.Tier)+": the cells that a model writes run with all rights of dsstar's",
+			usage.Again("--sandbox", "auto"))
 	}
-	f := finding{Check: "sandbox", Status: "ok",
-		Detail: site.InWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())}
+	f := fine(site.InWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock()))
 	if why != "" {
 		f.Detail += ": " + why
 		_, _, missing := sandbox.Choose(string(sandbox.Full))
@@ -216,55 +203,42 @@ func (a *app) checkSandbox(_ context.Context, s *configs.Settings) finding {
 
 // checkModel asks each model for a word.
 func (a *app) checkModel(ctx context.Context, s *configs.Settings) finding {
-	if _, err := a.model(s, nil); err != nil {
-		f := failedBy("model", err)
-		if s.Model == "" {
-			f.Status = "warning"
-		}
+	_, err := a.model(s, nil)
+	path, isTrace := strings.CutPrefix(s.Model, replayPrefix)
+	switch {
+	case err != nil && s.Model == "":
+		f := failed(err)
+		f.Status = "warning"
 		return f
+	case err != nil:
+		return failed(err)
+	case isTrace:
+		return fine("replayed from " + path)
 	}
-	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
-		return finding{Check: "model", Status: "ok", Detail: "replayed from " + path}
-	}
-	all := []string{s.Model}
-	for _, role := range slices.Sorted(maps.Keys(s.Models)) {
-		if name := s.Models[role]; name != "" && !slices.Contains(all, name) {
-			all = append(all, name)
+	names := []string{s.Model}
+	for _, role := range roleNames(s) {
+		if name := s.Models[role]; !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	result := finding{Check: "model", Status: "ok"}
-	for _, name := range all {
+	all := fine("")
+	for _, name := range names {
 		f := a.checkEndpoint(ctx, s, name)
-		detail := f.Detail + "\n" + priceLine(s, name)
-		result.Detail = strings.TrimPrefix(result.Detail+"\n"+detail, "\n")
-		result.hints = append(result.hints, f.hints...)
-		if f.Status == "failed" || f.Status == "warning" && result.Status == "ok" {
-			result.Status = f.Status
+		all.Detail = strings.TrimPrefix(all.Detail+"\n"+f.Detail, "\n")
+		if all.hints = append(all.hints, f.hints...); f.Status != "ok" {
+			all.Status = f.Status
 		}
 	}
-	return result
+	return all
 }
 
-// priceLine tells the price of a model.
-func priceLine(s *configs.Settings, name string) string {
-	p, ok := s.Price(name)
-	if !ok {
-		return "its price is unknown: prices of your settings can have it"
-	}
-	text := fmt.Sprintf("a million tokens cost %s in and %s out", human.Dollars(*p.Input),
-		human.Dollars(*p.Output))
-	if p.Listed != "" {
-		text += " (list price of " + p.Listed + ")"
-	}
-	return text
-}
-
+// checkEndpoint asks a model for a word, and tells its price.
 func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name string) finding {
 	e, err := a.endpoint(s, name)
 	if err != nil {
-		return failedBy("model", err)
+		return failed(err)
 	}
-	e.CallTimeout = 2 * time.Minute // it may have to be loaded
+	e.CallTimeout, e.IdleTimeout, e.Retries = 2*time.Minute, 0, 0 // it may have to be loaded
 	m, err := e.Open()
 	answers := false
 	if err == nil {
@@ -274,8 +248,13 @@ func (a *app) checkEndpoint(ctx context.Context, s *configs.Settings, name strin
 		stop()
 	}
 	if err != nil && !answers {
-		return failedBy("model", err)
+		return failed(err)
 	}
-	return finding{Check: "model", Status: "ok", Detail: fmt.Sprintf("%s answers with %s at %s",
-		e.Provider, e.Model, configs.Redact(e.BaseURL))}
+	text := fmt.Sprintf("%s answers with %s at %s", e.Provider, e.Model, configs.Redact(e.BaseURL))
+	p, ok := s.Price(name)
+	if !ok {
+		return fine(text + "\nits price is unknown: prices of your settings can have it")
+	}
+	return fine(fmt.Sprintf("%s\na million tokens cost %s in and %s out", text,
+		human.Dollars(*p.Input), human.Dollars(*p.Output)))
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"dsstar/agent/llm"
@@ -91,13 +93,8 @@ func checkBudget(s *configs.Settings) error {
 	return nil
 }
 
-// roleNames returns the roles with a model of their own.
+// roleNames returns the roles with a model of their own, in order.
 func roleNames(s *configs.Settings) []string {
-	var names []string
-	for role, model := range s.Models {
-		if model != "" {
-			names = append(names, role)
-		}
-	}
-	return names
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Models)),
+		func(role string) bool { return s.Models[role] == "" })
 }

@@ -14,22 +14,36 @@ import (
 
 const replayPrefix = configs.ReplayPrefix
 
-// models opens the models of a job: the main one and those of single roles. A replayed trace
-// serves all roles.
+// models opens the models of a job, and names the main one.
 func (a *app) models(j *job) (err error) {
-	s := j.settings
-	if s.Model == demoModel {
-		j.model, err = demoReplies()
-		return err
+	if j.model, err = a.model(j.settings, j.progress.Retrying); err == nil {
+		j.progress.Say("model    %s", a.modelLine(j.settings))
 	}
-	if path, ok := strings.CutPrefix(s.Model, replayPrefix); ok {
-		j.model, err = replayed(path)
-		return err
+	return err
+}
+
+// model opens the main model, with those of single roles. A replayed trace serves all roles.
+func (a *app) model(s *configs.Settings, retrying func(llm.Request, string)) (llm.Model, error) {
+	trace, isTrace := strings.CutPrefix(s.Model, replayPrefix)
+	switch {
+	case s.Model == "":
+		return nil, a.noModel(s)
+	case s.Model == demoModel:
+		return demoReplies()
+	case isTrace:
+		return replayed(trace)
 	}
-	if j.model, err = a.model(s, j.progress.Retrying); err != nil {
-		return err
+	main, err := a.open(s, s.Model, retrying)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	roles := map[string]llm.Model{}
+	for _, role := range roleNames(s) {
+		if roles[role], err = a.open(s, s.Models[role], retrying); err != nil {
+			return nil, fmt.Errorf("model of the %s: %w", role, err)
+		}
+	}
+	return llm.ByRole(main, roles), nil
 }
 
 // replayed returns the model of a trace.
@@ -41,45 +55,17 @@ func replayed(trace string) (llm.Model, error) {
 	return llm.Replay(exchanges, false), err
 }
 
-// model returns the main model, with the models of single roles.
-func (a *app) model(s *configs.Settings, retrying func(llm.Request, string)) (llm.Model, error) {
-	if s.Model == "" {
-		return nil, a.noModel(s)
-	}
-	def, err := a.open(s, s.Model, retrying)
-	if err != nil {
-		return nil, err
-	}
-	roles := map[string]llm.Model{}
-	for role, name := range s.Models {
-		if name == "" {
-			continue
-		}
-		if roles[role], err = a.open(s, name, retrying); err != nil {
-			return nil, fmt.Errorf("model of the %s: %w", role, err)
-		}
-	}
-	return llm.ByRole(def, roles), nil
-}
-
 // open opens a model by its name, provider/name. With a base URL the provider is optional.
 func (a *app) open(s *configs.Settings, name string, retrying func(llm.Request, string)) (llm.Model, error) {
-	e, err := a.callable(s, name, retrying)
+	e, err := a.endpoint(s, name)
 	if err != nil {
 		return nil, err
 	}
+	e.OnRetry = retrying
 	return e.Open()
 }
 
-// callable returns the endpoint of a model with the settings for its calls.
-func (a *app) callable(s *configs.Settings, name string,
-	retrying func(llm.Request, string)) (llm.Endpoint, error) {
-	e, err := a.endpoint(s, name)
-	e.Temperature = s.Temperature
-	e.CallTimeout, e.IdleTimeout, e.Retries, e.OnRetry = s.CallTimeout, s.IdleTimeout, s.Retries, retrying
-	return e, err
-}
-
+// endpoint returns the endpoint of a model, with the settings for its calls.
 func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 	p, model, err := s.Provider(name)
 	if err != nil {
@@ -94,7 +80,8 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 		return llm.Endpoint{}, usage.New(err.Error(), append(hints,
 			usage.Again("--base-url", "URL", "--model", name).Note("any OpenAI-compatible server"))...)
 	}
-	e := llm.Endpoint{Provider: p.Name, Model: model, Schema: p.Schema}
+	e := llm.Endpoint{Provider: p.Name, Model: model, Schema: p.Schema, Temperature: s.Temperature,
+		CallTimeout: s.CallTimeout, IdleTimeout: s.IdleTimeout, Retries: s.Retries}
 	var from string
 	if e.BaseURL, from, err = p.URL(a.host.Getenv); err != nil {
 		return e, usage.New(err.Error(), usage.Shell("dsstar config"))
@@ -126,8 +113,7 @@ func (a *app) modelLine(s *configs.Settings) string {
 	if err != nil {
 		return s.Model // opening it has reported why
 	}
-	line := s.Model
-	line += " at " + configs.Redact(e.BaseURL)
+	line := s.Model + " at " + configs.Redact(e.BaseURL)
 	if e.KeyEnv != "" {
 		line += ", key from " + e.KeyEnv
 	}

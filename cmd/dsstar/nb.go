@@ -168,7 +168,6 @@ func (a *app) ready(ctx context.Context, j *job, question, form string, includeG
 	if err := a.models(j); err != nil {
 		return err
 	}
-	j.progress.Say("model    %s", a.modelLine(j.settings))
 	j.progress.Skipped(j.task)
 	return j.setUp(ctx, a)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 
 	"dsstar/agent/record"
@@ -47,16 +48,9 @@ type resultReading struct {
 }
 
 type resultUsage struct {
-	tokenUsage
-	CostUSD *float64              `json:"cost_usd"` // null: prices are unknown
-	ByRole  map[string]tokenUsage `json:"by_role"`
-}
-
-type tokenUsage struct {
-	Calls        int `json:"calls"`
-	InputTokens  int `json:"input_tokens"`
-	CachedTokens int `json:"cached_tokens"`
-	OutputTokens int `json:"output_tokens"`
+	record.Usage
+	CostUSD *float64                `json:"cost_usd"` // null: prices are unknown
+	ByRole  map[string]record.Usage `json:"by_role"`
 }
 
 type resultKernel struct {
@@ -73,21 +67,16 @@ func ranIn(at site.About) resultKernel {
 }
 
 func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) result {
-	warnings := t.Warnings
-	if warnings == nil {
-		warnings = []string{}
-	}
+	byRole := map[string]record.Usage{}
+	maps.Copy(byRole, t.ByRole)
 	return result{
 		Answer: t.Answer(), Summary: t.Summary(), Standing: t.Standing(),
 		Label: t.SummaryLabel(), Worth: t.InWords(), Verified: t.Verified(), Sufficient: t.Sufficient(),
 		Inconclusive: t.Inconclusive(), Readings: readingsOf(t),
 		Doubts: append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
-		Files:    delivered(t, f),
-		Usage:    usageOf(t),
-		Seconds:  t.Seconds,
-		Kernel:   kernel,
-		Warnings: warnings,
+		Files: delivered(t, f), Usage: resultUsage{t.Usage, t.Cost, byRole},
+		Seconds: t.Seconds, Kernel: kernel, Warnings: append([]string{}, t.Warnings...),
 	}
 }
 
@@ -113,18 +102,6 @@ func readingsOf(t *record.Trajectory) []resultReading {
 		all = append(all, one)
 	}
 	return all
-}
-
-func usageOf(t *record.Trajectory) resultUsage {
-	all := resultUsage{tokenUsage: tokensOf(t.Usage), CostUSD: t.Cost, ByRole: map[string]tokenUsage{}}
-	for role, u := range t.ByRole {
-		all.ByRole[role] = tokensOf(u)
-	}
-	return all
-}
-
-func tokensOf(u record.Usage) tokenUsage {
-	return tokenUsage{u.Calls, u.InputTokens, u.CachedTokens, u.OutputTokens}
 }
 
 // inDollars is a cost as the next part of a sentence; "" if it is unknown.

@@ -243,7 +243,6 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err := a.models(&j); err != nil {
 		return r.needsModel(err)
 	}
-	j.progress.Say("model    %s", a.modelLine(j.settings))
 	j.progress.Skipped(r.t.Task)
 	if err := j.setUp(ctx, a); err != nil {
 		return err

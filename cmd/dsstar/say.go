@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -81,43 +80,27 @@ func wrapped(text string, columns int) string {
 	return strings.Join(all, "\n")
 }
 
-// delivered returns the paths of the files that are part of the answer, and of the first pictures
-// that cells have written. Links are not followed.
-func delivered(t *record.Trajectory, folder record.Folder) (paths []string) {
-	paths = []string{}
-	written, err := os.OpenRoot(folder.Files())
-	if err != nil {
-		return paths
-	}
-	defer written.Close()
-	for _, name := range t.Given() {
-		if info, err := written.Lstat(name); err == nil && info.Mode().IsRegular() {
-			paths = append(paths, filepath.Join(folder.Files(), name))
-		}
-	}
-	for _, path := range pictures(folder.Files()) {
-		if !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-	}
-	return paths
-}
-
-// maxPictures is the number of pictures that are named.
+// maxPictures is the number of pictures that are named besides the files of the answer.
 const maxPictures = 5
 
 var isPicture = regexp.MustCompile(`(?i)\.(png|jpe?g|svg|gif|webp|pdf)$`)
 
-// pictures returns the paths of the first pictures below dir. Links are not followed.
-func pictures(dir string) (paths []string) {
-	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
+// delivered returns the paths of the files that are part of the answer, and of the first pictures
+// that cells have written. Links are not followed.
+func delivered(t *record.Trajectory, folder record.Folder) []string {
+	given, paths, pictures := t.Given(), []string{}, 0
+	_ = filepath.WalkDir(folder.Files(), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
 			return fs.SkipDir
-		case len(paths) == maxPictures:
-			return fs.SkipAll
-		case entry.Type().IsRegular() && isPicture.MatchString(path):
+		}
+		name, _ := filepath.Rel(folder.Files(), path) // which it is in
+		asked := slices.Contains(given, filepath.ToSlash(name))
+		if picture := isPicture.MatchString(name); entry.Type().IsRegular() &&
+			(asked || picture && pictures < maxPictures) {
 			paths = append(paths, path)
+			if !asked {
+				pictures++
+			}
 		}
 		return nil
 	})

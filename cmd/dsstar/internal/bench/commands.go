@@ -45,7 +45,6 @@ type App struct {
 	Agree func(ctx context.Context, p *ui.Progress, yes bool, to site.Consent) error
 	// ReadFile reads a file, or a pipe, of at most so many bytes.
 	ReadFile func(path string, most int64) ([]byte, error)
-	Tokens   func(record.Usage) any // as --json has them
 }
 
 const help = `Run agents over benchmarks, score their answers by the public rules, and print the

@@ -89,7 +89,7 @@ func (a *App) newResult(r runner.Result) result {
 	b := result{
 		Out: r.Path, Bench: r.Bench, Agent: r.Agent, Model: r.Model, Tasks: len(r.Items),
 		Right: totals.Right, Wrong: totals.Wrong, Unscored: totals.Unscored, Missing: r.Missing(),
-		Score: tables.Score(r), CostUSD: cost, Usage: a.Tokens(used),
+		Score: tables.Score(r), CostUSD: cost, Usage: used,
 	}
 	for _, record := range r.Records {
 		if record.Score == nil && record.Unscored != "" {
