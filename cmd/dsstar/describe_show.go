@@ -66,10 +66,8 @@ func (d descriptions) print(w io.Writer) error {
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
 		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
 		if f.Description != "" {
-			for line := range strings.Lines(strings.TrimRight(f.Description, "\n")) {
-				b.WriteString(ui.WithoutControls(line))
-			}
-			b.WriteByte('\n')
+			clean := ui.Cleaner{Still: true}
+			b.WriteString(clean.Text(strings.TrimRight(f.Description, "\n")) + "\n")
 		}
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {

@@ -98,7 +98,7 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 	}
 	if r.Example != nil {
 		j.progress.Say("memory   shown as an example: %s",
-			ui.Fit(ui.Printed(r.Example.Question), 100))
+			ui.Fit(ui.Clean(r.Example.Question), 100))
 	}
 	if at := j.about(); len(r.Tools) > 0 && at.Running == nil && at.Confined {
 		j.progress.Wait("testing the functions of memory")

@@ -98,12 +98,12 @@ func listed(m *memory.Memory, words []string) string {
 		all["fact"] = append(all["fact"], ui.Printable(f.String()))
 	}
 	for _, t := range m.Tools {
-		all["function"] = append(all["function"], fmt.Sprintf("%s (%s)", ui.Printed(t.Head()),
+		all["function"] = append(all["function"], fmt.Sprintf("%s (%s)", ui.Clean(t.Head()),
 			human.Plural(strings.Count("\n"+t.Test, "\nassert "), "case")))
 	}
 	for _, q := range m.Questions {
-		all["question"] = append(all["question"], fmt.Sprintf("%s: %s (%s, %s)", ui.Printed(q.Question),
-			ui.Printed(q.Answer), day(q.Asked), ui.Printable(q.Notebook)))
+		all["question"] = append(all["question"], fmt.Sprintf("%s: %s (%s, %s)", ui.Clean(q.Question),
+			ui.Clean(q.Answer), day(q.Asked), ui.Printable(q.Notebook)))
 	}
 	for _, kind := range []string{"fact", "function", "question"} {
 		shown := slices.DeleteFunc(all[kind], func(item string) bool { return !hasAll(item, words) })

@@ -72,7 +72,7 @@ func (a *app) runsCommand() *cobra.Command {
 		all := runsIn(base, a.key())
 		none := "There is no run yet in " + ui.Printable(base) + `. This makes one:  dsstar nb --data PATH "question"`
 		if len(all) > 0 {
-			none = "No run in " + ui.Printable(base) + " has " + ui.Printed(strings.Join(args, " and ")) + "."
+			none = "No run in " + ui.Printable(base) + " has " + ui.Clean(strings.Join(args, " and ")) + "."
 		}
 		all = slices.DeleteFunc(all, func(r listedRun) bool { return !r.has(args) })
 		for i, r := range all {
@@ -226,7 +226,7 @@ func (a *app) lastRun(args []string) ([]string, error) {
 	if len(all) == 0 {
 		return nil, usage.New("no run is given, and there is none in "+base+" that your dsstar made", hint)
 	}
-	fmt.Fprintf(a.stderr, "last     %s: %s\n", all[0].Run, ui.Fit(ui.Printed(all[0].Question), 60))
+	fmt.Fprintf(a.stderr, "last     %s: %s\n", all[0].Run, ui.Fit(ui.Clean(all[0].Question), 60))
 	return []string{all[0].Run}, nil
 }
 
@@ -290,7 +290,7 @@ func printRuns(out io.Writer, all []listedRun, none string, now time.Time) error
 			cost = human.Dollars(*r.Cost)
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", site.Ago(now.Sub(r.Started)), r.Label, cost,
-			dash(ui.Fit(ui.Printed(r.Answer), 24)), ui.Fit(ui.Printed(r.Question), 48)+more(r.Questions),
+			dash(ui.Fit(ui.Clean(r.Answer), 24)), ui.Fit(ui.Clean(r.Question), 48)+more(r.Questions),
 			ui.Printable(r.Run))
 	}
 	err := w.Flush()

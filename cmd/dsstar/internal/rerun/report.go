@@ -123,7 +123,7 @@ func (r *rerun) report() string {
 	var b strings.Builder
 	const indent = "         "
 	if r.Round != nil {
-		fmt.Fprintf(&b, "round %-2d %s\n", *r.Round, ui.Fit(ui.Printed(r.result.Step), 90))
+		fmt.Fprintf(&b, "round %-2d %s\n", *r.Round, ui.Fit(ui.Clean(r.result.Step), 90))
 	}
 	found := map[verdict]int{}
 	for _, c := range r.result.Checked {
@@ -133,7 +133,7 @@ func (r *rerun) report() string {
 			label = fmt.Sprintf("try %d", c.Attempt)
 		}
 		label = fmt.Sprintf("%-8s %-8s", label, c.Verdict)
-		fmt.Fprintf(&b, "%s %s\n", label, ui.Fit(ui.Printed(c.title), 99-len(label)))
+		fmt.Fprintf(&b, "%s %s\n", label, ui.Fit(ui.Clean(c.title), 99-len(label)))
 		if c.Reason != "" {
 			fmt.Fprintf(&b, "%s%s\n", indent, c.Reason)
 		}
@@ -163,7 +163,7 @@ func (r *rerun) report() string {
 
 // answerLines says whether the answers are the same; several are numbered.
 func (r *rerun) answerLines() (lines []string) {
-	one := func(text string) string { return cmp.Or(ui.Fit(ui.Printed(text), 200), "nothing") }
+	one := func(text string) string { return cmp.Or(ui.Fit(ui.Clean(text), 200), "nothing") }
 	for _, a := range r.result.Answers {
 		label := "answer  "
 		if len(r.result.Answers) > 1 {

@@ -163,9 +163,9 @@ func problem(x notebook.Execution) string {
 	e, raised := x.Error()
 	switch {
 	case x.Status == notebook.Raised && raised && e.EName != "":
-		return "raised " + ui.Fit(ui.Printed(e.EName+": "+e.EValue), 300)
+		return "raised " + ui.Fit(ui.Clean(e.EName+": "+e.EValue), 300)
 	case x.Reason != "":
-		return ui.Fit(ui.Printed(x.Reason), 300)
+		return ui.Fit(ui.Clean(x.Reason), 300)
 	}
 	return "failed"
 }

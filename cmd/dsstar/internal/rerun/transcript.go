@@ -117,5 +117,5 @@ func firstLine(source string) string {
 	if strings.TrimSpace(more) != "" {
 		first += " …"
 	}
-	return ui.Printed(first)
+	return ui.Clean(first)
 }

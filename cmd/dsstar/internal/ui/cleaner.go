@@ -1,6 +1,11 @@
 package ui
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // A Cleaner removes escape sequences and control characters from a stream of text, except those
 // that its fields allow.
@@ -86,14 +91,47 @@ func (c *Cleaner) param(b *strings.Builder, r rune) {
 	}
 }
 
-// Printed returns text on one line, without escape sequences and control characters.
-func Printed(text string) string {
-	c := Cleaner{}
+// Turns reports whether a character is invisible and may change its surroundings, such as the
+// writing direction. Joiners are allowed: they belong to words and emoji. Tags are not: they
+// can hide whole sentences, and only some flags need them.
+func Turns(r rune) bool {
+	switch {
+	case r == '\u200b', r == '\ufeff', '\u2060' <= r && r <= '\u206f', '\ufff9' <= r &&
+		r <= '\ufffb', '\U000e0000' <= r && r <= '\U000e007f':
+		return true
+	}
+	return unicode.Is(unicode.Bidi_Control, r)
+}
+
+// MaxMarks is the maximum number of combining marks on a character; more would cover the lines
+// around it.
+const MaxMarks = 3
+
+// Clean returns text on one line without control characters, changes of the writing direction
+// and invisible characters. Most of what is shown comes from models, files and cells, and is
+// not trusted.
+func Clean(text string) string {
+	c, marks := Cleaner{}, 0
 	return strings.Map(func(r rune) rune {
-		switch r {
-		case '\n', '\r', '\b':
-			return ' '
+		if !unicode.Is(unicode.M, r) {
+			marks = 0
+		} else if marks++; marks > MaxMarks {
+			return -1
 		}
-		return r
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsPrint(r):
+			return r
+		}
+		return -1
 	}, c.Text(text))
+}
+
+// Printable quotes a name with unprintable characters.
+func Printable(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
+		return strconv.Quote(name)
+	}
+	return name
 }

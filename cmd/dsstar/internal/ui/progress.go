@@ -188,64 +188,94 @@ func (p *Progress) Output(o notebook.Output) {
 // manyFiles is the number of files above which a terminal shows only their count.
 const manyFiles = 20
 
+// DescribingFiles names the activity before the first round.
+const DescribingFiles = "describing the files"
+
 // Event reports an event of the run. It does not keep t.
 func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	p.mu.Lock()
-	p.view.learn(e, t, p.now())
-	described := p.view.described
+	p.view.learn(e, t)
+	done, files := p.view.described, len(t.Task.Files)
 	p.mu.Unlock()
 	p.send(eventMessage(e, t))
-	switch e.Kind {
-	case agent.Started:
-		p.Say("session  %s", Fit(e.Text, 70))
-		if described == len(t.Task.Files) {
-			p.Await(forKernel)
-		} else {
-			p.Await(DescribingFiles)
+	say := func(style Style, next, format string, args ...any) {
+		if format != "" {
+			p.SayIn(style, format, args...)
 		}
+		if next != "" {
+			p.Await(next)
+		}
+	}
+	looking := DescribingFiles
+	if done == files {
+		looking = "waiting for the kernel"
+	}
+	switch last := t.Last(); e.Kind {
+	case agent.Started:
+		say(Faint, looking, "session  %s", Fit(e.Text, 70))
 	case agent.Described:
-		p.described(e, t, described)
+		p.described(e, t, done)
+		p.Await(looking)
 	case agent.Met:
-		p.Say("session  has %s", Fit(e.Text, 200))
+		say(Faint, "", "session  has %s", Fit(e.Text, 200))
 	case agent.Planned:
 		if p.asks == nil || !p.asks() { // else the review shows the step
-			p.SayIn(Strong, "step %-3d %s", e.Step, e.Text)
+			say(Strong, "", "step %-3d %s", e.Step, e.Text)
 		}
 		p.Await("writing the cell")
 	case agent.Repeated:
-		p.SayIn(Strong, "step %-3d %s", e.Step, e.Text)
-		p.Await("running the cell again")
+		say(Strong, "running the cell again", "step %-3d %s", e.Step, e.Text)
 	case agent.Ran:
-		p.ran(e, t)
+		switch {
+		case e.Text != "" || e.Execution.Status != notebook.OK:
+			say(Bad, "going back and repairing the cell", "         try %d failed: %s", e.Try, e.Text)
+		case len(t.Rest) == 0 && last.Verdict != nil:
+			say(Strong, "", "answer   printed in %.1f s", e.Execution.Seconds)
+		default:
+			say(Normal, "judging", "         ran in %.1f s", e.Execution.Seconds)
+		}
 	case agent.Rejected:
-		p.SayIn(Normal, "         %s", e.Text)
+		say(Normal, "", "         %s", e.Text)
 	case agent.Judged:
-		p.judged(t)
+		style, next := Doubt, "planning"
+		if t.Sufficient() {
+			style, next = Good, "writing the answer's cell"
+		}
+		say(style, next, "         %s: %s", last.Verdict.Word(), last.Verdict.Reason)
 	case agent.Routed:
-		p.routed(t)
+		next := ""
+		if last.Route.Back > 0 {
+			next = "going back"
+		}
+		say(Normal, next, "         route: %s", direction(t))
 	case agent.WentBack:
-		p.SayIn(Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(),
-			e.Text)
-		p.Await("planning")
+		say(Normal, "planning", "         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
 	case agent.Finalized:
 		p.Await("finishing")
 	case agent.Branched:
-		p.branched(e)
+		if e.Text == "" {
+			say(Normal, "", "         %s: ran in %.1f s", e.Branch, e.Execution.Seconds)
+		} else {
+			say(Bad, "repairing the cell", "         %s, try %d failed: %s", e.Branch, e.Try, e.Text)
+		}
 	case agent.Read:
-		p.Say("reading  %s: %s", e.Branch, cmp.Or(e.Text, "no answer"))
+		say(Faint, "", "reading  %s: %s", e.Branch, cmp.Or(e.Text, "no answer"))
 	case agent.Ruled:
-		p.Say("ruling   %s: %s", t.Second.Ruling, e.Text)
-		p.Await("planning")
+		say(Faint, "planning", "ruling   %s: %s", t.Second.Ruling, e.Text)
 	case agent.Derived:
-		p.derived(t.Second)
+		switch s := t.Second; {
+		case s.Agrees:
+			say(Strong, "", "second   another derivation gives the same answer")
+		case s.Answer == "":
+			say(Doubt, "", "second   no second answer: %s", s.Reason)
+		default:
+			say(Doubt, "", "second   another derivation gives %s: %s", Fit(s.Answer, 80), s.Reason)
+		}
 	case agent.Proving:
 		p.Await("proving: running everything again from scratch")
 	case agent.Proved:
-		if e.Text == "" {
-			p.SayIn(Strong, "proof    a fresh session and the script print the same answer")
-		} else {
-			p.SayIn(Strong, "proof    %s", e.Text)
-		}
+		say(Strong, "", "proof    %s",
+			cmp.Or(e.Text, "a fresh session and the script print the same answer"))
 	case agent.Warned:
 		p.Warn("%s", e.Text)
 	case agent.Ended:
@@ -253,6 +283,7 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	}
 }
 
+// described reports a file that has its description, or has none.
 func (p *Progress) described(e agent.Event, t *record.Trajectory, done int) {
 	i := slices.IndexFunc(t.Descriptions,
 		func(d record.Description) bool { return d.File == e.Text && d.Error != "" })
@@ -264,77 +295,6 @@ func (p *Progress) described(e agent.Event, t *record.Trajectory, done int) {
 		p.Say("file     %s (%d of %d)%s", Printable(e.Text), done, files, note)
 	} else if done == files {
 		p.Say("files    %d", files)
-	}
-	if done == files {
-		p.Await(forKernel)
-	}
-}
-
-const forKernel = "waiting for the kernel"
-
-func (p *Progress) ran(e agent.Event, t *record.Trajectory) {
-	if len(t.Rest) == 0 && t.Last().Verdict != nil && e.Text == "" {
-		p.SayIn(Strong, "answer   printed in %.1f s", e.Execution.Seconds)
-		return
-	}
-	if e.Execution.Status == notebook.OK && e.Text == "" {
-		p.SayIn(Normal, "         ran in %.1f s", e.Execution.Seconds)
-		p.Await("judging")
-		return
-	}
-	p.SayIn(Bad, "         try %d failed: %s", e.Try, e.Text)
-	p.Await("going back and repairing the cell")
-}
-
-// branched reports a cell that ran beside the accepted ones.
-func (p *Progress) branched(e agent.Event) {
-	if e.Text != "" {
-		p.SayIn(Bad, "         %s, try %d failed: %s", e.Branch, e.Try, e.Text)
-		p.Await("repairing the cell")
-		return
-	}
-	p.SayIn(Normal, "         %s: ran in %.1f s", e.Branch, e.Execution.Seconds)
-}
-
-// derived reports the outcome of the second derivation.
-func (p *Progress) derived(s *record.Second) {
-	switch {
-	case s.Agrees:
-		p.SayIn(Strong, "second   another derivation gives the same answer")
-	case s.Answer == "":
-		p.SayIn(Doubt, "second   no second answer: %s", s.Reason)
-	default:
-		p.SayIn(Doubt, "second   another derivation gives %s: %s", Fit(s.Answer, 80), s.Reason)
-	}
-}
-
-func (p *Progress) judged(t *record.Trajectory) {
-	p.SayIn(judgementStyle(t), "         %s", judgement(t))
-	if t.Sufficient() {
-		p.Await("writing the answer's cell")
-	} else {
-		p.Await("planning")
-	}
-}
-
-// judgementStyle returns the style of the last verdict.
-func judgementStyle(t *record.Trajectory) Style {
-	if t.Sufficient() {
-		return Good
-	}
-	return Doubt
-}
-
-// judgement returns the last verdict with its reason.
-func judgement(t *record.Trajectory) string {
-	v := t.Last().Verdict
-	return v.Word() + ": " + v.Reason
-}
-
-func (p *Progress) routed(t *record.Trajectory) {
-	p.SayIn(Normal, "         route: %s", direction(t))
-	if t.Last().Route.Back > 0 {
-		p.Await("going back")
 	}
 }
 

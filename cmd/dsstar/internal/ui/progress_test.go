@@ -85,15 +85,11 @@ func script(s *stage, see func(moment string)) {
 	s.happens(agent.Event{Kind: agent.Started, Text: "Python 3.13"})
 	s.Models(func(role string) string { return "acme/" + role })
 	s.Stream("analyzer", "sales.csv", nil)
-	s.Stream(
-		"analyzer",
-		"sales.csv",
-		said("```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())"),
-	)
-	s.Stream("analyzer", "stores of the whole country.xlsx", said("```python\nimport openpyxl"))
+	s.Stream("analyzer", "sales.csv",
+		said("```python\nimport pandas as pd\nprint(pd.read_csv('data/sales.csv').head())"))
 	s.spend(1, 812, 0, 95, 0)
-	s.happens(agent.Event{Kind: agent.Described, Text: "notes.md"})
 	s.passes(4)
+	s.happens(agent.Event{Kind: agent.Described, Text: "notes.md"})
 	see("describing")
 	s.happens(agent.Event{Kind: agent.Described, Text: "sales.csv"})
 	s.happens(agent.Event{Kind: agent.Described, Text: "stores of the whole country.xlsx"})
@@ -103,48 +99,31 @@ func script(s *stage, see func(moment string)) {
 	s.passes(12)
 	s.Stream("planner", "round 1", said("Step:"))
 	see("asking")
-	s.plan(
-		"Load the sales, keep those of last year and add them up for each of the stores, whatever their name.",
-	)
+	s.plan("Load the sales, keep those of last year and add them up for each of the stores, " +
+		"whatever their name.")
 	s.Stream("coder", "round 1", nil)
-	s.Stream(
-		"coder",
-		"round 1",
-		said("The cell:\n\n```python\nimport pandas as pd\n\nsales = pd.read_csv('data/sales.csv')\nfor year in"),
-	)
+	s.Stream("coder", "round 1", said("The cell:\n\n```python\nimport pandas as pd\n\n"+
+		"sales = pd.read_csv('data/sales.csv')\nfor year in"))
 	s.passes(3)
 	see("writing")
-	s.Cell(
-		"import pandas as pd\nsales = pd.read_csv('data/sales.csv')\nfor year in years:\n\tprint(year)\n\tadd(year)\n\nshow()\nplot()",
-	)
-	s.Output(printedOut("2023\n2024\n"))
-	s.Output(printedOut("\x1b[32mloading  10%\rloading  90%"))
-	s.Output(printedOut("\x1b[0m\r"))
-	s.Output(
-		notebook.Output{
-			Type: notebook.DisplayData,
-			Data: notebook.MIMEBundle{"image/png": "…", "text/plain": "<Figure>"},
-		},
-	)
+	s.Cell("import pandas as pd\nsales = pd.read_csv('data/sales.csv')\nfor year in years:\n" +
+		"\tprint(year)\n\tadd(year)\n\nshow()\nplot()")
+	for _, text := range []string{"2023\n2024\n", "\x1b[32mloading  10%\rloading  90%", "\x1b[0m\r"} {
+		s.Output(printedOut(text))
+	}
+	s.Output(notebook.Output{Type: notebook.DisplayData,
+		Data: notebook.MIMEBundle{"image/png": "…", "text/plain": "<Figure>"}})
 	s.passes(70)
 	see("running")
-	s.happens(
-		agent.Event{Kind: agent.Ran, Try: 1, Execution: &notebook.Execution{Status: notebook.OK}},
-	)
+	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Execution: &notebook.Execution{Status: notebook.OK}})
 	s.spend(26, 1_234_567, 812_000, 24_650, 12.345)
-	s.judge(
-		record.Verdict{
-			Reason: "The sales of last year are added up, but nothing says yet which store sold most.",
-		},
-	)
+	s.judge(record.Verdict{Reason: "The sales of last year are added up, but nothing says which sold most."})
 	s.t.Rounds[0].Route = &record.Route{Back: 1}
 	s.happens(agent.Event{Kind: agent.Routed})
 	s.Stream("planner", "round 2", nil)
 	s.Stream("planner", "round 2", said("Step: rank the stores"))
 	s.passes(3600)
 	see("planning")
-	s.Stream("second", "the answer", nil)
-	see("checking")
 	s.happens(agent.Event{Kind: agent.Proving})
 	see("proving")
 	s.happens(agent.Event{Kind: agent.Ended})
@@ -158,14 +137,13 @@ func TestProgressView(t *testing.T) {
 	got := map[string]string{}
 	script(s, func(moment string) { got[moment] = s.shown(60) })
 	for moment, want := range map[string][]string{
-		"describing": {"[######--------------] 1 of 3", "sales.csv │ print(", "asking the analyzer (a…, 4 s"},
+		"describing": {"files    1 of 3 described", "│ print(", "describing the files, 0 s", "4 s      1 call"},
 		"waiting":    {"waiting for the kernel"},
 		"asking":     {"plan     │ Step:", "asking the planner (acme/planner), 12 s"},
 		"writing":    {"round 1  step 1: Load", "         │ import pandas as pd\n", "         │ for year in\n"},
 		"running": {"         │     print(year)\n", "output   │ 2023\n", "│ loading  90%\n", "│ [image]\n",
 			"running the cell, 70 s", "4 calls, 5.5k in (2.0k cached), 654 out, ~$0.012"},
-		"planning": {"verdict  insufficient: The sales", "route    step 1 is wrong", "1h00m", "$12.35"},
-		"checking": {"asking the second (acme/second), 0 s"},
+		"planning": {"round 1", "plan     │ Step: rank", "1h00m", "$12.35"},
 		"proving":  {"proving: "},
 		"ended":    {"\n"},
 	} {
@@ -175,8 +153,7 @@ func TestProgressView(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(got["running"], "import pandas") ||
-		strings.Contains(got["proving"], "output") {
+	if strings.Contains(got["running"], "import pandas") || strings.Contains(got["proving"], "output") {
 		t.Errorf("%q", got)
 	}
 }

@@ -24,9 +24,6 @@ type Screen struct {
 	Size    func() (columns, rows int)               // of the terminal
 	View    func(columns, rows int) (lines []string) // draws the view
 
-	once    sync.Once     // for stop
-	stopped chan struct{} // closed by stop
-
 	mu      sync.Mutex
 	pending []Line        // history not written yet
 	dropped int           // number of history lines dropped for lack of room
@@ -47,17 +44,17 @@ type Line struct {
 	Whole bool // it is to be pasted: the terminal alone wraps it
 }
 
-// Painted returns the line with its style.
-func (l Line) Painted() string {
-	if len(l.Text) <= Margin {
-		return l.Text
+// painted returns the text of a line with its style.
+func painted(text string, style Style) string {
+	if len(text) <= Margin {
+		return text
 	}
 	at, separator := 0, " "
-	if strings.TrimSpace(l.Text[:Margin]) == "" {
+	if strings.TrimSpace(text[:Margin]) == "" {
 		at, separator = Margin, ":"
 	}
-	head, _, _ := strings.Cut(l.Text[at:], separator)
-	return l.Text[:at] + l.Style.Paint(head, true) + l.Text[at+len(head):]
+	head, _, _ := strings.Cut(text[at:], separator)
+	return text[:at] + style.Paint(head, true) + text[at+len(head):]
 }
 
 const (
@@ -69,34 +66,19 @@ const (
 
 // Start updates the view until Stop.
 func (s *Screen) Start() {
-	s.stopped = make(chan struct{})
-	if !s.Live {
-		return
-	}
 	go func() {
-		ticker := time.NewTicker(redraw)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-s.stopped:
-				return
-			case <-ticker.C:
-				s.mu.Lock()
-				s.due = true
-				s.write()
-				s.mu.Unlock()
-			}
+		for over := !s.Live; !over; {
+			time.Sleep(redraw)
+			s.mu.Lock()
+			s.write()
+			over = s.gone
+			s.mu.Unlock()
 		}
 	}()
 }
 
 // Stop removes the view. Tell may still be called, and then waits until the line is written.
 func (s *Screen) Stop() {
-	s.once.Do(func() {
-		if s.stopped != nil {
-			close(s.stopped)
-		}
-	})
 	s.mu.Lock()
 	s.gone = true
 	s.mu.Unlock()
@@ -124,9 +106,7 @@ func (s *Screen) Tell(line Line) {
 // Flush waits until the history and the view are written, for a limited time.
 func (s *Screen) Flush() {
 	s.mu.Lock()
-	s.due = true
-	s.write()
-	writing, stuck := s.writing, s.stuck
+	writing, stuck := s.write(), s.stuck
 	s.mu.Unlock()
 	if stuck {
 		return
@@ -140,48 +120,45 @@ func (s *Screen) Flush() {
 	}
 }
 
-// write starts the writer if it is not running; mu is held.
-func (s *Screen) write() {
+// write has all written that is due, and closes the channel then; mu is held.
+func (s *Screen) write() <-chan struct{} {
+	s.due = true
 	if s.writing != nil {
-		return
+		return s.writing
 	}
 	s.writing = make(chan struct{})
 	go func() {
-		for {
-			s.mu.Lock()
-			text := s.picture()
-			if text == "" {
-				close(s.writing)
-				s.writing, s.stuck = nil, false
-				s.mu.Unlock()
-				return
-			}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for text := s.picture(); text != ""; text = s.picture() {
 			s.mu.Unlock()
 			_, _ = io.WriteString(s.W, text) // the reader may be gone
+			s.mu.Lock()
 		}
+		close(s.writing)
+		s.writing, s.stuck = nil, false
 	}()
+	return s.writing
 }
 
 // picture returns the text to write now; mu is held.
 func (s *Screen) picture() string {
-	if s.dropped > 0 && len(s.pending) < maxPending {
-		s.pending = append(s.pending, Line{
-			Text: fmt.Sprintf("warning  %d lines came too fast to show; the notebook has them",
-				s.dropped),
-			Style: Doubt,
-		})
-		s.dropped = 0
+	history, due := s.pending, s.due
+	if s.dropped > 0 {
+		history = append(history, Line{Style: Doubt, Text: fmt.Sprintf(
+			"warning  %d lines came too fast to show; the notebook has them", s.dropped)})
 	}
-	history := s.pending
-	if !s.Live || s.gone && len(s.drawn) == 0 {
-		s.pending, s.due = nil, false
-		return s.lines(history, "\n")
-	}
-	if len(history) == 0 && !s.due {
+	s.pending, s.dropped, s.due = nil, 0, false
+	if len(history) == 0 && !due {
 		return ""
 	}
-	s.pending, s.due = nil, false
-	columns, rows := s.Size()
+	columns, rows := 0, 0
+	if s.Live {
+		columns, rows = s.Size()
+	}
+	if !s.Live || s.gone && len(s.drawn) == 0 {
+		return s.lines(history, columns, "\n")
+	}
 	var view []string
 	if !s.gone {
 		view = s.View(columns, rows)
@@ -194,7 +171,7 @@ func (s *Screen) picture() string {
 	if up := s.height(columns); up > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", up)
 	}
-	b.WriteString(s.lines(history, "\x1b[K\n")) // over the old lines, to avoid flicker
+	b.WriteString(s.lines(history, columns, "\x1b[K\n")) // over the old lines, to avoid flicker
 	for _, line := range view {
 		b.WriteString(line + "\x1b[K\n")
 	}
@@ -203,12 +180,8 @@ func (s *Screen) picture() string {
 	return b.String()
 }
 
-// lines returns lines of history, wrapped and painted on a terminal.
-func (s *Screen) lines(history []Line, end string) string {
-	columns := 0
-	if s.Live && len(history) > 0 {
-		columns, _ = s.Size()
-	}
+// lines returns lines of history, on a terminal wrapped and painted.
+func (s *Screen) lines(history []Line, columns int, end string) string {
 	var b strings.Builder
 	for _, line := range history {
 		rows := []string{line.Text}
@@ -222,7 +195,7 @@ func (s *Screen) lines(history []Line, end string) string {
 				end = "\n"
 			}
 			if i == 0 && s.Colours {
-				row = Line{Text: row, Style: line.Style}.Painted()
+				row = painted(row, line.Style)
 			}
 			b.WriteString(row + end)
 		}

@@ -1,65 +1,32 @@
 package ui
 
 import (
-	"strconv"
+	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Width returns the columns that clean text takes. Terminals disagree about grapheme clusters
-// such as emoji with a skin tone; Width returns the maximum, so that no line is too long.
-func Width(text string) int {
-	columns := 0
-	for g := displaywidth.StringGraphemes(text); g.Next(); {
-		columns += clusterWidth(g.Value(), g.Width())
-	}
-	return columns
-}
-
-func clusterWidth(cluster string, whole int) int {
-	if len(cluster) == 1 {
-		return whole
-	}
-	apart := 0
-	for _, r := range cluster {
-		apart += displaywidth.Rune(r)
-	}
-	return max(whole, apart)
-}
+// Width returns the columns that clean text takes.
+func Width(text string) int { return displaywidth.String(text) }
 
 // Cut shortens a clean line to the columns, with … for what is left out.
 func Cut(line string, columns int) string {
-	if len(line) <= columns { // a character has at least as many bytes as columns
-		return line
-	}
 	if columns < 1 {
 		return ""
 	}
-	fits, end, total := 0, 0, 0 // fits: the length that leaves room for the …
-	for g := displaywidth.StringGraphemes(line); g.Next(); {
-		total += clusterWidth(g.Value(), g.Width())
-		if total > columns {
-			return line[:fits] + "…"
-		}
-		if end += len(g.Value()); total < columns {
-			fits = end
-		}
-	}
-	return line
+	return displaywidth.TruncateString(line, columns, "…")
 }
 
 // Split splits text at the column, after at least one character.
 func Split(text string, columns int) (head, rest string) {
-	end, total := 0, 0
-	for g := displaywidth.StringGraphemes(text); g.Next(); end += len(g.Value()) {
-		if total += clusterWidth(g.Value(), g.Width()); total > columns && end > 0 {
-			return text[:end], text[end:]
-		}
+	head = displaywidth.TruncateString(text, columns, "")
+	if head == "" {
+		_, n := utf8.DecodeRuneInString(text)
+		head = text[:n]
 	}
-	return text, ""
+	return head, text[len(head):]
 }
 
 // Fit puts a text on one line of the given number of columns.
@@ -77,73 +44,32 @@ const Margin = 9
 // Wrap wraps a clean line between words, indents continuation lines by Margin, and truncates after
 // most lines. A longer word, such as a path, stays whole: the terminal wraps it. In narrow terminals
 // Wrap breaks at the last column.
-func Wrap(line string, columns, most int) []string {
-	var lines []string
+func Wrap(line string, columns, most int) (rows []string) {
 	if len(line) <= Margin || columns < 3*Margin || Width(line[:Margin]) != Margin {
-		for columns > 1 && Width(line) > columns && len(lines) < most-1 {
-			var head string
-			head, line = Split(line, columns)
-			lines = append(lines, head)
+		for columns > 1 && Width(line) > columns && len(rows) < most-1 {
+			var row string
+			row, line = Split(line, columns)
+			rows = append(rows, row)
 		}
-		return append(lines, Cut(line, max(columns, 1)))
+		return append(rows, Cut(line, max(columns, 1)))
 	}
-	indent := strings.Repeat(" ", Margin)
-	row, used := line[:Margin], 0
-	next := func() {
-		lines = append(lines, row)
-		row, used = indent, 0
-	}
+	row := line[:Margin]
 	for word := range strings.FieldsSeq(line[Margin:]) {
-		if used > 0 && used+1+Width(word) <= columns-Margin {
-			row, used = row+" "+word, used+1+Width(word)
-			continue
-		}
-		if used > 0 {
-			next()
-		}
 		word = Cut(word, columns*most)
-		row, used = row+word, Width(word)
-	}
-	if lines = append(lines, row); len(lines) > most {
-		lines = lines[:most]
-		lines[most-1] = Cut(lines[most-1], columns-2) + " …"
-	}
-	return lines
-}
-
-// MaxMarks is the maximum number of combining marks on a character; more would cover the lines
-// around it.
-const MaxMarks = 3
-
-// Clean returns text on one line without control characters, changes of the writing direction
-// and invisible characters. Most of what is shown comes from models, files and cells, and is
-// not trusted.
-func Clean(text string) string {
-	c, marks := Cleaner{}, 0
-	return strings.Map(func(r rune) rune {
-		if !unicode.Is(unicode.M, r) {
-			marks = 0
-		} else if marks++; marks > MaxMarks {
-			return -1
-		}
 		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsPrint(r):
-			return r
+		case len(row) == Margin:
+			row += word
+		case Width(row)+1+Width(word) <= columns:
+			row += " " + word
+		default:
+			rows, row = append(rows, row), strings.Repeat(" ", Margin)+word
 		}
-		return -1
-	}, c.Text(text))
-}
-
-// WithoutControls removes control characters from text and keeps its layout.
-func WithoutControls(line string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, line)
+	}
+	if rows = append(rows, row); len(rows) > most {
+		rows = rows[:most]
+		rows[most-1] = Cut(rows[most-1], columns-2) + " …"
+	}
+	return rows
 }
 
 // TailBytes is how much of the end of a text LastLines looks at.
@@ -151,33 +77,18 @@ const TailBytes = 8 << 10
 
 // LastLines returns the last lines of a text as a terminal would show them, clean: a carriage
 // return overwrites its line. Empty lines and Markdown fences are left out.
-func LastLines(text string, n int) []string {
-	if len(text) > TailBytes {
-		text = text[len(text)-TailBytes:]
-		for len(text) > 0 && !utf8.RuneStart(text[0]) {
-			text = text[1:]
-		}
-	}
-	c := Cleaner{}
-	all := strings.Split(strings.ReplaceAll(c.Text(text), "\t", "    "), "\n")
-	var lines []string
-	for i := len(all) - 1; i >= 0 && len(lines) < n; i-- {
-		line := strings.TrimRight(all[i], "\r")
+func LastLines(text string, n int) (lines []string) {
+	text = strings.ToValidUTF8(text[max(0, len(text)-TailBytes):], "")
+	all := strings.Split(strings.ReplaceAll(new(Cleaner).Text(text), "\t", "    "), "\n")
+	for _, line := range slices.Backward(all) {
+		line = strings.TrimRight(line, "\r")
 		line = Clean(line[strings.LastIndexByte(line, '\r')+1:])
-		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "```") {
-			lines = append([]string{line}, lines...)
+		if len(lines) < n && strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "```") {
+			lines = append(lines, line)
 		}
 	}
+	slices.Reverse(lines)
 	return lines
-}
-
-// Printable quotes a name with unprintable characters.
-func Printable(name string) string {
-	if quoted := strconv.Quote(name); strings.ContainsFunc(name,
-		func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) {
-		return quoted
-	}
-	return name
 }
 
 // A Style is how a terminal shows text. It never carries information that the text lacks.

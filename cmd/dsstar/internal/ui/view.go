@@ -3,6 +3,7 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,27 +11,22 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/ask"
 	"dsstar/agent/record"
+	"dsstar/notebook"
 	"dsstar/notebook/human"
 )
 
-// A view is the live part of a Progress, below the history: the position in the run, replies and
+// A view is the live part of a Progress, below the history: the position in the run, a reply or
 // outputs as they arrive, and usage.
 type view struct {
-	begun time.Time
-	doing string // what is being waited for; "": no view
-	since time.Time
-	model func(role string) string // a model's name; nil: not shown
-
+	begun, since     time.Time
+	doing            string                   // what is being waited for since then; "": no view
+	model            func(role string) string // a model's name; nil: not shown
 	described, files int
 	round, step      int
 	text             string // of the step
-	verdict, route   string
-	verdictStyle     Style
-	drafts           []draft
+	draft            draft
 	output           []byte // the end of the cell's outputs
-	ran              bool   // there was an event, so that usage is known
-	usage            record.Usage
-	cost             *float64
+	spent            string // "": not known
 }
 
 // A draft is a model's reply so far, or the running cell.
@@ -60,7 +56,7 @@ func (v *view) lines(now time.Time, columns, height int, colours bool) []string 
 	}
 	most := max(0, min(viewRows, height-2))
 	head, foot := v.head(), v.foot(now, columns-1)
-	rows := slices.Concat(head, v.body(most-len(head)-len(foot)), foot)
+	rows := slices.Concat(head, v.body(max(0, most-len(head)-len(foot))), foot)
 	rows = rows[max(0, len(rows)-most):]
 	lines := make([]string, len(rows))
 	for i, r := range rows {
@@ -80,61 +76,28 @@ func (r row) draw(columns int, colours bool) string {
 }
 
 // head shows the position in the run.
-func (v *view) head() []row {
-	var rows []row
+func (v *view) head() (rows []row) {
 	if v.described < v.files {
-		done := barWidth * v.described / v.files
-		bar := strings.Repeat("#", done) + strings.Repeat("-", barWidth-done)
-		rows = append(rows,
-			row{"files", fmt.Sprintf("[%s] %d of %d described", bar, v.described, v.files), Normal})
+		rows = append(rows, row{"files", fmt.Sprintf("%d of %d described", v.described, v.files), Normal})
 	}
 	if v.round > 0 {
 		rows = append(rows,
 			row{fmt.Sprintf("round %d", v.round), fmt.Sprintf("step %d: %s", v.step, v.text), Strong})
 	}
-	if v.verdict != "" {
-		rows = append(rows, row{"verdict", v.verdict, v.verdictStyle})
-	}
-	if v.route != "" {
-		rows = append(rows, row{"route", v.route, Normal})
-	}
 	return rows
 }
 
-const barWidth = 20
-
-// body shows replies and outputs in the given number of rows.
+// body shows a reply and outputs in the given number of rows.
 func (v *view) body(room int) []row {
-	room = max(0, room)
-	output := LastLines(string(v.output), outputRows)
-	if len(v.drafts) != 1 {
-		below := min(len(output), max(room/2, room-len(v.drafts)))
-		above := min(len(v.drafts), room-below)
-		return append(summaries(v.drafts[len(v.drafts)-above:]),
-			block("output", output[len(output)-below:])...)
-	}
-	d := v.drafts[0]
-	text := LastLines(d.shown(), draftRows)
+	text, output := LastLines(v.draft.shown(), draftRows), LastLines(string(v.output), outputRows)
 	below := min(len(output), max(room/2, room-len(text)))
 	above := min(len(text), room-below)
-	return append(block(d.label(), text[len(text)-above:]),
-		block("output", output[len(output)-below:])...)
-}
-
-// summaries show the last line of each draft.
-func summaries(drafts []draft) []row {
-	var rows []row
-	for _, d := range drafts {
-		text := strings.TrimSpace(strings.Join(LastLines(d.shown(), 1), ""))
-		rows = append(rows,
-			row{d.label(), Fit(Clean(d.subject), 24) + " │ " + text, Normal})
-	}
-	return rows
+	label := Fit(Clean(cmp.Or(agent.Roles[v.draft.role], v.draft.role)), Margin-1)
+	return append(block(label, text[len(text)-above:]), block("output", output[len(output)-below:])...)
 }
 
 // block shows text in a frame.
-func block(label string, lines []string) []row {
-	var rows []row
+func block(label string, lines []string) (rows []row) {
 	for _, line := range lines {
 		rows = append(rows, row{label, "│ " + line, Normal})
 		label = ""
@@ -153,39 +116,14 @@ func (d draft) shown() string {
 	return ask.SoFar(d.text())
 }
 
-func (d draft) label() string {
-	return Fit(Clean(cmp.Or(agent.Roles[d.role], d.role)), Margin-1)
-}
-
 // foot shows what is being waited for, and usage.
 func (v *view) foot(now time.Time, columns int) []row {
 	since := ", " + elapsed(now.Sub(v.since))
-	rows := []row{{"now",
-		Cut(Clean(v.doing), max(1, columns-Margin-len(since))) + since, Normal}}
-	if v.ran || len(v.drafts) > 0 {
-		rows = append(rows, row{elapsed(now.Sub(v.begun)), v.spent(columns - Margin), Normal})
+	rows := []row{{"now", Cut(Clean(v.doing), max(1, columns-Margin-len(since))) + since, Normal}}
+	if v.spent != "" {
+		rows = append(rows, row{elapsed(now.Sub(v.begun)), v.spent, Normal})
 	}
 	return rows
-}
-
-// spent formats the usage, shorter if there is no room.
-func (v *view) spent(columns int) string {
-	u := v.usage
-	cached, cost := "", ""
-	if u.CachedTokens > 0 {
-		cached = fmt.Sprintf(" (%s cached)", human.Count(u.CachedTokens))
-	}
-	if v.cost != nil {
-		cost = ", about " + human.Dollars(*v.cost)
-	}
-	text := fmt.Sprintf("%s, %s tokens in%s and %s out%s", human.Plural(u.Calls, "model call"),
-		human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
-	if len(text) <= columns {
-		return text
-	}
-	cost = strings.Replace(cost, "about ", "~", 1)
-	return fmt.Sprintf("%s, %s in%s, %s out%s", human.Plural(u.Calls, "call"),
-		human.Count(u.InputTokens), cached, human.Count(u.OutputTokens), cost)
 }
 
 // elapsed formats a duration in few characters.
@@ -198,4 +136,96 @@ func elapsed(d time.Duration) string {
 		return fmt.Sprintf("%dm%02ds", s/60, s%60)
 	}
 	return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+}
+
+// await sets what the run is waiting for, and reports whether that is new.
+func (v *view) await(doing string, now time.Time) bool {
+	if doing == v.doing {
+		return false
+	}
+	v.doing, v.since = doing, now
+	return true
+}
+
+// learn updates the view after an event.
+func (v *view) learn(e agent.Event, t *record.Trajectory) {
+	cached, cost := "", ""
+	if t.Usage.CachedTokens > 0 {
+		cached = fmt.Sprintf(" (%s cached)", human.Count(t.Usage.CachedTokens))
+	}
+	if t.Cost != nil {
+		cost = ", ~" + human.Dollars(*t.Cost)
+	}
+	v.spent = fmt.Sprintf("%s, %s in%s, %s out%s", human.Plural(t.Usage.Calls, "call"),
+		human.Count(t.Usage.InputTokens), cached, human.Count(t.Usage.OutputTokens), cost)
+	switch e.Kind {
+	case agent.Started:
+		v.files = len(t.Task.Files)
+	case agent.Described:
+		v.described++
+		if v.draft.subject == e.Text {
+			v.draft = draft{}
+		}
+	case agent.Planned, agent.Repeated:
+		v.draft, v.output, v.round, v.step, v.text = draft{}, nil, e.Round, e.Step, e.Text
+	case agent.Ran, agent.Rejected, agent.Branched, agent.Read, agent.Derived, agent.Judged, agent.Routed:
+		v.draft = draft{}
+	case agent.WentBack:
+		v.draft, v.output = draft{}, nil
+	case agent.Proving, agent.Ended:
+		v.draft, v.output, v.round = draft{}, nil, 0
+	}
+}
+
+// write records a request, or its reply so far.
+func (v *view) write(d draft, now time.Time) {
+	v.draft = d
+	if d.text != nil {
+		return
+	}
+	v.doing, v.since = "asking the "+d.role, now
+	if v.model != nil {
+		if name := v.model(d.role); name != "" {
+			v.doing += " (" + name + ")"
+		}
+	}
+}
+
+// run shows a cell that begins to run, unless it only rebuilds a session.
+func (v *view) run(code string, now time.Time) {
+	if v.round == 0 {
+		v.await("preparing the session", now)
+		return
+	}
+	v.draft, v.output = draft{"coder", "", func() string { return code }}, nil
+	v.await("running the cell", now)
+}
+
+// put appends to the cell's output and keeps only the end.
+func (v *view) put(text string) {
+	v.output = append(v.output, text[max(0, len(text)-TailBytes):]...)
+	if n := len(v.output); n > 4*TailBytes {
+		v.output = append(v.output[:0], v.output[n-TailBytes:]...)
+	}
+}
+
+// outputText returns an output as text. Exceptions are reported when the cell ends.
+func outputText(o notebook.Output) string {
+	switch o.Type {
+	case notebook.Stream:
+		return o.Text
+	case notebook.ErrorOutput:
+		return ""
+	}
+	text, _ := o.Data["text/plain"].(string)
+	for _, mime := range slices.Sorted(maps.Keys(o.Data)) {
+		kind, _, _ := strings.Cut(mime, "/")
+		switch {
+		case kind == "image" || kind == "video" || kind == "audio":
+			return "\n[" + kind + "]\n"
+		case text == "":
+			text = "[" + mime + "]"
+		}
+	}
+	return "\n" + text + "\n"
 }

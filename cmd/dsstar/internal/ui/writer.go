@@ -1,9 +1,14 @@
 package ui
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -41,14 +46,35 @@ func Unwrapped(w io.Writer) io.Writer {
 	return w
 }
 
-// Turns reports whether a character is invisible and may change its surroundings, such as the
-// writing direction. Joiners are allowed: they belong to words and emoji. Tags are not: they
-// can hide whole sentences, and only some flags need them.
-func Turns(r rune) bool {
-	switch {
-	case r == '\u200b', r == '\ufeff', '\u2060' <= r && r <= '\u206f', '\ufff9' <= r &&
-		r <= '\ufffb', '\U000e0000' <= r && r <= '\U000e007f':
-		return true
+// JSON writes a value as JSON. Control characters are escaped, so that a terminal does not
+// obey them and the value is unchanged.
+func JSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	err := enc.Encode(v)
+	if err == nil {
+		_, err = io.WriteString(w, EscapeControls(b.String()))
 	}
-	return unicode.Is(unicode.Bidi_Control, r)
+	if err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}
+
+// EscapeControls escapes the control characters of a JSON text that encoding/json does not; they
+// occur in strings only.
+func EscapeControls(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\n' || !unicode.IsControl(r) && !Turns(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
