@@ -1,7 +1,6 @@
 package notebook
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,23 +11,9 @@ import (
 
 // A display is the content of all outputs with the same display_id, or of one output without an id.
 type display struct {
-	id       string
-	order    int // position among the ids
 	data     MIMEBundle
 	metadata map[string]any
-	size     int  // bytes that count against Limits.Cell
-	shown    bool // an output shows it
-}
-
-// shows is the content of a display message. Its data is decoded only if there is room for it.
-type shows struct {
-	Data           map[string]json.RawMessage
-	Metadata       json.RawMessage
-	ExecutionCount int `json:"execution_count"`
-	Transient      struct {
-		DisplayID string `json:"display_id"`
-	}
-	metadata map[string]any
+	size     int // bytes that count against Limits.Cell
 }
 
 // Redisplay gives every output with update's DisplayID the data and metadata of update, as a front
@@ -43,173 +28,92 @@ func Redisplay(outputs []Output, update Output) bool {
 	return found
 }
 
-// Updates returns the last data of each display_id of this execution as display data, in the order
-// of first use. Outputs of earlier executions may have the same ids; [Redisplay] updates those.
-// clear_output does not affect Updates.
-func (f *Fold) Updates() []Output {
-	byOrder := func(a, b *display) int { return cmp.Compare(a.order, b.order) }
-	var updates []Output
-	for _, d := range slices.SortedFunc(maps.Values(f.displays), byOrder) {
+// Updates returns the last data of each display_id of this execution as display data. Outputs of
+// earlier executions may have the same ids; [Redisplay] updates those. clear_output does not affect
+// Updates.
+func (f *Fold) Updates() (updates []Output) {
+	for _, id := range slices.Sorted(maps.Keys(f.displays)) {
+		d := f.displays[id]
 		updates = append(updates,
-			Output{Type: DisplayData, Data: d.data, Metadata: d.metadata, DisplayID: d.id})
+			Output{Type: DisplayData, Data: d.data, Metadata: d.metadata, DisplayID: id})
 	}
 	return updates
 }
 
 func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
-	var c shows
+	var c struct {
+		Data           map[string]json.RawMessage
+		Metadata       map[string]any
+		ExecutionCount int `json:"execution_count"`
+		Transient      struct {
+			DisplayID string `json:"display_id"`
+		}
+	}
 	if err := decode(msgType, content, &c); err != nil {
 		return err
 	}
-	if len(c.Metadata) > 0 {
-		if err := unmarshal(c.Metadata, &c.metadata); err != nil {
-			return fmt.Errorf("%s message: metadata: %v", msgType, err)
-		}
+	o := Output{Type: OutputType(msgType), ExecutionCount: c.ExecutionCount, Metadata: c.Metadata,
+		Data: MIMEBundle{}, DisplayID: c.Transient.DisplayID}
+	for mime, raw := range c.Data {
+		var value any
+		_ = unmarshal(raw, &value) // the whole message was valid JSON
+		o.Data[mime] = value
 	}
-	if msgType == "update_display_data" {
-		f.update(c)
+	o.Data = joinBundle(o.Data)
+	isUpdate := msgType == "update_display_data"
+	if isUpdate && o.DisplayID == "" {
 		return nil
 	}
-	f.begin()
-	d := f.display(c.Transient.DisplayID)
-	o := Output{Type: OutputType(msgType), ExecutionCount: c.ExecutionCount, DisplayID: d.id}
-	fits := len(f.outputs) < maxOutputs && f.makeRoom(d, c)
-	if !fits {
-		if f.notices >= maxNotices {
-			f.beyond++
-			if !d.shown && d.data == nil && d.id != "" {
-				f.forget(d) // nothing shows this new display
-			}
-			f.observe(c.output(o))
-			return nil
-		}
-		f.notices++
+	if isUpdate {
+		o.Type = DisplayData
+	} else {
+		f.begin()
 	}
-	f.set(d, c, o, fits)
-	d.shown = true
-	f.outputs = append(f.outputs, folded{Output: o, display: d})
+	f.observe(o)
+	d := f.display(o.DisplayID)
+	if d == nil || !isUpdate && len(f.outputs) >= maxOutputs {
+		f.beyond++
+		return nil
+	}
+	f.used -= d.size
+	d.data, d.metadata, d.size = Inert(o.Data), o.Metadata, len(content)
+	if l := f.Limits.filled(); d.size > l.Data || f.used+d.size > l.Cell {
+		d.data = MIMEBundle{"text/plain": leftOut(o.Type, d.size, c.Data)}
+		d.metadata, d.size = nil, 0
+	}
+	f.used += d.size
+	if !isUpdate {
+		o.Data, o.Metadata = nil, nil
+		f.outputs = append(f.outputs, folded{Output: o, display: d})
+	}
 	return nil
 }
 
-// update sets new data for a display_id, of this execution or an earlier one.
-func (f *Fold) update(c shows) {
-	if c.Transient.DisplayID == "" {
-		return
-	}
-	d := f.display(c.Transient.DisplayID)
-	f.set(d, c, Output{Type: DisplayData, DisplayID: d.id}, f.makeRoom(d, c))
-}
-
-// display returns the display with an id, creating it if it is new.
+// display returns the display with an id, a new one if there is none, or nil if there are too many.
 func (f *Fold) display(id string) *display {
-	if d := f.displays[id]; d != nil {
-		return d
+	if id == "" {
+		return &display{}
 	}
-	d := &display{id: id}
-	if id != "" {
+	d := f.displays[id]
+	if d == nil && len(f.displays) < maxOutputs {
 		if f.displays == nil {
 			f.displays = map[string]*display{}
 		}
-		f.ids++
-		d.order = f.ids
+		d = &display{}
 		f.displays[id] = d
 	}
 	return d
 }
 
-// set sets the data of d to that of c, or to a notice if it does not fit. Observe gets o with the
-// full data.
-func (f *Fold) set(d *display, c shows, o Output, fits bool) {
-	f.resize(d, 0)
-	if fits || f.Observe != nil {
-		o = c.output(o)
-	}
-	f.observe(o)
-	if fits {
-		d.data, d.metadata = Inert(o.Data), o.Metadata
-		f.resize(d, c.size())
-		return
-	}
-	kind := "display"
-	if o.Type == ExecuteResult {
-		kind = "result"
-	}
-	d.data, d.metadata = MIMEBundle{"text/plain": fmt.Sprintf("[note: a %s of %s is left out here: %s]",
-		kind, human.Bytes(int64(c.size())), shortLine(c.largest()))}, nil
-}
-
-func (f *Fold) resize(d *display, size int) {
-	f.used += size - d.size
-	if d.id != "" {
-		f.held += size - d.size
-	}
-	d.size = size
-}
-
-// makeRoom reports whether the data of c fits into d. If necessary, it first drops all displays that
-// no output shows.
-func (f *Fold) makeRoom(d *display, c shows) bool {
-	l := f.Limits.filled()
-	data, size := c.dataSize(), c.size()
-	fits := data <= l.Data && size-data <= l.Data && size <= l.Cell
-	if !fits {
-		size = 0
-	}
-	full := func() bool { return f.used-d.size+size > l.Cell || len(f.displays) > maxOutputs }
-	if full() {
-		for _, old := range f.displays {
-			if old != d && !old.shown {
-				f.forget(old)
-			}
+// leftOut returns the note in place of a display of that size, with the MIME type of most of its data.
+func leftOut(kind OutputType, size int, data map[string]json.RawMessage) string {
+	largest := "text/plain"
+	for _, mime := range slices.Sorted(maps.Keys(data)) {
+		if len(data[mime]) > len(data[largest]) {
+			largest = mime
 		}
 	}
-	return fits && !full()
+	what := map[OutputType]string{DisplayData: "display", ExecuteResult: "result"}[kind]
+	return fmt.Sprintf("[note: a %s of %s is left out here: %s]", what, human.Bytes(int64(size)),
+		shortLine(largest))
 }
-
-// forget drops a display that no output shows. Updates then lacks it.
-func (f *Fold) forget(d *display) {
-	f.resize(d, 0)
-	delete(f.displays, d.id)
-	if !f.forgot {
-		f.forgot = true
-		f.Note("what this cell changed in displays of earlier cells may be incomplete")
-	}
-}
-
-// largest returns the MIME type with most data.
-func (c shows) largest() string {
-	if len(c.Data) == 0 {
-		return "text/plain"
-	}
-	return slices.MinFunc(slices.Collect(maps.Keys(c.Data)), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(c.Data[b]), len(c.Data[a])), cmp.Compare(a, b))
-	})
-}
-
-// output returns o with the data and metadata.
-func (c shows) output(o Output) Output {
-	data := make(map[string]any, len(c.Data))
-	for mime, raw := range c.Data {
-		var value any
-		if err := unmarshal(raw, &value); err != nil {
-			value = string(raw) // cannot happen: the whole message was valid JSON
-		}
-		data[mime] = value
-	}
-	o.Data, o.Metadata = joinBundle(data), c.metadata
-	return o
-}
-
-// dataSize returns the size of the data in the message, in bytes.
-func (c shows) dataSize() int {
-	n := 0
-	for mime, raw := range c.Data {
-		n += len(mime) + len(raw)
-		if len(raw) > 1 && raw[0] == '"' {
-			n -= 2
-		}
-	}
-	return n
-}
-
-func (c shows) size() int { return c.dataSize() + len(c.Metadata) + len(c.Transient.DisplayID) }

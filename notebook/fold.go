@@ -5,15 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
-
-	"dsstar/notebook/human"
 )
 
 // A Fold turns the iopub messages of one execution into the outputs of a notebook cell: consecutive
 // pieces of a stream become one output, a display_id updates every earlier output that has it, and
 // clear_output drops what came before (messaging protocol 5.5, "Messages on the IOPub channel").
-// The result is the same as nbclient's.
+// The result is the same as nbclient's, but text after a carriage return is written over the line, as
+// on a terminal.
 //
 // The memory use of a Fold is bounded by a small multiple of its Limits and of the longest message,
 // whatever the code prints or shows. A line that begins with "[note: " replaces what is left out
@@ -32,18 +32,13 @@ type Fold struct {
 	// note. It must not block or change its argument.
 	Observe func(Output)
 
-	outputs []folded
-	used    int  // bytes of all outputs and displays
-	clear   bool // clear_output(wait=True) was seen: the next output clears
-
+	outputs  []folded
+	used     int                 // bytes of all outputs and displays
+	clear    bool                // clear_output(wait=True) was seen: the next output clears
+	streams  map[string]*stream  // the last output of each stream
 	displays map[string]*display // the last data of each display id, shown or not
-	ids      int                 // number of ids so far
-	held     int                 // the part of used that belongs to displays with an id
-	forgot   bool                // some displays were forgotten
-
-	late    map[string]*stream // past the limits: the last output of each stream
-	notices int                // number of outputs that only say what is left out
-	beyond  int                // number of outputs left out without such a notice
+	forgot   bool                // some of these were forgotten
+	beyond   int                 // number of outputs that are left out without a note of their own
 }
 
 // folded is an output under construction.
@@ -111,7 +106,6 @@ func (f *Fold) Outputs() []Output {
 			outputs[i].Text = o.stream.text()
 		case o.display != nil:
 			outputs[i].Data, outputs[i].Metadata = o.display.data, o.display.metadata
-			outputs[i].DisplayID = o.display.id
 		}
 	}
 	if f.beyond > 0 {
@@ -138,63 +132,43 @@ func ParseError(content json.RawMessage) (Output, error) {
 func (f *Fold) AddError(o Output) {
 	f.observe(o)
 	f.begin()
-	size := len(o.EName) + len(o.EValue)
-	for _, line := range o.Traceback {
-		size += len(line)
-	}
-	if f.fits(size) {
-		f.used += size
-	} else if f.notices >= maxNotices {
+	if len(f.outputs) >= maxOutputs {
 		f.beyond++
 		return
-	} else {
-		f.notices++
-		o = shorten(o, size)
 	}
+	s := f.newStream()
+	s.write(strings.Join(o.Traceback, "\n"))
+	if size := 2 * s.half; len(o.EName)+len(o.EValue)+s.total > size { // what went wrong is visible
+		o.EName, o.EValue, o.Traceback = shortLine(o.EName), shortLine(o.EValue), []string{s.text()}
+	}
+	f.used += len(o.EName) + len(o.EValue) + s.size()
 	f.outputs = append(f.outputs, folded{Output: o})
 }
 
-// shorten returns the error output o, of size bytes, with only its beginning and end. Small errors
-// stay as they are, even past the limits: what went wrong must be visible.
-func shorten(o Output, size int) Output {
-	if size <= shortText {
-		return o
-	}
-	traceback := []byte(strings.Join(o.Traceback, "\n"))
-	head := traceback[:headEnd(traceback, shortText/2)]
-	rest := traceback[len(head):]
-	tail := rest[tailStart(rest, shortText/2):]
-	note := fmt.Sprintf("[note: an error of %s is shortened here]", human.Bytes(int64(size)))
-	return Output{
-		Type: ErrorOutput, EName: shortLine(o.EName), EValue: shortLine(o.EValue),
-		Traceback: []string{strings.TrimSuffix(string(head), "\n"), note, string(tail)},
-	}
-}
-
 // begin carries out a pending clear_output before the next output. Notes stay, and so does the last
-// data of displays with an id, which earlier cells may show.
+// data of displays with an id, which earlier cells may show, as long as it leaves room for more.
 func (f *Fold) begin() {
 	if !f.clear {
 		return
 	}
 	f.clear = false
-	var notes []folded
-	for _, o := range f.outputs {
-		switch {
-		case o.note:
-			notes = append(notes, o)
-		case o.display != nil:
-			o.display.shown = false
-		}
+	f.outputs = slices.DeleteFunc(f.outputs, func(o folded) bool { return !o.note })
+	f.streams, f.beyond, f.used = nil, 0, 0
+	for _, d := range f.displays {
+		f.used += d.size
 	}
-	f.outputs, f.used = notes, f.held
-	f.late, f.notices, f.beyond = nil, 0, 0
+	if f.used > f.Limits.filled().Cell/2 || len(f.displays) > maxOutputs/2 {
+		f.displays, f.used = nil, 0
+		if !f.forgot {
+			f.Note("what this cell changed in displays of earlier cells may be incomplete")
+		}
+		f.forgot = true
+	}
 }
 
-// fits reports whether the outputs have room for one more of size bytes.
-func (f *Fold) fits(size int) bool {
-	l := f.Limits.filled()
-	return size <= l.Data && f.used+size <= l.Cell && len(f.outputs) < maxOutputs
+// isFull reports whether nothing more of any size fits.
+func (f *Fold) isFull() bool {
+	return f.used >= f.Limits.filled().Cell || len(f.outputs) >= maxOutputs
 }
 
 func (f *Fold) observe(o Output) {
@@ -204,7 +178,7 @@ func (f *Fold) observe(o Output) {
 }
 
 func decode(msgType string, content json.RawMessage, into any) error {
-	err := json.Unmarshal(content, into)
+	err := unmarshal(content, into)
 	if string(content) == "null" {
 		err = errors.New("it is null")
 	}

@@ -1,7 +1,6 @@
 package notebook
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -10,15 +9,13 @@ import (
 	"dsstar/notebook/human"
 )
 
-// A stream is the text of one stream output. Beyond one and a half times its limit, overwritten
-// text is dropped; if that does not suffice, only the beginning and the end are kept.
+// A stream is a text of which, past a limit, only the beginning and the end are kept.
 type stream struct {
 	half  int    // half of the limit
 	cut   bool   // text between head and tail was dropped
-	head  []byte // the beginning, if cut
+	head  string // the beginning, if cut
 	tail  []byte // the end if cut, otherwise all
-	total int64  // bytes received
-	late  bool   // it was returned by lateStream, and gets all further text
+	total int    // bytes received
 }
 
 func (f *Fold) addStream(content json.RawMessage) error {
@@ -28,177 +25,161 @@ func (f *Fold) addStream(content json.RawMessage) error {
 	}
 	f.observe(Output{Type: Stream, Name: c.Name, Text: c.Text})
 	f.begin()
-	s := f.streamFor(c.Name, len(c.Text))
+	if c.Name != "stdout" { // the protocol has two
+		c.Name = "stderr"
+	}
+	s := f.streamFor(c.Name)
 	f.used -= s.size()
 	s.write(c.Text)
 	f.used += s.size()
 	return nil
 }
 
-// streamFor returns the stream for n bytes of text: the last output if it has that name, otherwise
-// a new one. Even past the limits there is a little room, because the answer may be printed last.
-func (f *Fold) streamFor(name string, n int) *stream {
-	if i := len(f.outputs) - 1; i >= 0 && f.outputs[i].stream != nil && f.outputs[i].Name == name {
-		return f.outputs[i].stream
-	}
-	l := f.Limits.filled()
-	little, left := min(l.Stream, shortText), l.Cell-f.used
-	room := max(min(l.Stream, left), little)
-	if f.late != nil || len(f.outputs) >= maxOutputs || len(name) > maxName || left < min(n, little) {
-		return f.lateStream(name, room)
-	}
-	return f.newStream(name, room)
-}
-
-// lateStream returns the stream output that gets all further text past the limits. There are at
-// most two: for stdout, and for all other streams.
-func (f *Fold) lateStream(name string, room int) *stream {
-	if name != "stdout" {
-		name = "stderr"
-	}
-	if s := f.late[name]; s != nil {
+// streamFor returns the stream that gets the next text: the last output if it has that name,
+// otherwise a new one. Past the limits it is the last one of that name.
+func (f *Fold) streamFor(name string) *stream {
+	s, n := f.streams[name], len(f.outputs)
+	if s != nil && (f.outputs[n-1].stream == s || f.isFull()) {
 		return s
 	}
-	if f.late == nil {
-		f.late = map[string]*stream{}
+	s = f.newStream()
+	if f.streams == nil {
+		f.streams = map[string]*stream{}
 	}
-	s := f.newStream(name, room)
-	s.late, f.late[name] = true, s
-	return s
-}
-
-func (f *Fold) newStream(name string, limit int) *stream {
-	s := &stream{half: max(limit/2, utf8.UTFMax)}
+	f.streams[name] = s
 	f.outputs = append(f.outputs, folded{Output: Output{Type: Stream, Name: name}, stream: s})
 	return s
 }
 
-func (s *stream) write(text string) {
-	s.total += int64(len(text))
-	for {
-		n := min(3*s.half-s.size(), len(text))
-		s.tail = append(s.tail, text[:n]...)
-		if text = text[n:]; text == "" {
-			return
-		}
-		s.settle()
-	}
-}
-
-// settle shortens the text by at least a third, if possible.
-func (s *stream) settle() {
-	s.tail = overstrike(s.tail)
-	if !s.cut && len(s.tail) <= 2*s.half {
-		return
-	}
-	if !s.cut {
-		s.cut, s.head = true, bytes.Clone(s.tail[:headEnd(s.tail, s.half)])
-	}
-	if n := len(s.tail) - s.half; n > 0 {
-		s.tail = append(s.tail[:0], s.tail[n:]...)
-	}
+// newStream returns a stream with the room that is left, and a little past the limits: the answer
+// may be printed last.
+func (f *Fold) newStream() *stream {
+	l := f.Limits.filled()
+	room := min(l.Stream, max(l.Cell-f.used, shortText))
+	return &stream{half: max(room/2, utf8.UTFMax)}
 }
 
 func (s *stream) size() int { return len(s.head) + len(s.tail) }
 
-// ends returns the beginning and the end of what the notebook shows, and whether
-// something between them is left out.
-func (s *stream) ends() (head, tail []byte, leftOut bool) {
-	head, tail = s.head, overstrike(bytes.Clone(s.tail))
-	if !s.cut && len(tail) <= 2*s.half {
-		return nil, tail, false
+// write adds text. At one and a half times the limit it drops what was overwritten, and then what is
+// between the ends.
+func (s *stream) write(text string) {
+	s.total += len(text)
+	s.tail = append(s.tail, text...)
+	if s.size() <= 3*s.half {
+		return
 	}
-	if !s.cut {
-		head = tail[:headEnd(tail, s.half)]
+	kept := overstrike(string(s.tail), false)
+	if !s.cut && len(kept) > 2*s.half {
+		s.cut, s.head = true, head(kept, s.half)
 	}
-	return head, tail[tailStart(tail, s.half):], true
+	if s.cut {
+		kept = kept[max(len(kept)-s.half, 0):]
+	}
+	s.tail = []byte(kept)
 }
 
 // text returns what the notebook shows.
 func (s *stream) text() string {
-	head, tail, leftOut := s.ends()
-	if !leftOut {
-		return string(tail)
+	all, begin := Overstrike(string(s.tail)), s.head
+	if !s.cut && len(all) <= 2*s.half {
+		return all
 	}
-	var b strings.Builder
-	b.Write(head)
-	if n := len(head); n > 0 && head[n-1] != '\n' {
-		b.WriteByte('\n')
+	if !s.cut {
+		begin = head(all, s.half)
 	}
-	left := s.total - int64(len(head)+len(tail))
-	fmt.Fprintf(&b, "[note: %s of %s are left out here]\n", human.Bytes(left), human.Bytes(s.total))
-	b.Write(tail)
-	return b.String()
+	end := tail(all, s.half)
+	left := s.total - len(begin) - len(end)
+	if begin != "" && !strings.HasSuffix(begin, "\n") {
+		begin += "\n"
+	}
+	return fmt.Sprintf("%s[note: %s of %s are left out here]\n%s", begin, human.Bytes(int64(left)),
+		human.Bytes(int64(s.total)), end)
 }
 
 // Overstrike applies the backspaces and carriage returns of text as a terminal does. Only the last
 // state of a progress bar remains.
-func Overstrike(text string) string { return string(overstrike([]byte(text))) }
+func Overstrike(text string) string { return overstrike(text, true) }
 
-// overstrike applies backspaces and carriage returns in place: text after a carriage return
-// replaces the line, as in nbclient's coalesce_streams, and a backspace removes one character of
-// it. Text may come in pieces, each appended to the result of the last call.
-func overstrike(text []byte) []byte {
-	from := bytes.IndexByte(text, '\r')
-	if i := bytes.IndexByte(text, '\b'); i >= 0 && (from < 0 || i < from) {
-		from = i
-	}
-	if from < 0 {
+// overstrike is [Overstrike]. If the last line may go on, it becomes what it shows, a carriage return
+// and what has been written over it so far.
+func overstrike(text string, ends bool) string {
+	if !strings.ContainsAny(text, "\r\b") {
 		return text
 	}
-	kept, line := text[:from], bytes.LastIndexByte(text[:from], '\n')+1
-	returned := false // the line ends with a carriage return
-	for _, c := range text[from:] {
-		switch {
-		case c == '\b':
-			if !returned && len(kept) > line {
-				_, n := utf8.DecodeLastRune(kept[line:])
-				kept = kept[:len(kept)-n]
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line, isWhole := strings.CutSuffix(line, "\n")
+		parts := strings.Split(line, "\r")
+		last, shows := len(parts)-1, ""
+		for i, part := range parts {
+			part = withoutBackspaces(part)
+			if i == last && last > 0 && (part == "" || !isWhole && !ends) {
+				part = shows + "\r" + part
+			} else {
+				part = over(shows, part)
 			}
-			continue
-		case c == '\n':
-			if returned {
-				kept = append(kept, '\r')
-			}
-			line, returned = len(kept)+1, false
-		case returned:
-			kept, returned = kept[:line], false
+			shows = part
 		}
-		if c == '\r' {
-			returned = true
-		} else {
-			kept = append(kept, c)
+		b.WriteString(shows)
+		if isWhole {
+			b.WriteByte('\n')
 		}
 	}
-	if returned {
-		kept = append(kept, '\r')
+	return b.String()
+}
+
+// withoutBackspaces removes backspaces, and for each one a character before it.
+func withoutBackspaces(text string) string {
+	kept := ""
+	for i, part := range strings.Split(text, "\b") {
+		if i > 0 {
+			_, n := utf8.DecodeLastRuneInString(kept)
+			kept = kept[:len(kept)-n]
+		}
+		kept += part
 	}
 	return kept
 }
 
-// headEnd returns where to cut text so that at most n bytes come before: after a line break if one
-// is near, otherwise between two characters.
-func headEnd(text []byte, n int) int {
-	if n >= len(text) {
-		return len(text)
+// over writes text over a line. Text with escape sequences replaces it, because they may erase.
+func over(line, text string) string {
+	switch {
+	case text == "":
+		return line
+	case strings.Contains(line+text, "\x1b"):
+		return text
 	}
-	if i := bytes.LastIndexByte(text[n/2:n], '\n'); i >= 0 {
-		return n/2 + i + 1
+	for range text {
+		_, n := utf8.DecodeRuneInString(line)
+		line = line[n:]
+	}
+	return text + strings.TrimRight(line, " ")
+}
+
+// head returns at most n bytes of the beginning of a text: whole lines if there is a line break near
+// the end, otherwise whole characters.
+func head(text string, n int) string {
+	if n >= len(text) {
+		return text
+	}
+	if i := strings.LastIndexByte(text[n/2:n], '\n'); i >= 0 {
+		return text[:n/2+i+1]
 	}
 	for n > 0 && !utf8.RuneStart(text[n]) {
 		n--
 	}
-	return n
+	return text[:n]
 }
 
-// tailStart returns where to cut text so that at most n bytes come after it.
-func tailStart(text []byte, n int) int {
-	start := max(len(text)-n, 0)
-	if i := bytes.IndexByte(text[start:start+min(n, len(text))/2], '\n'); i >= 0 {
-		return start + i + 1
+// tail returns at most n bytes of the end of a text.
+func tail(text string, n int) string {
+	text = text[max(len(text)-n, 0):]
+	if i := strings.IndexByte(text[:len(text)/2], '\n'); i >= 0 {
+		return text[i+1:]
 	}
-	for start < len(text) && !utf8.RuneStart(text[start]) {
-		start++
+	for text != "" && !utf8.RuneStart(text[0]) {
+		text = text[1:]
 	}
-	return start
+	return text
 }
