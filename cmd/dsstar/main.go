@@ -84,8 +84,7 @@ func (a *app) main() int {
 	// collections costs no measurable time.
 	debug.SetGCPercent(50)
 	kernel.SweepTemp()
-	// those of packages agent, sandbox and pyenv, and of this one
-	disk.SweepTemp("", "dsstar-", "dsstar-ask-", "dsstar-full-", "dsstar-try-")
+	disk.SweepTemp("", "dsstar-")
 	// A closed pipe on stderr is no reason to lose a run.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := a.untilSignal(context.Background())

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"dsstar/notebook/disk"
 )
 
 // InstallError says that a tool could not build the environment, in the tool's own words.
@@ -77,11 +79,11 @@ func (r runner) wait(ended <-chan error) error {
 // would run with the user's rights. env should contain no credentials. The error is the last line of
 // the program's stderr, if any.
 func Ask(ctx context.Context, env []string, words ...string) ([]byte, error) {
-	empty, err := os.MkdirTemp("", "dsstar-ask-")
+	empty, err := disk.TempFolder("", "dsstar-ask-")
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(empty)
+	defer func() { _ = disk.RemoveTemp(empty) }() // the next sweep removes what is left
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env, cmd.Dir = env, empty
 	ownGroup(cmd)

@@ -7,13 +7,26 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
-// errReplaced means that something else, perhaps put there by a cell, has replaced a folder.
-var errReplaced = errors.New("it has been replaced by something else")
+// Errors that are wrapped in errors with a path.
+var (
+	// something else, perhaps put there by a cell, has replaced a folder
+	errReplaced = errors.New("it has been replaced by something else")
+	// others may use it, or may have made it
+	errNotPrivate = errors.New("it is a link, another user's or open to others")
+)
 
-// errNotPrivate means that others may use a folder, or may have made it.
-var errNotPrivate = errors.New("it is a link, another user's or open to others")
+// in calls do with the folder of a path, which is opened for that, and the name in it.
+func in(path string, do func(folder *os.Root, name string) error) error {
+	folder, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	return do(folder, filepath.Base(path))
+}
 
 // PrivateFolder makes a folder that only this user may use. One that is there already must be such a
 // folder.
@@ -23,21 +36,17 @@ func PrivateFolder(path string) error {
 		return err
 	}
 	info, err := os.Lstat(path)
-	if err == nil && (!info.IsDir() || !ownedByMe(info) || info.Mode().Perm()&0o077 != 0) {
+	if err == nil && (!info.IsDir() || !isPrivate(info)) {
 		err = &fs.PathError{Op: "use", Path: path, Err: errNotPrivate}
 	}
 	return err
 }
 
-// OpenFolder opens the folder at path, which cells may have replaced. A link or a pipe there is an
-// error: OpenFolder does not follow or wait.
-func OpenFolder(path string) (*os.Root, error) {
-	parent, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	defer parent.Close()
-	return OpenFolderIn(parent, filepath.Base(path))
+func isPrivate(info fs.FileInfo) bool { return ownedByMe(info) && info.Mode().Perm()&0o077 == 0 }
+
+func ownedByMe(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Getuid()
 }
 
 // LeadsTo returns an error unless path leads to the folder that held is open on.
@@ -53,8 +62,17 @@ func LeadsTo(path string, held *os.Root) error {
 	return err
 }
 
-// OpenFolderIn is [OpenFolder] for the folder name directly in parent.
-func OpenFolderIn(parent *os.Root, name string) (*os.Root, error) {
+// OpenFolder opens the folder at path, which cells may have replaced. A link or a pipe there is an
+// error: OpenFolder does not follow or wait.
+func OpenFolder(path string) (opened *os.Root, err error) {
+	err = in(path, func(parent *os.Root, name string) (err error) {
+		opened, err = openFolderIn(parent, name)
+		return err
+	})
+	return opened, err
+}
+
+func openFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	is, err := parent.Lstat(name)
 	if err == nil && !is.IsDir() {
 		err = &fs.PathError{Op: "open", Path: filepath.Join(parent.Name(), name), Err: errReplaced}
@@ -75,88 +93,52 @@ func OpenFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	return root, nil
 }
 
-// makeFolder is OpenFolder, but creates a missing folder and removes anything else in its place.
-func makeFolder(path string) (*os.Root, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, err
-	}
-	parent, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	defer parent.Close()
-	return makeFolderIn(parent, filepath.Base(path))
-}
-
-func makeFolderIn(parent *os.Root, name string) (*os.Root, error) {
-	if info, err := parent.Lstat(name); err == nil && !info.IsDir() {
-		if err := parent.Remove(name); err != nil {
-			return nil, err
-		}
-	}
-	if err := parent.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
-	}
-	return OpenFolderIn(parent, name)
-}
-
 // EmptyFolder removes everything in the folder at path, or creates the folder. Links in it or in
 // its place are removed, never followed.
 func EmptyFolder(path string) error {
-	root, err := makeFolder(path)
-	if err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	defer root.Close()
-	return empty(root)
+	return in(path, EmptyFolderIn)
 }
 
 // EmptyFolderIn is [EmptyFolder] for the folder name directly in parent. parent stays the same
 // folder even if cells replace its path.
 func EmptyFolderIn(parent *os.Root, name string) error {
-	root, err := makeFolderIn(parent, name)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return empty(root)
-}
-
-func empty(root *os.Root) error {
-	names, err := namesIn(root)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := removeIn(root, name); err != nil {
+	if info, err := parent.Lstat(name); err == nil && !info.IsDir() {
+		if err := parent.Remove(name); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := parent.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	folder, err := openFolderIn(parent, name)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	names, err := namesIn(folder)
+	for _, name := range names {
+		err = errors.Join(err, RemoveFolderIn(folder, name))
+	}
+	return err
 }
 
 // RemoveFolder removes the folder at path, to which cells may have written, with everything in it.
 // A missing folder is no error.
 func RemoveFolder(path string) error {
-	parent, err := os.OpenRoot(filepath.Dir(path))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	if err := in(path, RemoveFolderIn); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	defer parent.Close()
-	return RemoveFolderIn(parent, filepath.Base(path))
+	return nil
 }
 
-// RemoveFolderIn is [RemoveFolder] for the folder name directly in parent.
-func RemoveFolderIn(parent *os.Root, name string) error { return removeIn(parent, name) }
-
-// removeIn removes name in root. Cells can make [os.RemoveAll] fail, which holds a descriptor for
-// each level of folders: a cell can nest more folders than descriptors are allowed, or create one
-// that cannot be opened. So removeIn moves the contents of a folder up before removing it, and
-// never descends more than two levels.
-func removeIn(root *os.Root, name string) error {
+// RemoveFolderIn is [RemoveFolder] for the folder name directly in root. Cells can make
+// [os.RemoveAll] fail, which holds a descriptor for each level of folders: a cell can nest more
+// folders than descriptors are allowed, or create one that cannot be opened. So the contents of a
+// folder move up before it is removed, and nothing descends more than two levels.
+func RemoveFolderIn(root *os.Root, name string) error {
 	for left := []string{name}; len(left) > 0; {
 		name, left = left[len(left)-1], left[:len(left)-1]
 		raised, err := raise(root, name)
@@ -177,7 +159,7 @@ func raise(root *os.Root, name string) (raised []string, err error) {
 		return nil, err
 	}
 	_ = root.Chmod(name, 0o700) // if this fails, so does the next step
-	folder, err := OpenFolderIn(root, name)
+	folder, err := openFolderIn(root, name)
 	if err != nil {
 		return nil, err
 	}

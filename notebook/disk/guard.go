@@ -2,12 +2,12 @@ package disk
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -26,8 +26,7 @@ type Guarded struct {
 	folder      *os.Root // the file's folder, kept open because cells may replace its path
 	folderErr   error    // why there is no folder
 	format      Format
-	accepted    map[[sha256.Size]byte]bool // contents that are not edits
-	recent      [][]byte                   // the last accepted contents, the newest last
+	accepted    [][]byte // the last contents that are not edits, the newest last
 
 	// For tests:
 	patience time.Duration // how long a file may be half written
@@ -36,20 +35,9 @@ type Guarded struct {
 	exchange  func(folder *os.Root, a, b string) error // exchange
 }
 
-// recentKept is the number of past versions with which a rewritten file is compared: an editor may
-// save an older version that it had loaded.
-const recentKept = 4
-
-// recentBytes is the maximum size of all of them together, unless the last one alone is larger.
-const recentBytes = 128 << 20
-
-func size(texts [][]byte) int {
-	n := 0
-	for _, text := range texts {
-		n += len(text)
-	}
-	return n
-}
+// acceptedKept is the number of versions with which a rewritten file is compared: an editor may save
+// an older version that it had loaded.
+const acceptedKept = 4
 
 // A Format says what counts as an edit of a file. The zero Format compares bytes.
 type Format struct {
@@ -63,7 +51,7 @@ func Guard(path string, format Format) *Guarded {
 		format.Same = bytes.Equal
 	}
 	g := &Guarded{
-		first: path, path: path, format: format, accepted: map[[sha256.Size]byte]bool{},
+		first: path, path: path, format: format,
 		patience: 500 * time.Millisecond, exchange: exchange,
 	}
 	g.folder, g.folderErr = os.OpenRoot(filepath.Dir(path))
@@ -78,13 +66,8 @@ func (g *Guarded) Path() string { return g.path }
 
 // Accept declares that the caller has read data. A file with this content may be overwritten.
 func (g *Guarded) Accept(data []byte) {
-	g.accepted[sha256.Sum256(data)] = true
-	if n := len(g.recent); n > 0 && bytes.Equal(g.recent[n-1], data) {
-		return
-	}
-	g.recent = append(g.recent, data)
-	for n := len(g.recent); n > recentKept || n > 1 && size(g.recent) > recentBytes; n-- {
-		g.recent = g.recent[1:]
+	if n := len(g.accepted); n == 0 || !bytes.Equal(g.accepted[n-1], data) {
+		g.accepted = append(g.accepted[max(0, n+1-acceptedKept):], data)
 	}
 }
 
@@ -95,32 +78,34 @@ func (g *Guarded) SwitchTo(path string, content []byte) {
 	g.Accept(content)
 }
 
-// NextSibling continues with the first sibling that does not exist yet, such as notebook-2.ipynb
-// for notebook.ipynb.
+// sibling returns the n-th path of a file and its siblings: notebook.ipynb, notebook-2.ipynb.
+func sibling(first string, n int) string {
+	if n == 1 {
+		return first
+	}
+	ext := filepath.Ext(first)
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(first, ext), n, ext)
+}
+
+// NextSibling continues with the first sibling that does not exist yet.
 func (g *Guarded) NextSibling() {
-	ext := filepath.Ext(g.first)
+	g.accepted = nil
 	for n := 2; ; n++ {
-		g.path = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(g.first, ext), n, ext)
+		g.path = sibling(g.first, n)
 		if g.folder == nil {
-			break
+			return
 		}
 		if _, err := g.folder.Lstat(g.name()); errors.Is(err, fs.ErrNotExist) {
-			break
+			return
 		}
 	}
-	g.accepted, g.recent = map[[sha256.Size]byte]bool{}, nil
 }
 
 // Newest returns the path of the last sibling that [Guarded.NextSibling] made for first, or first
 // itself if there are no siblings, or "" if first does not exist.
-func Newest(first string) string {
-	ext := filepath.Ext(first)
-	newest := ""
+func Newest(first string) (newest string) {
 	for n := 1; ; n++ {
-		path := first
-		if n > 1 {
-			path = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(first, ext), n, ext)
-		}
+		path := sibling(first, n)
 		if _, err := os.Stat(path); err != nil {
 			return newest
 		}
@@ -175,10 +160,9 @@ func (g *Guarded) put(data, old []byte, missing bool) error {
 	} else {
 		err = g.replace(temporary, data, old)
 	}
-	if stranded := (*strandedError)(nil); errors.As(err, &stranded) {
-		return err
+	if !errors.Is(err, errStranded) {
+		_ = g.folder.Remove(temporary) // after a rename there is nothing to remove
 	}
-	_ = g.folder.Remove(temporary) // after a rename there is nothing to remove
 	return err
 }
 
@@ -205,15 +189,11 @@ func (g *Guarded) read(name string) ([]byte, error) {
 	return data, err
 }
 
-// expected reports whether data is an accepted content, or the same as a recent one.
+// expected reports whether data is the same as an accepted content.
 func (g *Guarded) expected(data []byte) bool {
-	sum := sha256.Sum256(data)
-	for i := len(g.recent) - 1; i >= 0 && !g.accepted[sum]; i-- {
-		if g.format.Same(g.recent[i], data) {
-			g.accepted[sum] = true
-		}
-	}
-	return g.accepted[sum]
+	is := func(accepted []byte) bool { return bytes.Equal(accepted, data) }
+	same := func(accepted []byte) bool { return g.format.Same(accepted, data) }
+	return slices.ContainsFunc(g.accepted, is) || slices.ContainsFunc(g.accepted, same)
 }
 
 // replace replaces the guarded file, which contained old, with the temporary one, which contains
@@ -238,27 +218,21 @@ func (g *Guarded) replace(temporary string, data, old []byte) error {
 	return errors.Join(err, g.putBack(temporary, edit, data))
 }
 
-// A strandedError reports an edit that could not be put back, and where it is.
-type strandedError struct {
-	path string
-	err  error
-}
-
-func (e *strandedError) Error() string {
-	return fmt.Sprintf("what somebody else has just saved is in %s: %v", e.path, e.err)
-}
-func (e *strandedError) Unwrap() error { return e.err }
+// errStranded means that an edit could not be put back.
+var errStranded = errors.New("what somebody else has just saved")
 
 // putBack undoes an exchange that left an edit in temporary and data in the guarded file. If the
 // editor writes again in the meantime, its last version stays.
 func (g *Guarded) putBack(temporary string, edit, data []byte) error {
 	for {
-		if err := g.exchange(g.folder, temporary, g.name()); err != nil {
-			return &strandedError{filepath.Join(g.folder.Name(), temporary), err}
+		var got []byte
+		err := g.exchange(g.folder, temporary, g.name())
+		if err == nil {
+			got, err = g.read(temporary)
 		}
-		got, err := g.read(temporary)
 		if err != nil {
-			return &strandedError{filepath.Join(g.folder.Name(), temporary), err}
+			return fmt.Errorf("%w is in %s: %w", errStranded,
+				filepath.Join(g.folder.Name(), temporary), err)
 		}
 		if bytes.Equal(got, data) {
 			return errMeanwhile

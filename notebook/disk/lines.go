@@ -21,7 +21,7 @@ type Lines struct {
 // OpenLines opens a file of lines that belongs to this program, and creates it if necessary. An
 // incomplete last line, from a crash, is removed. The caller must Close it.
 func OpenLines(path string) (*Lines, error) {
-	f, err := OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	f, err := openOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 	if err != nil {
 		return nil, err
 	}

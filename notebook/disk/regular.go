@@ -28,41 +28,6 @@ func Open(path string, most int64) (*os.File, error) {
 	return checked(f, path, most, err)
 }
 
-// OpenIn is [Open] for a file below folder. A link that leads out of folder is an error.
-func OpenIn(folder *os.Root, name string, most int64) (*os.File, error) {
-	f, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	return checked(f, name, most, err)
-}
-
-// OpenOwn opens a file that belongs to this program, like [os.OpenFile]. Anything else in its
-// place, such as a link, is an error. The caller must close the file.
-func OpenOwn(path string, flag int, perm fs.FileMode) (*os.File, error) {
-	folder, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	defer folder.Close()
-	name := filepath.Base(path)
-	if err := CheckOwn(path); err != nil {
-		return nil, err
-	}
-	f, err := folder.OpenFile(name, flag|syscall.O_NONBLOCK, perm)
-	return checked(f, path, 1<<62, err)
-}
-
-// CheckOwn returns an error if something other than a regular file is at path. A missing file is no
-// error.
-func CheckOwn(path string) error {
-	info, err := os.Lstat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
 // ReadFile reads a regular file. A file of more than most bytes is an error; see [Open].
 func ReadFile(path string, most int64) ([]byte, error) {
 	f, err := Open(path, most)
@@ -70,25 +35,17 @@ func ReadFile(path string, most int64) ([]byte, error) {
 }
 
 // OpenPlain is [Open], but a link at path is an error, as a stranger may have put it there.
-func OpenPlain(path string, most int64) (*os.File, error) {
-	folder, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	defer folder.Close()
-	return OpenPlainIn(folder, filepath.Base(path), most)
+func OpenPlain(path string, most int64) (f *os.File, err error) {
+	err = in(path, func(folder *os.Root, name string) (err error) {
+		f, err = OpenPlainIn(folder, name, most)
+		return err
+	})
+	return f, err
 }
 
 // OpenPlainIn is [OpenPlain] for a file below folder. A link that leads out of folder is an error, too.
 func OpenPlainIn(folder *os.Root, name string, most int64) (*os.File, error) {
-	info, err := folder.Lstat(name)
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: filepath.Join(folder.Name(), name), Err: ErrNotRegular}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return OpenIn(folder, name, most)
+	return openIn(folder, name, os.O_RDONLY, 0, most)
 }
 
 // ReadPlain is [ReadFile], but a link at path is an error.
@@ -101,6 +58,27 @@ func ReadPlain(path string, most int64) ([]byte, error) {
 func ReadIn(folder *os.Root, name string, most int64) ([]byte, error) {
 	f, err := OpenPlainIn(folder, name, most)
 	return readAll(f, most, err)
+}
+
+// openOwn opens a file that belongs to this program, like [os.OpenFile]. Anything else in its
+// place, such as a link, is an error. The caller must close the file.
+func openOwn(path string, flag int, perm fs.FileMode) (f *os.File, err error) {
+	err = in(path, func(folder *os.Root, name string) (err error) {
+		f, err = openIn(folder, name, flag, perm, 1<<62)
+		return err
+	})
+	return f, err
+}
+
+// openIn opens a file below folder. Something else in its place is an error.
+func openIn(folder *os.Root, name string, flag int, perm fs.FileMode, most int64) (*os.File, error) {
+	path := filepath.Join(folder.Name(), name)
+	info, err := folder.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	f, err := folder.OpenFile(name, flag|syscall.O_NONBLOCK, perm)
+	return checked(f, path, most, err)
 }
 
 func readAll(f *os.File, most int64, err error) ([]byte, error) {

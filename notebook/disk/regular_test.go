@@ -75,7 +75,7 @@ func TestReadFile(t *testing.T) {
 // A file that the program keeps, such as a trace, must not be a link.
 func TestOpenOwn(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
-		f, err := OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+		f, err := openOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 		if err == nil {
 			err = f.Close()
 		}
@@ -86,7 +86,7 @@ func TestOpenOwn(t *testing.T) {
 	})
 	path := filepath.Join(t.TempDir(), "f")
 	for range 2 { // new, and there already
-		f, err := OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+		f, err := openOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
 		if err != nil {
 			t.Fatal(err)
 		}

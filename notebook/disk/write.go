@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,12 +14,9 @@ import (
 // in the same folder. It does not touch a file that already has this content, and keeps the
 // permissions of a file that it replaces. It replaces a link at path and does not follow it.
 func WriteFile(path string, data []byte) error {
-	folder, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return WriteFileIn(folder, filepath.Base(path), data)
+	return in(path, func(folder *os.Root, name string) error {
+		return WriteFileIn(folder, name, data)
+	})
 }
 
 // WriteFileIn is [WriteFile] for the file name below folder.
@@ -74,4 +72,49 @@ func place(folder *os.Root, temporary, name string) error {
 		return &fs.PathError{Op: "write", Path: filepath.Join(folder.Name(), name), Err: fs.ErrExist}
 	}
 	return folder.Rename(temporary, name) // the file system has no hard links
+}
+
+// Secret returns the n random bytes of the file at path, which only this user can read. Secret makes
+// the file if it is missing, whole and once, also if several programs do so at the same time. Anything
+// else in its place is an error: a link, another user's file, one that others can read, another size.
+func Secret(path string, n int) (secret []byte, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	err = in(path, func(folder *os.Root, name string) error {
+		if _, err := folder.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			if err := makeSecret(folder, name, n); err != nil {
+				return err
+			}
+		}
+		f, err := OpenPlainIn(folder, name, int64(n))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err == nil && (!isPrivate(info) || info.Size() != int64(n)) {
+			err = &fs.PathError{Op: "read", Path: path, Err: errNotPrivate}
+		}
+		if err == nil {
+			secret, err = io.ReadAll(f)
+		}
+		return err
+	})
+	return secret, err
+}
+
+// makeSecret makes a file of n random bytes, unless there is one by now.
+func makeSecret(folder *os.Root, name string, n int) error {
+	secret := make([]byte, n)
+	_, _ = rand.Read(secret) // never fails
+	temporary, err := writeBeside(folder, name, secret, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = place(folder, temporary, name); errors.Is(err, fs.ErrExist) {
+		err = nil // another program was faster
+	}
+	_ = folder.Remove(temporary) // after a rename there is nothing to remove
+	return err
 }
