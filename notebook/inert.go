@@ -18,33 +18,35 @@ import (
 // So do scripts, which run only if the reader trusts the notebook, and links, which only people
 // follow. The given bundle is not changed.
 func Inert(data MIMEBundle) MIMEBundle {
-	all := maps.Clone(data)
-	var s switched
-	for _, mime := range slices.Sorted(maps.Keys(data)) {
-		text, isText := data[mime].(string)
-		before := s.n
+	all, note := maps.Clone(data), ""
+	for mime, value := range data {
+		text, isText := value.(string)
+		fetches := false
 		switch {
 		case IsSwitchedOff(mime):
 		case isText && mime == "text/markdown":
 			all[mime] = InertMarkdown(text)
 		case isText && (mime == "text/html" || mime == "image/svg+xml"):
-			s.html(text, false)
+			fetches = fetchesHTML(text, false)
 		case draws().MatchString(mime):
-			s.spec("", data[mime])
+			fetches = fetchesSpec("", value)
 		}
-		if s.n > before {
+		if fetches {
 			delete(all, mime)
-			all[SwitchedOff(mime)] = data[mime]
+			all[SwitchedOff(mime)], note = value, offNote
 		}
 	}
-	if s.n > 0 {
+	if note != "" {
 		text, _ := all["text/plain"].(string)
-		all["text/plain"] = strings.TrimPrefix(text+"\n"+s.note(), "\n")
+		all["text/plain"] = strings.TrimPrefix(text+"\n"+note, "\n")
 	}
 	return all
 }
 
-const off = "/x-dsstar-off-"
+const (
+	off     = "/x-dsstar-off-"
+	offNote = "[note: opening this might have fetched something from elsewhere, which is switched off]"
+)
 
 // SwitchedOff returns the MIME type that [Inert] gives data that may fetch something.
 func SwitchedOff(mime string) string { return strings.Replace(mime, "/", off, 1) }
@@ -55,51 +57,21 @@ func IsSwitchedOff(mime string) bool { return strings.Contains(mime, off) }
 // InertMarkdown returns Markdown without pictures from elsewhere. If HTML in it, also in code
 // blocks, may fetch something, all tags become text. A note says so.
 func InertMarkdown(text string) string {
-	var s switched
+	inert := text
 	if mermaid().MatchString(text) && (remote(text) || picturesIn().MatchString(text)) {
-		s.off(text)
-		text = mermaid().ReplaceAllString(text, "${1}text $2")
+		inert = mermaid().ReplaceAllString(inert, "${1}text $2")
 	}
-	if remote(text) {
-		text = s.pictures(text)
-		before := s.n
-		s.html(text, true)
-		if s.n > before {
-			text = markup().ReplaceAllStringFunc(text,
+	if remote(inert) {
+		inert = withoutPictures(inert)
+		if fetchesHTML(inert, true) {
+			inert = markup().ReplaceAllStringFunc(inert,
 				func(tag string) string { return "&lt;" + tag[1:] })
 		}
 	}
-	if s.n == 0 {
+	if inert == text {
 		return text
 	}
-	return text + "\n\n" + strings.NewReplacer("[", `\[`, "]", `\]`, "_", `\_`).Replace(s.note())
-}
-
-// switched counts what may fetch something.
-type switched struct {
-	n     int
-	hosts []string
-}
-
-// note returns a text that says what was disabled.
-func (s *switched) note() string {
-	note := "[note: opening this might have fetched something from elsewhere, which is switched off"
-	if len(s.hosts) > 0 {
-		note += ": " + strings.Join(s.hosts, ", ")
-	}
-	return note + "]"
-}
-
-var hostIn = lazy.Regexp(`//([\w.:-]{1,60})`)
-
-// off counts a text that may fetch something, and notes the first hosts in it.
-func (s *switched) off(text string) {
-	s.n++
-	for _, m := range hostIn().FindAllStringSubmatch(text[:min(len(text), 10_000)], 3) {
-		if len(s.hosts) < 3 && !slices.Contains(s.hosts, m[1]) {
-			s.hosts = append(s.hosts, m[1])
-		}
-	}
+	return inert + "\n\n" + strings.NewReplacer("[", `\[`, "]", `\]`).Replace(offNote)
 }
 
 // The tokens of HTML and SVG that every parser reads in the same way: no "<" stands within a tag,
@@ -120,63 +92,61 @@ var (
 
 const attribute = `\s+([^\s"'<>=\x60/\\]+)(?:\s*=\s*(?:"([^"<]*)"|'([^'<]*)'|([^\s"'<>=\x60]+)))?`
 
-// html counts what may fetch something in HTML or SVG, and what parsers may disagree on. In
+// fetchesHTML reports whether HTML or SVG may fetch something, or parsers may disagree on it. In
 // Markdown, no construct hides tags, because what hides them in HTML (such as a script) may be
 // words in a code block.
-func (s *switched) html(text string, markdown bool) {
+func fetchesHTML(text string, markdown bool) bool {
 	if !remote(text) {
-		return
+		return false
 	}
 	inForeign := foreign().MatchString(text)
 	for at := 0; ; {
 		next := markup().FindStringIndex(text[at:])
 		if next == nil {
-			return
+			return false
 		}
 		begin := at + next[0]
-		rest := text[begin:]
+		rest, token := text[begin:], ""
 		if begin > 0 && text[begin-1] == '<' { // without the tag, it may begin one
-			s.off(rest)
-			return
+			return true
 		}
-		token := other().FindString(rest)
 		if link := link().FindString(rest); link != "" && inertCSS(link) {
 			token = link
 		} else if css := sheet().FindStringSubmatch(rest); css != nil && !markdown {
 			if token = css[0]; !inertCSS(css[1]) {
-				s.off(css[1])
+				return true
 			}
 		} else if code := script().FindStringSubmatch(rest); code != nil && !markdown &&
 			!(inForeign && markup().MatchString(code[1])) {
 			token = code[0]
 		} else if tag := startTag().FindStringSubmatch(rest); tag != nil {
-			token = tag[0]
-			s.tag(strings.ToLower(tag[1]), tag[2], markdown)
-		}
-		if token == "" {
-			s.off(rest)
-			return
+			if token = tag[0]; fetchesTag(strings.ToLower(tag[1]), tag[2], markdown) {
+				return true
+			}
+		} else if token = other().FindString(rest); token == "" {
+			return true
 		}
 		at = begin + len(token)
 	}
 }
 
-// tag counts what a start tag may fetch. In Markdown, a tag on several lines may be something else:
-// prefixes of quotes and lists may follow line breaks, and formulas and images may begin in
-// attributes.
-func (s *switched) tag(element, attributes string, markdown bool) {
+// fetchesTag reports whether a start tag may fetch something. In Markdown, a tag on several lines
+// may be something else: prefixes of quotes and lists may follow line breaks, and formulas and
+// images may begin in attributes.
+func fetchesTag(element, attributes string, markdown bool) bool {
 	open := element == "style" || element == "script" && !markdown // its content is not read
 	if open || markdown && splits().MatchString(attributes) {
-		s.off(attributes)
+		return true
 	}
 	for _, a := range values().FindAllStringSubmatch(attributes, -1) {
 		value := html.UnescapeString(a[2] + a[3] + a[4])
 		// another parser may read the value as markup
 		inside := markup().MatchString(value) && (markdown || element != "script")
 		if inside || !harmless(element, strings.ToLower(a[1]), value) {
-			s.off(value)
+			return true
 		}
 	}
+	return false
 }
 
 // words lists attributes whose values no viewer ever fetches.
@@ -298,15 +268,14 @@ var (
 	picturesIn = lazy.Regexp(`\bimg\b`)
 )
 
-// pictures returns Markdown without pictures from elsewhere. All begin with "![".
-func (s *switched) pictures(text string) string {
+// withoutPictures returns Markdown without pictures from elsewhere. All begin with "![".
+func withoutPictures(text string) string {
 	parts := strings.Split(text, "![")
 	for i, after := range parts[1:] {
-		image := "![" + after[:min(len(after), 1000)]
-		if match := localImage().FindString(image); match != "" && !strings.Contains(match, "//") {
-			parts[i+1] = image[:2] + after
+		image := localImage().FindString("![" + after[:min(len(after), 1000)])
+		if image != "" && !strings.Contains(image, "//") {
+			parts[i+1] = "![" + after
 		} else {
-			s.off(image)
 			parts[i+1] = `!\[` + after
 		}
 	}
@@ -317,23 +286,22 @@ func (s *switched) pictures(text string) string {
 // draw even in an untrusted notebook, and that may contain addresses.
 var draws = lazy.Regexp(`vega|plotly|mermaid|geo\+json`)
 
-// spec counts what a drawing (JSON or text) may fetch: value is all of it, or has a key in it.
-func (s *switched) spec(key string, value any) {
+// fetchesSpec reports whether a drawing (JSON or text) may fetch something: value is all of it, or has
+// a key in it.
+func fetchesSpec(key string, value any) bool {
 	switch v := value.(type) {
 	case string:
-		if key != "$schema" && key != "plotlyServerURL" && (remote(v) || picturesIn().MatchString(v)) {
-			s.off(v)
-		}
+		return key != "$schema" && key != "plotlyServerURL" &&
+			(remote(v) || picturesIn().MatchString(v))
 	case []any:
-		for _, item := range v {
-			s.spec(key, item)
-		}
+		return slices.ContainsFunc(v, func(item any) bool { return fetchesSpec(key, item) })
 	case map[string]any:
 		for k, item := range v {
-			if _, isText := item.(string); k == "url" && !isText { // it may be computed
-				s.off(k)
+			_, isText := item.(string)
+			if k == "url" && !isText || fetchesSpec(k, item) { // an address may be computed
+				return true
 			}
-			s.spec(k, item)
 		}
 	}
+	return false
 }
