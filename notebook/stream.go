@@ -74,7 +74,7 @@ func (s *stream) write(text string) {
 		s.cut, s.head = true, head(kept, s.half)
 	}
 	if s.cut {
-		kept = kept[max(len(kept)-s.half, 0):]
+		kept = wholeRunes(kept[max(len(kept)-s.half, 0):])
 	}
 	s.tail = []byte(kept)
 }
@@ -178,6 +178,11 @@ func tail(text string, n int) string {
 	if i := strings.IndexByte(text[:len(text)/2], '\n'); i >= 0 {
 		return text[i+1:]
 	}
+	return wholeRunes(text)
+}
+
+// wholeRunes returns a text without the end of a character that it begins with.
+func wholeRunes(text string) string {
 	for text != "" && !utf8.RuneStart(text[0]) {
 		text = text[1:]
 	}
