@@ -54,10 +54,10 @@ there is nothing to compare. No file is written unless --out names one. Rules:
   displays  the richest form that is deterministic: data (plotly, vega, JSON), then
             pictures, then SVG, HTML, Markdown, LaTeX, text. Widgets count as text,
             scripts do not count
-  pictures  PNG and JPEG by pixels: the same size, and each channel of each pixel
-            within 2 of 255
+  pictures  PNG and JPEG by pixels
   errors    name and value of the exception, not the traceback
-What differs on every run is ignored: addresses (<Line2D at 0x7f…>), the times of
+What differs on every run is ignored: addresses (<Line2D at 0x7f…>), ids of threads
+(<Thread(…, started 140…)>), the order of sets with texts, the times of
 %time, %timeit and tqdm, the file of a cell in a warning (/tmp/ipykernel_1/2.py),
 names of Python's tempfile below their folder, (pid=…) in warnings, ids of elements
 in pandas' Styler, in SVG of matplotlib and UUIDs, the date in that SVG, cell numbers

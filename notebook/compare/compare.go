@@ -27,9 +27,8 @@ type Difference struct {
 //   - For a display, the richest deterministic representation is compared (see
 //     represent): data, then pictures by their pixels, then HTML, then text.
 //   - For an exception, name and value are compared, but not the traceback.
-//   - Text that differs on every run is ignored: see volatile.
-func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
-	var all []Difference
+//   - Text that differs on every run is ignored, and the order of sets: see stable.
+func Outputs(recorded, now []notebook.Output, tolerance float64) (all []Difference) {
 	was, shown := parted(recorded)
 	is, shownNow := parted(now)
 	both := maps.Clone(was)
@@ -40,7 +39,21 @@ func Outputs(recorded, now []notebook.Output, tolerance float64) []Difference {
 			all = append(all, Difference{name, diff})
 		}
 	}
-	return append(all, compareShown(shown, shownNow, tolerance)...)
+	for i := range max(len(shown), len(shownNow)) {
+		var d Difference
+		switch {
+		case i >= len(shownNow):
+			d = Difference{shown[i].what(), "it is gone\n" + shown[i].lines("-")}
+		case i >= len(shown):
+			d = Difference{shownNow[i].what(), "it is new\n" + shownNow[i].lines("+")}
+		default:
+			d = shown[i].compare(shownNow[i], tolerance)
+		}
+		if d.Diff != "" {
+			all = append(all, d)
+		}
+	}
+	return all
 }
 
 // parted returns the text of each stream, by its name, and what the other outputs show. Displays are
@@ -72,33 +85,6 @@ func parted(outputs []notebook.Output) (streams map[string]string, all []shown) 
 	return streams, all
 }
 
-// compareShown compares displays, results and errors in order. Those that are the same at both ends
-// are left out before the others are paired.
-func compareShown(recorded, now []shown, tolerance float64) (all []Difference) {
-	same := func(a, b shown) bool { return a.compare(b, tolerance) == nil }
-	for len(recorded) > 0 && len(now) > 0 && same(recorded[0], now[0]) {
-		recorded, now = recorded[1:], now[1:]
-	}
-	n, m := len(recorded), len(now)
-	for n > 0 && m > 0 && same(recorded[n-1], now[m-1]) {
-		n, m = n-1, m-1
-	}
-	recorded, now = recorded[:n], now[:m]
-	for i := range max(len(recorded), len(now)) {
-		switch {
-		case i >= len(now):
-			all = append(all, Difference{recorded[i].what(), "it is gone\n" + recorded[i].lines("-")})
-		case i >= len(recorded):
-			all = append(all, Difference{now[i].what(), "it is new\n" + now[i].lines("+")})
-		default:
-			if d := recorded[i].compare(now[i], tolerance); d != nil {
-				all = append(all, *d)
-			}
-		}
-	}
-	return all
-}
-
 // A shown is what is compared of an output other than a stream: one of its MIME representations.
 type shown struct {
 	kind  notebook.OutputType
@@ -108,30 +94,30 @@ type shown struct {
 	plain string // its text/plain
 }
 
-func (s shown) picture() bool { return s.mime == "image/png" || s.mime == "image/jpeg" }
-
 func (s shown) what() string { return strings.TrimSuffix(s.name+", "+s.mime, ", ") }
 
-// compare compares two outputs, and returns nil if they are equal.
-func (s shown) compare(now shown, tolerance float64) *Difference {
+// comparers say how the data of MIME types differ; of others, the texts are compared.
+var comparers = map[string]func(a, b string, tolerance float64) string{
+	"image/png": diffPictures, "image/jpeg": diffPictures,
+}
+
+// compare compares two outputs. There is no Diff if they are equal.
+func (s shown) compare(now shown, tolerance float64) Difference {
 	if s.kind != now.kind || s.mime != now.mime {
-		return &Difference{s.name, s.lines("-") + now.lines("+")}
+		return Difference{s.name, s.lines("-") + now.lines("+")}
 	}
-	diff := ""
-	if s.picture() {
-		diff = diffPictures(s.text, now.text)
-	} else {
-		diff = diffTexts(s.text, now.text, tolerance)
+	diffs := comparers[s.mime]
+	if diffs == nil {
+		diffs = diffTexts
 	}
-	if diff == "" {
-		return nil
-	}
-	if s.mime == "text/html" && s.plain != "" && now.plain != "" { // a table is easier to read as text
+	diff := diffs(s.text, now.text, tolerance)
+	if s.mime == "text/html" && diff != "" && s.plain != "" && now.plain != "" {
+		// a table is easier to read as text
 		if readable := diffTexts(s.plain, now.plain, tolerance); readable != "" {
-			return &Difference{s.name + ", text/plain", readable}
+			return Difference{s.name + ", text/plain", readable}
 		}
 	}
-	return &Difference{s.what(), diff}
+	return Difference{s.what(), diff}
 }
 
 // lines returns the lines of an output that has no counterpart, each after the mark.
@@ -191,7 +177,7 @@ func represent(o notebook.Output) shown {
 		if mime == "image/svg+xml" || mime == "text/html" {
 			s.text = withoutIDs(s.text)
 		}
-		if !s.picture() {
+		if comparers[mime] == nil {
 			s.text = stable(s.text)
 		}
 		break

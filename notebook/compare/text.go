@@ -17,8 +17,9 @@ var volatile = []struct {
 	pattern *regexp.Regexp
 	with    string
 }{
-	// Addresses: <matplotlib.lines.Line2D at 0x7f…>, R's <environment: 0x55…>.
+	// Addresses: <matplotlib.lines.Line2D at 0x7f…>, R's <environment: 0x55…>; ids of threads.
 	{regexp.MustCompile(`\b(at|environment:|bytecode:|pointer:) 0x[0-9A-Fa-f]+`), "$1 0x…"},
+	{regexp.MustCompile(`\b(started(?: daemon)?) [0-9]+\)>`), "$1 …)>"},
 	// %time, %%time, %timeit.
 	{regexp.MustCompile(`(?m)^( *(?:CPU times|Wall time)):.*$`), "$1: …"},
 	{regexp.MustCompile(`(?m)^.+ ± .+ per loop \(mean ± std\. dev\. of .*$`), "… per loop"},
@@ -37,13 +38,25 @@ var volatile = []struct {
 	{regexp.MustCompile(`<dc:date>[^<]*</dc:date>`), "<dc:date/>"},
 }
 
-// stable removes colours and volatile text.
+// set matches a set with texts of Python, whose order differs on every run.
+var (
+	set     = regexp.MustCompile(`\{` + member + `(?:, ` + member + `)+\}`)
+	members = regexp.MustCompile(member)
+)
+
+const member = `(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[\w.+-]+)`
+
+// stable removes colours and volatile text, and sorts sets.
 func stable(text string) string {
 	text = notebook.StripANSI(text)
 	for _, v := range volatile {
 		text = v.pattern.ReplaceAllString(text, v.with)
 	}
-	return text
+	return set.ReplaceAllStringFunc(text, func(set string) string {
+		all := members.FindAllString(set, -1)
+		slices.Sort(all)
+		return "{" + strings.Join(all, ", ") + "}"
+	})
 }
 
 // randomID matches random ids of elements: UUIDs, and those of pandas' Styler and of matplotlib's
