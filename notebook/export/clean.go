@@ -33,16 +33,14 @@ var (
 
 // A cleaner sanitizes HTML for a page, whose ids it knows. The zero value is ready to use.
 type cleaner struct {
-	Folder string // of the notebook, from the page's
+	folder string // of the notebook, from the page's
 	// data URI of a picture by its name in src; "" if unknown; nil: none is known
-	Picture func(name string) string
-	// HTML of code in a language, to be shown in its block; nil: the code
-	Highlight func(code, language string) string
+	picture func(name string) string
 
-	Active   bool   // active content of the last HTML was left out
-	Controls bool   // a control was replaced with text
-	Solid    bool   // a table or a picture remains
-	Heading  string // the first heading
+	active   bool   // active content of the last HTML was left out
+	controls bool   // a control was left out
+	solid    bool   // a table or a picture remains
+	heading  string // the first heading
 
 	ids    map[string]bool
 	styles map[string]string // style sheet declarations of the current HTML, by element id
@@ -51,7 +49,8 @@ type cleaner struct {
 // HTML returns sanitized, balanced HTML, which cannot close an enclosing element. ok is false
 // if it cannot be parsed.
 func (c *cleaner) HTML(text string) (cleaned string, ok bool) {
-	c.styles, c.Active, c.Controls, c.Solid, c.Heading = map[string]string{}, false, false, false, ""
+	c.styles, c.heading = map[string]string{}, ""
+	c.active, c.controls, c.solid = false, false, false
 	if c.ids == nil {
 		c.ids = map[string]bool{}
 	}
@@ -99,18 +98,18 @@ func (c *cleaner) node(n *html.Node) []*html.Node {
 	case n.Type != html.ElementNode:
 		return nil
 	case n.Namespace != "" || slices.Contains(dropped, n.Data):
-		c.Active = true
+		c.active = true
 		return nil
 	case n.Data == "input":
-		c.Controls = true
-		return checkbox(n)
+		c.controls = true
+		return nil
 	case !known && !slices.Contains(elements, n.Data):
 		return c.children(n)
 	}
 	kept := element(n.Data)
 	for _, a := range n.Attr {
 		if a.Namespace != "" || !slices.Contains(strings.Fields(more+" "+common), a.Key) {
-			c.Active = c.Active || strings.HasPrefix(a.Key, "on")
+			c.active = c.active || strings.HasPrefix(a.Key, "on")
 		} else if value, ok := c.attribute(a); ok {
 			kept.Attr = append(kept.Attr, html.Attribute{Key: a.Key, Val: value})
 		}
@@ -122,19 +121,19 @@ func (c *cleaner) node(n *html.Node) []*html.Node {
 	case "img":
 		return c.image(n, kept)
 	case "table":
-		c.Solid = true
+		c.solid = true
 	case "code":
 		language, ok := strings.CutPrefix(attr(n, "class"), "language-")
-		if ok && c.Highlight != nil && n.Parent.Data == "pre" {
-			kept.AppendChild(&html.Node{Type: html.RawNode, Data: c.Highlight(textOf(n), language)})
+		if ok && n.Parent.Data == "pre" {
+			kept.AppendChild(&html.Node{Type: html.RawNode, Data: code(textOf(n), language)})
 			return []*html.Node{kept}
 		}
 	}
 	for _, child := range c.children(n) {
 		kept.AppendChild(child)
 	}
-	if c.Heading == "" && (n.Data == "h1" || n.Data == "h2") {
-		c.Heading = textOf(kept)
+	if c.heading == "" && (n.Data == "h1" || n.Data == "h2") {
+		c.heading = textOf(kept)
 	}
 	return []*html.Node{kept}
 }
@@ -179,8 +178,8 @@ func (c *cleaner) link(to string) (string, bool) {
 		strings.Contains(to, `\`) {
 		return "", false
 	}
-	if u.Scheme == "" && u.Host == "" && u.Path != "" && !path.IsAbs(u.Path) && c.Folder != "" {
-		u.Path, u.RawPath = path.Join(c.Folder, u.Path), ""
+	if u.Scheme == "" && u.Host == "" && u.Path != "" && !path.IsAbs(u.Path) && c.folder != "" {
+		u.Path, u.RawPath = path.Join(c.folder, u.Path), ""
 		return u.String(), true
 	}
 	return to, true
@@ -197,8 +196,8 @@ func (c *cleaner) image(n, kept *html.Node) []*html.Node {
 		if err == nil {
 			uri = imageURI(of[1], data)
 		}
-	} else if c.Picture != nil {
-		uri = c.Picture(src)
+	} else if c.picture != nil {
+		uri = c.picture(src)
 	}
 	if uri == "" {
 		if runes := []rune(src); len(runes) > 100 {
@@ -206,7 +205,7 @@ func (c *cleaner) image(n, kept *html.Node) []*html.Node {
 		}
 		return words("[picture: " + strings.TrimSpace(attr(n, "alt")+" "+src) + "]")
 	}
-	c.Solid = true
+	c.solid = true
 	kept.Attr = append(kept.Attr, html.Attribute{Key: "src", Val: uri})
 	return []*html.Node{kept}
 }
@@ -214,17 +213,6 @@ func (c *cleaner) image(n, kept *html.Node) []*html.Node {
 // imageURI returns the data URI of a picture.
 func imageURI(mime string, data []byte) string {
 	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
-}
-
-// checkbox replaces the checkbox of a task list with text.
-func checkbox(n *html.Node) []*html.Node {
-	switch {
-	case attr(n, "type") != "checkbox":
-		return nil
-	case slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "checked" }):
-		return words("☑")
-	}
-	return words("☐")
 }
 
 func words(text string) []*html.Node { return []*html.Node{{Type: html.TextNode, Data: text}} }

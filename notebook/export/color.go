@@ -47,22 +47,16 @@ func code(text, language string) string {
 	if i < 0 || len(text) > 200<<10 {
 		return plain
 	}
-	tokens, err := knownLexers()[i].Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
+	lexer := chroma.Coalesce(knownLexers()[i])
+	tokens, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
 	if err != nil {
 		return plain
 	}
 	var b, all strings.Builder
-	run, last := "", "" // the text with the last class
 	for _, t := range tokens.Tokens() {
 		all.WriteString(t.Value)
-		class := coloured().FindString(chroma.StandardTypes[t.Type])
-		if class != last {
-			span(&b, last, "", run)
-			run, last = "", class
-		}
-		run += t.Value
+		span(&b, coloured().FindString(chroma.StandardTypes[t.Type]), "", t.Value)
 	}
-	span(&b, last, "", run)
 	if all.String() != text {
 		return plain // never lose a character for colours
 	}

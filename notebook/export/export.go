@@ -84,7 +84,7 @@ func (w *writer) write() []byte {
 }
 
 func (w *writer) cell(c *notebook.Cell) cell {
-	w.cleaner.Picture = func(name string) string {
+	w.cleaner.picture = func(name string) string {
 		return picture(name, c.Attachments, w.options.Files)
 	}
 	one := cell{Class: string(c.Type) + look(c)}

@@ -17,10 +17,11 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// markdown parses the Markdown of notebooks: GitHub's dialect, with mathematics and HTML.
+// markdown parses the Markdown of notebooks: with tables, links and strikes as on GitHub,
+// mathematics and HTML.
 var markdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
-		goldmark.WithExtensions(extension.GFM),
+		goldmark.WithExtensions(extension.Linkify, extension.Table, extension.Strikethrough),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID(),
 			parser.WithInlineParsers(util.Prioritized(mathematics{}, 150))),
 		goldmark.WithRendererOptions(renderer.WithUnsafe()), // the result is cleaned: see markup

@@ -19,12 +19,12 @@ var pageText string
 // HTML returns the notebook as one self-contained page without scripts.
 func HTML(nb *notebook.Notebook, o Options) []byte {
 	w := &writer{nb: nb, options: o, forms: onPages, Style: style,
-		cleaner:  cleaner{Folder: o.Folder, Highlight: code},
+		cleaner:  cleaner{folder: o.Folder},
 		template: template.Must(template.New("page").Parse(pageText))}
 	w.markdown = func(c *notebook.Cell, source string) string {
 		text := markup(&w.cleaner, source)
 		if c != nil {
-			w.Title = cmp.Or(w.Title, w.cleaner.Heading)
+			w.Title = cmp.Or(w.Title, w.cleaner.heading)
 		}
 		return text
 	}

@@ -83,8 +83,8 @@ func (w *writer) show(o notebook.Output, mime string) block {
 func (w *writer) clean(text string, hasText bool) string {
 	c := &w.cleaner
 	text, ok := c.HTML(text)
-	if !ok || hasText && (c.Controls || c.Active && !c.Solid) ||
-		!c.Solid && strings.TrimSpace(wordsOf(text)) == "" {
+	if !ok || hasText && (c.controls || c.active && !c.solid) ||
+		!c.solid && strings.TrimSpace(wordsOf(text)) == "" {
 		return ""
 	}
 	return text
