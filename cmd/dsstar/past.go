@@ -85,7 +85,7 @@ func (a *app) sourcesOf(r pastRun, s *configs.Settings) ([]files.Source, error) 
 	case data == "":
 		return nil, nil
 	case len(r.t.Task.Sources) == 0:
-		if info, err := os.Stat(data); err != nil || !info.IsDir() {
+		if !isFolder(data) {
 			return nil, usage.New("the run's data folder does not exist: "+data,
 				usage.Shell("ls -ld %s   # or set data_dir in the notebook's parameters cell to "+
 					"where it is now", data))
@@ -153,23 +153,17 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 	return now.Files, err
 }
 
-// hasOtherData reports whether the data of a run in a folder are others by now. Data that are not
-// where the run had them are not looked at.
-func hasOtherData(ctx context.Context, folder record.Folder, t record.Task) bool {
-	run := pastRun{folder: folder, t: record.New(t, record.Question{})}
-	if data := run.data(); data == "" || !exists(data) {
-		return false
-	}
-	now, err := run.dataFiles(ctx, t.In(run.data()), nil)
-	return err == nil && run.t.DataChanges(now) != ""
-}
-
-// departed tells what of a run in a folder is no more as it was proved: isOnOthers, hasOthers or "".
+// departed tells what of a run in a folder is no more as it was proved: isOnOthers, hasOthers or "". Data
+// that are not where the run had them are not looked at.
 func departed(ctx context.Context, folder record.Folder, t *record.Trajectory) string {
-	switch {
-	case hasOtherData(ctx, folder, t.Task):
-		return isOnOthers
-	case otherFile(folder, t) != "":
+	run := pastRun{folder: folder, t: record.New(t.Task, record.Question{})}
+	if data := run.data(); data != "" && exists(data) {
+		now, err := run.dataFiles(ctx, t.Task.In(data), nil)
+		if err == nil && run.t.DataChanges(now) != "" {
+			return isOnOthers
+		}
+	}
+	if otherFile(folder, t) != "" {
 		return hasOthers
 	}
 	return ""
@@ -213,7 +207,7 @@ func findRun(arg string) (r pastRun, err error) {
 		return bad(usage.Shell("ls -l %s", arg), "the run: %v", err)
 	}
 	r.folder, r.path = record.Folder(filepath.Dir(path)), path
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
+	if isFolder(path) {
 		r.folder = record.Folder(path)
 		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
 			return bad(usage.Shell("ls %s", path), "%s is not a run folder: it has no notebook.ipynb",
@@ -223,22 +217,24 @@ func findRun(arg string) (r pastRun, err error) {
 	if run := record.Folder(filepath.Dir(string(r.folder))); run.Unfinished() == r.folder && exists(run.Notebook()) {
 		return findRun(string(run)) // which goes on there
 	}
-	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace()} { // the run writes them
-		if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-			return bad(usage.Shell("ls -l %s", path),
-				"%s is not a file, as a run leaves it, but something else, such as a link",
-				ui.Printable(path))
+	variables := r.folder.Variables()
+	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace(), variables} { // dsstar uses them
+		if !isPlain(path, path == variables) {
+			what := map[bool]string{true: "folder", false: "file"}[path == variables]
+			return bad(usage.Shell("ls -l %s", path), "%s is not a %s, as a run leaves it, but something else, "+
+				"such as a link", ui.Printable(path), what)
 		}
-	}
-	if info, err := os.Lstat(r.folder.Variables()); err == nil && !info.IsDir() { // cells read it
-		return bad(usage.Shell("ls -l %s", r.folder.Variables()),
-			"%s is not a folder, as a run leaves it, but something else, such as a link",
-			ui.Printable(r.folder.Variables()))
 	}
 	if _, err := openNotebook(r.path); err != nil {
 		return pastRun{}, err
 	}
 	return r, nil
+}
+
+// isPlain reports whether a path is a folder, or else a file, or is not there. A link is neither.
+func isPlain(path string, folder bool) bool {
+	info, err := os.Lstat(path)
+	return err != nil || folder && info.IsDir() || !folder && info.Mode().IsRegular()
 }
 
 // read reads the trajectory. That of another dsstar proves nothing.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -129,25 +131,38 @@ type goBack struct {
 	note  string // to the agent
 }
 
-func (b goBack) do(t *record.Trajectory) error {
-	if !b.asked {
-		return nil
-	}
-	if err := t.Drop(b.drop); err != nil {
-		return err
-	}
-	if note := strings.TrimSpace(b.note); note != "" {
-		t.AddNote(note, false)
-	}
-	return nil
-}
-
 // A wish is what a resumed run is to do besides going on.
 type wish struct {
 	question, form string // a follow-up, and the form of its answer; "" for none
 	choose         string // the option of a reading that is meant; "": none
 	retract        int    // the first question to retract; 0: none
 	back           goBack
+}
+
+// do does to a trajectory what is wished.
+func (w wish) do(t *record.Trajectory) error {
+	if w.retract != 0 {
+		if err := t.Retract(w.retract); err != nil {
+			return fmt.Errorf("--retract: %w", err)
+		}
+	}
+	if w.question != "" {
+		if err := t.Ask(w.question, w.form); err != nil {
+			return err
+		}
+	}
+	if w.back.asked {
+		if err := t.Drop(w.back.drop); err != nil {
+			return err
+		}
+		if note := strings.TrimSpace(w.back.note); note != "" {
+			t.AddNote(note, false)
+		}
+	}
+	if w.choose != "" {
+		return choose(t, w.choose)
+	}
+	return nil
 }
 
 // resume continues the run at path. All arguments are checked before anything is set up.
@@ -193,23 +208,11 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return usage.New("the demo has recorded replies for its own question only",
 			usage.Again("--model", "PROVIDER/MODEL"))
 	}
-	if w.retract != 0 {
-		if err := r.t.Retract(w.retract); err != nil {
-			return usage.New("--retract: "+err.Error(), usage.Shell("dsstar resume %s", path))
-		}
-	}
-	if w.question != "" {
-		if err := r.t.Ask(w.question, w.form); err != nil {
+	if err := w.do(r.t); err != nil {
+		if _, ok := errors.AsType[*record.EditError](err); ok {
 			return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
 		}
-	}
-	if err := w.back.do(r.t); err != nil {
-		return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
-	}
-	if w.choose != "" {
-		if err := choose(r.t, w.choose); err != nil {
-			return err
-		}
+		return err
 	}
 	a.recallDemo(&j, r.t)
 	j.progress.Folder(string(r.folder))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"dsstar/agent/page"
@@ -86,8 +85,7 @@ func (r pastRun) unfinished(key record.Key) (next pastRun, ok bool, err error) {
 	next = pastRun{folder: r.folder, path: disk.Newest(folder.Notebook())}
 	from := pastRun{folder: r.folder, path: r.folder.From()}
 	for _, path := range []string{string(folder), next.path, from.path} {
-		info, err := os.Lstat(path)
-		if err != nil || info.IsDir() != (path == string(folder)) || info.Mode()&fs.ModeSymlink != 0 {
+		if !exists(path) || !isPlain(path, path == string(folder)) {
 			return next, false, nil // there is none, or it is not what a run leaves
 		}
 	}
