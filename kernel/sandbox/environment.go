@@ -44,6 +44,8 @@ var ofGPUs = []string{
 var inLists = []string{"LD_LIBRARY_PATH", "NIX_LD_LIBRARY_PATH", "PYTHONPATH", "GUIX_PYTHONPATH",
 	"R_LIBS"}
 
+const bash = "/bin/bash"
+
 // environment returns the environment of a process of the box: the harmless variables of env, those
 // that b.Env and names name, and variables for its own folders. Names are unique; the last entry of
 // env wins.
@@ -66,6 +68,9 @@ func (b Box) environment(env, names []string, private string) []string {
 		"JUPYTER_CONFIG_DIR=" + home + "/.jupyter",
 		"JUPYTER_DATA_DIR=" + home + "/.jupyter/data", "PYTHONDONTWRITEBYTECODE=1",
 		"PYDEVD_DISABLE_FILE_VALIDATION=1"}
+	if _, err := os.Stat(bash); err == nil {
+		own = append(own, "SHELL="+bash) // without it, "!" of IPython has sh
+	}
 	var all, seen []string
 	kept := slices.Concat(named(env, slices.Concat(b.Env, names)), own, named(env, known))
 	for _, entry := range kept {

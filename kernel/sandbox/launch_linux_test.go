@@ -31,7 +31,7 @@ func TestVariables(t *testing.T) {
 		for _, box.Net = range []bool{false, true} {
 			out := said(t, box, env, "/bin/sh", "-c", `cd "$1"; cat home/lib/x home/mods/x; env
 cat home/.ssh/x home/x ca.pem certs/ca.pem`, "sh", dir)
-			for _, want := range []string{"of lib\nof mods\n", "OMP_NUM_THREADS=2\n"} {
+			for _, want := range []string{"of lib\nof mods\n", "OMP_NUM_THREADS=2\n", "SHELL=/bin/bash\n"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("%s: %q is not in %q", box.Tier, want, out)
 				}
