@@ -35,7 +35,25 @@ func (s Spec) command(path, dir string, environ []string) (*exec.Cmd, error) {
 	}
 	// Not the bare name: Python finds its environment by the path it is called by.
 	argv[0] = program
+	if pythonName.MatchString(filepath.Base(program)) {
+		env = withFolder(env, filepath.Dir(program))
+	}
 	return &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: env}, nil
+}
+
+// withFolder puts a folder before the others of PATH, unless it is one of them: cells say !python and
+// !pip, and mean those beside their own Python.
+func withFolder(env []string, folder string) []string {
+	path := ""
+	for _, kv := range env {
+		if list, ok := strings.CutPrefix(kv, "PATH="); ok {
+			path = list
+		}
+	}
+	if slices.Contains(filepath.SplitList(path), folder) {
+		return env
+	}
+	return append(env, strings.TrimSuffix("PATH="+folder+":"+path, ":"))
 }
 
 // Program returns the path of the program that starts a kernel of s in the environment environ.

@@ -125,6 +125,9 @@ func TestSpecPython(t *testing.T) {
 	if d := cmp.Diff([]string{python, venv, s.Dir, "/c.json"}, cmd.Args); d != "" {
 		t.Error(d)
 	}
+	if last, want := cmd.Env[len(cmd.Env)-1], "PATH="+venv+"/bin:/nowhere"; last != want {
+		t.Errorf("%s, and not %s: !python is another one", last, want)
+	}
 	s.Argv[0] = "sh"
 	if _, err := s.command("/c.json", "/", []string{"PATH=/nowhere"}); !errors.Is(err,
 		exec.ErrNotFound) {
