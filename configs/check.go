@@ -49,7 +49,7 @@ func isTableKey(key string) bool {
 func fieldsOf(t reflect.Type) []string {
 	var names []string
 	for f := range t.Fields() {
-		if tag := f.Tag.Get("mapstructure"); tag != "-" {
+		if tag := f.Tag.Get("key"); tag != "-" {
 			names = append(names, tag)
 		}
 	}
@@ -120,46 +120,9 @@ func (s *Settings) validate(won map[string]setting) error {
 		set := won[strings.ReplaceAll(key, ".", separator)]
 		return fmt.Errorf("%s: %s: is %s, should be %s", set.source, key, show(set.value), should)
 	}
-	values := reflect.ValueOf(s).Elem()
-	for f := range values.Type().Fields() {
-		var low, high int64
-		if _, err := fmt.Sscan(f.Tag.Get("range"), &low, &high); err != nil {
-			continue // it has none
-		}
-		if n := values.FieldByIndex(f.Index).Int(); n < low || n > high {
-			return bad(f.Tag.Get("mapstructure"), fmt.Sprintf("%d to %d", low, high))
-		}
-	}
-	const address = "a URL that begins with http:// or https://"
-	for _, r := range []struct {
-		key    string
-		ok     bool
-		should string
-	}{
-		{"temperature", s.Temperature == nil || *s.Temperature >= 0 && *s.Temperature <= 2,
-			"0 to 2, or null"},
-		{"context", s.Context == 0 || s.Context >= 2000 && s.Context <= 100_000_000,
-			"0, or 2000 to 100000000"},
-		{"max_cost", isAmount(s.MaxCost), "0 or more"},
-		{"max_time", s.MaxTime >= 0, "0s or longer"},
-		{"method.analyzer", among(s.Method.Analyzer, "profile none"), "profile or none"},
-		{"method.verifier_input", among(s.Method.VerifierInput, "full query-plan"),
-			"full or query-plan"},
-		{"rollback", s.Rollback.known(), "auto, checkpoint, replay or off"},
-		{"sandbox", among(s.Sandbox, "auto full builtin external off"),
-			"auto, full, builtin, external or off"},
-		{"max_memory", s.MaxMemory == 0 || s.MaxMemory >= 1<<28,
-			"0, or at least 256MiB, which Python and pandas take"},
-		{"allow_env", !slices.ContainsFunc(s.AllowEnv, isNoVariable), "names of variables"},
-		{"call_timeout", s.CallTimeout > 0, "longer than 0s"},
-		{"idle_timeout", s.IdleTimeout > 0, "longer than 0s"},
-		{"cell_timeout", s.CellTimeout > 0, "longer than 0s"},
-		{"start_timeout", s.StartTimeout > 0, "longer than 0s"},
-		{"base_url", s.BaseURL == "" || isWebURL(s.BaseURL), address},
-		{"server", s.Server == "" || isWebURL(s.Server), address},
-	} {
-		if !r.ok {
-			return bad(r.key, r.should)
+	for _, f := range fields() {
+		if is := f.Tag.Get("is"); is != "" && !fits(f.of(s), is) {
+			return bad(f.key, inWords(is))
 		}
 	}
 	for name, p := range s.Prices {
@@ -174,8 +137,6 @@ func (s *Settings) validate(won map[string]setting) error {
 
 // isAmount reports whether dollars are a number that is not negative.
 func isAmount(dollars float64) bool { return dollars >= 0 && dollars < math.Inf(1) }
-
-func among(value, known string) bool { return slices.Contains(strings.Fields(known), value) }
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 

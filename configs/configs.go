@@ -11,80 +11,83 @@ import (
 	"time"
 )
 
-// Settings are the effective values; default.yaml says what each one means. The tag range is the
-// least and the largest value, and project what a project file may do: see cannot.
+// Settings are the effective values; default.yaml has each one's default and says what it means.
+// The tags are all else that is known of a setting: its key; is, what it may be, see fits; project,
+// what a project file may do, see cannot; flag, the title under which help lists its flag, or off, if
+// that is --no-KEY; and its letter.
 type Settings struct {
-	Model string `mapstructure:"model" project:"redirects"`
+	Model string `key:"model" project:"redirects" flag:"Model" letter:"m"`
 	// by role; "" is Model
-	Models          map[string]string `mapstructure:"models" project:"redirects"`
-	BaseURL         string            `mapstructure:"base_url" project:"redirects"`
-	APIKeyEnv       string            `mapstructure:"api_key_env" project:"redirects"`
-	Context         int               `mapstructure:"context" project:"free"` // tokens; 0: unknown
-	Temperature     *float64          `mapstructure:"temperature" project:"free"`
-	MaxOutputTokens int               `mapstructure:"max_output_tokens" range:"0 100000000" project:"budget"`
-	CallTimeout     time.Duration     `mapstructure:"call_timeout" project:"budget"`
-	IdleTimeout     time.Duration     `mapstructure:"idle_timeout" project:"budget"`
-	Retries         int               `mapstructure:"retries" range:"0 100" project:"spending"`
+	Models          map[string]string `key:"models" project:"redirects" flag:"Model"`
+	BaseURL         string            `key:"base_url" is:"URL" project:"redirects" flag:"Model"`
+	APIKeyEnv       string            `key:"api_key_env" project:"redirects" flag:"Model"`
+	Context         int               `key:"context" is:"0|2000..100000000" project:"free" flag:"Model"`
+	Temperature     *float64          `key:"temperature" is:"null|0..2" project:"free"`
+	MaxOutputTokens int               `key:"max_output_tokens" is:"0..100000000" project:"budget"`
+	CallTimeout     time.Duration     `key:"call_timeout" is:"1ms.." project:"budget"`
+	IdleTimeout     time.Duration     `key:"idle_timeout" is:"1ms.." project:"budget"`
+	Retries         int               `key:"retries" is:"0..100" project:"spending"`
 	// by name, in lower case
-	Providers map[string]Provider `mapstructure:"providers" project:"redirects"`
+	Providers map[string]Provider `key:"providers" project:"redirects"`
 
-	Prices   map[string]Price `mapstructure:"prices" project:"redirects"` // by model, in lower case
-	MaxCost  float64          `mapstructure:"max_cost" project:"budget"`
-	MaxCalls int              `mapstructure:"max_calls" range:"0 1000000000" project:"budget"`
-	MaxTime  time.Duration    `mapstructure:"max_time" project:"budget"`
-	Method   Method           `mapstructure:"method"`
+	Prices   map[string]Price `key:"prices" project:"redirects"` // by model, in lower case
+	MaxCost  float64          `key:"max_cost" is:"0.." project:"budget" flag:"Limits"`
+	MaxCalls int              `key:"max_calls" is:"0..1000000000" project:"budget" flag:"Limits"`
+	MaxTime  time.Duration    `key:"max_time" is:"0s.." project:"budget" flag:"Limits"`
+	Method   Method           `key:"method"`
 
-	MaxRounds        int `mapstructure:"max_rounds" range:"1 1000" project:"spending"`
-	DebugTries       int `mapstructure:"debug_tries" range:"0 100" project:"spending"`
-	TopK             int `mapstructure:"top_k" range:"1 100000" project:"spending"`
-	ResultChars      int `mapstructure:"result_chars" range:"500 10000000" project:"spending"`
-	DescriptionChars int `mapstructure:"description_chars" range:"500 10000000" project:"spending"`
-	ContextChars     int `mapstructure:"context_chars" range:"2000 100000000" project:"spending"`
-	MaxFiles         int `mapstructure:"max_files" range:"1 1000000" project:"spending"`
+	MaxRounds        int `key:"max_rounds" is:"1..1000" project:"spending" flag:"Method"`
+	DebugTries       int `key:"debug_tries" is:"0..100" project:"spending" flag:"Method"`
+	TopK             int `key:"top_k" is:"1..100000" project:"spending" flag:"Data"`
+	ResultChars      int `key:"result_chars" is:"500..10000000" project:"spending"`
+	DescriptionChars int `key:"description_chars" is:"500..10000000" project:"spending"`
+	ContextChars     int `key:"context_chars" is:"2000..100000000" project:"spending"`
+	MaxFiles         int `key:"max_files" is:"1..1000000" project:"spending"`
 
-	Memory string `mapstructure:"memory" project:"redirects"` // "auto", "off" or a folder
-	Learn  bool   `mapstructure:"learn" project:"learn"`
+	Memory string `key:"memory" project:"redirects" flag:"Data"` // "auto", "off" or a folder
+	Learn  bool   `key:"learn" project:"learn" flag:"Data"`
 
-	Include     []string `mapstructure:"include" project:"include"`
-	Mask        []string `mapstructure:"mask" project:"mask"`
-	MaxDownload Bytes    `mapstructure:"max_download" project:"spending"`
+	Include     []string `key:"include" project:"include" flag:"Data"`
+	Mask        []string `key:"mask" project:"mask" flag:"Data"`
+	MaxDownload Bytes    `key:"max_download" project:"spending" flag:"Data"`
 
-	CellTimeout  time.Duration `mapstructure:"cell_timeout" project:"budget"`
-	StartTimeout time.Duration `mapstructure:"start_timeout" project:"budget"`
-	Python       string        `mapstructure:"python" project:"cells"`
-	Kernel       string        `mapstructure:"kernel" project:"cells"`
-	Server       string        `mapstructure:"server" project:"cells"`
-	Jobs         int           `mapstructure:"jobs" range:"0 64" project:"spending"`
-	Rollback     Rollback      `mapstructure:"rollback" project:"free"`
+	CellTimeout  time.Duration `key:"cell_timeout" is:"1ms.." project:"budget" flag:"Limits"`
+	StartTimeout time.Duration `key:"start_timeout" is:"1ms.." project:"budget"`
+	Python       string        `key:"python" project:"cells" flag:"Kernel"`
+	Kernel       string        `key:"kernel" project:"cells" flag:"Kernel"`
+	Server       string        `key:"server" is:"URL" project:"cells" flag:"Kernel"`
+	Jobs         int           `key:"jobs" is:"0..64" project:"spending" flag:"Data"`
+	Rollback     Rollback      `key:"rollback" is:"auto|checkpoint|replay|off" project:"free" flag:"Method"`
 
-	// "auto", "full", "builtin", "external" or "off"
-	Sandbox              string   `mapstructure:"sandbox" project:"cells"`
-	AllowNet             bool     `mapstructure:"allow_net" project:"cells"`
-	AllowRead            []string `mapstructure:"allow_read" project:"cells"`
-	AllowWrite           []string `mapstructure:"allow_write" project:"cells"`
-	AllowEnv             []string `mapstructure:"allow_env" project:"cells"`
-	AllowGPU             bool     `mapstructure:"allow_gpu" project:"cells"`
-	AllowMultiprocessing bool     `mapstructure:"allow_multiprocessing" project:"cells"`
-	MaxMemory            Bytes    `mapstructure:"max_memory" project:"cells"` // 0: see default.yaml
-	MaxProcesses         int      `mapstructure:"max_processes" range:"16 1000000" project:"cells"`
-	MaxFile              Bytes    `mapstructure:"max_file" project:"cells"`
-	MaxFolder            Bytes    `mapstructure:"max_folder" project:"cells"`
+	Sandbox    string   `key:"sandbox" is:"auto|full|builtin|external|off" project:"cells" flag:"Sandbox"`
+	AllowNet   bool     `key:"allow_net" project:"cells" flag:"Sandbox"`
+	AllowRead  []string `key:"allow_read" project:"cells" flag:"Sandbox"`
+	AllowWrite []string `key:"allow_write" project:"cells" flag:"Sandbox"`
+	AllowEnv   []string `key:"allow_env" is:"NAMES" project:"cells" flag:"Sandbox"`
+	AllowGPU   bool     `key:"allow_gpu" project:"cells" flag:"Sandbox"`
 
-	Out string `mapstructure:"out" project:"redirects"`
+	AllowMultiprocessing bool `key:"allow_multiprocessing" project:"cells" flag:"Sandbox"`
+
+	MaxMemory    Bytes `key:"max_memory" is:"0|256MiB.." project:"cells" flag:"Sandbox"`
+	MaxProcesses int   `key:"max_processes" is:"16..1000000" project:"cells" flag:"Sandbox"`
+	MaxFile      Bytes `key:"max_file" project:"cells" flag:"Sandbox"`
+	MaxFolder    Bytes `key:"max_folder" project:"cells" flag:"Sandbox"`
+
+	Out string `key:"out" project:"redirects"`
 
 	// UserFile is the path of the user's own file, which need not exist; "" if there is no
 	// configuration folder.
-	UserFile string `mapstructure:"-"`
+	UserFile string `key:"-"`
 
 	// Chosen says which folders, by key, the user has chosen: they come from neither the defaults
 	// nor the project file.
-	Chosen map[string]bool `mapstructure:"-"`
+	Chosen map[string]bool `key:"-"`
 
 	// AllowDatabases are the addresses that were given as AllowRead, which then has paths only.
-	AllowDatabases []string `mapstructure:"-"`
+	AllowDatabases []string `key:"-"`
 
 	// Warnings tell the user about likely mistakes and about choices that others have made.
-	Warnings []string `mapstructure:"-"`
+	Warnings []string `key:"-"`
 
 	entries []Entry
 	chosen  []string // the providers of models that the project file does not name
@@ -95,12 +98,12 @@ type Bytes int64
 
 // A Method says which elements of the loop are on.
 type Method struct {
-	Paper         bool   `mapstructure:"paper" project:"proof"`
-	Analyzer      string `mapstructure:"analyzer" project:"free"` // "profile" or "none"
-	Router        bool   `mapstructure:"router" project:"free"`
-	VerifierInput string `mapstructure:"verifier_input" project:"proof"` // "full" or "query-plan"
-	Second        bool   `mapstructure:"second" project:"proof"`
-	Readings      bool   `mapstructure:"readings" project:"proof"`
+	Paper         bool   `key:"paper" project:"proof" flag:"Method"`
+	Analyzer      string `key:"analyzer" is:"profile|none" project:"free" flag:"Method"`
+	Router        bool   `key:"router" project:"free" off:"Method"`
+	VerifierInput string `key:"verifier_input" is:"full|query-plan" project:"proof" flag:"Method"`
+	Second        bool   `key:"second" project:"proof" off:"Method"`
+	Readings      bool   `key:"readings" project:"proof" off:"Method"`
 }
 
 // Sources are the places that settings come from, besides the defaults. Later fields override
@@ -120,9 +123,10 @@ type Flag struct {
 
 // An Entry is one effective setting.
 type Entry struct {
-	Key    string // for instance models.coder
-	Value  any
-	Source string // "default", "environment DSSTAR_MODEL", "flag --model" or the path of a file
+	Key   string `json:"key"` // for instance models.coder
+	Value any    `json:"value"`
+	// "default", "environment DSSTAR_MODEL", "flag --model" or the path of a file
+	Source string `json:"source"`
 }
 
 // Text returns the value as a file would have it.

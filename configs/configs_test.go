@@ -183,7 +183,7 @@ func TestStructAndFileAgree(t *testing.T) {
 		keys[head] = true
 	}
 	for f := range reflect.TypeFor[Settings]().Fields() {
-		if tag := f.Tag.Get("mapstructure"); f.IsExported() && tag != "-" && !keys[tag] {
+		if tag := f.Tag.Get("key"); f.IsExported() && tag != "-" && !keys[tag] {
 			t.Errorf("default.yaml lacks %q (%s)", tag, f.Name)
 		}
 	}

@@ -44,7 +44,7 @@ func decode(won map[string]setting, s *Settings, text bool) error {
 
 func decoder(text bool) viper.DecoderConfigOption {
 	return func(c *mapstructure.DecoderConfig) {
-		c.WeaklyTypedInput = text
+		c.TagName, c.WeaklyTypedInput = "key", text
 		c.DecodeHook = mapstructure.ComposeDecodeHookFunc(exactNumber, duration, amount, list)
 	}
 }

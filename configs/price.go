@@ -13,13 +13,13 @@ import (
 
 // A Price is the price of a model, in US dollars per million tokens.
 type Price struct {
-	Input  *float64 `mapstructure:"input"`  // never nil
-	Cached *float64 `mapstructure:"cached"` // nil: as Input
-	Output *float64 `mapstructure:"output"` // never nil
+	Input  *float64 `key:"input"`  // never nil
+	Cached *float64 `key:"cached"` // nil: as Input
+	Output *float64 `key:"output"` // never nil
 
 	// Listed is when this was the list price, as year and month; "": it is from the settings, or
 	// the model is local.
-	Listed string `mapstructure:"-"`
+	Listed string `key:"-"`
 }
 
 // Price returns the price of a model, by its name as provider/name: that of the settings, or else
@@ -38,11 +38,11 @@ func (s *Settings) Price(model string) (Price, bool) {
 
 // A priceList has the list prices of a provider: prices.yaml.
 type priceList struct {
-	Date   string            `mapstructure:"date"`
-	Source string            `mapstructure:"source"`
-	Models map[string]Price  `mapstructure:"models"`
-	Local  bool              `mapstructure:"local"`
-	Sells  map[string]string `mapstructure:"sells"` // the provider of each prefix of a name
+	Date   string            `key:"date"`
+	Source string            `key:"source"`
+	Models map[string]Price  `key:"models"`
+	Local  bool              `key:"local"`
+	Sells  map[string]string `key:"sells"` // the provider of each prefix of a name
 }
 
 var priceLists = sync.OnceValue(func() map[string]priceList {
@@ -51,7 +51,7 @@ var priceLists = sync.OnceValue(func() map[string]priceList {
 	lists := map[string]priceList{}
 	err := v.ReadConfig(bytes.NewReader(pricesYAML))
 	if err == nil {
-		err = v.UnmarshalExact(&lists)
+		err = v.UnmarshalExact(&lists, decoder(false))
 	}
 	if err != nil {
 		panic(fmt.Sprintf("prices.yaml: %v", err)) // it is embedded

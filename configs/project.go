@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -43,22 +42,6 @@ var cannot = map[string]string{
 	"learn":    "have answers kept with the data",
 }
 
-// fields are the fields of [Settings] by key, with those of its Method.
-var fields = sync.OnceValue(func() map[string]reflect.StructField {
-	all := map[string]reflect.StructField{}
-	for f := range reflect.TypeFor[Settings]().Fields() {
-		if f.Type != reflect.TypeFor[Method]() {
-			all[f.Tag.Get("mapstructure")] = f
-			continue
-		}
-		for inner := range f.Type.Fields() {
-			inner.Index = slices.Concat(f.Index, inner.Index)
-			all["method."+inner.Tag.Get("mapstructure")] = inner
-		}
-	}
-	return all
-})
-
 // checkProject returns a [RelaxedError] for the first key that the project file relaxes. won holds
 // the winning settings of all layers, weaker those of the layers below the file; is is won decoded.
 func checkProject(file string, won, weaker map[string]setting, is *Settings) error {
@@ -71,10 +54,10 @@ func checkProject(file string, won, weaker map[string]setting, is *Settings) err
 		if set.source != file || reflect.DeepEqual(set.value, weaker[key].value) {
 			continue
 		}
-		f := fields()[display(key)]
+		f := fieldOf(display(key))
 		class := f.Tag.Get("project")
 		free := cannot[class] == "" || class == "budget" && weaker[key].source == defaultSource
-		if !free && relaxes(display(key), class, valueOf(was, f), valueOf(is, f)) {
+		if !free && relaxes(display(key), class, f.of(was).Interface(), f.of(is).Interface()) {
 			return &RelaxedError{file, display(key), asFlag(set.value), cannot[class]}
 		}
 		if what := redirects(key, set.value, is, chosenProviders(file, weaker, won)); what != "" {
@@ -138,10 +121,6 @@ func chosenProviders(file string, all ...map[string]setting) (providers []string
 func provider(model string) string {
 	name, _, _ := strings.Cut(model, "/")
 	return strings.ToLower(name)
-}
-
-func valueOf(s *Settings, f reflect.StructField) any {
-	return reflect.ValueOf(s).Elem().FieldByIndex(f.Index).Interface()
 }
 
 // tiers ranks the values of the setting sandbox by strength.

@@ -11,15 +11,15 @@ import (
 
 // A Provider is a server that speaks the OpenAI protocol.
 type Provider struct {
-	Name    string `mapstructure:"-"`
-	BaseURL string `mapstructure:"base_url"`
+	Name    string `key:"-"`
+	BaseURL string `key:"base_url"`
 	// variables that may hold the key; none: no key is needed
-	KeyEnv     []string `mapstructure:"key_env"`
-	BaseURLEnv []string `mapstructure:"base_url_env"` // variables that may replace BaseURL
+	KeyEnv     []string `key:"key_env"`
+	BaseURLEnv []string `key:"base_url_env"` // variables that may replace BaseURL
 	// variables that may replace BaseURL's host and port
-	HostEnv []string `mapstructure:"host_env"`
+	HostEnv []string `key:"host_env"`
 	// whether it takes JSON schemas for replies; nil: the first request with one shows it
-	Schema *bool `mapstructure:"schema"`
+	Schema *bool `key:"schema"`
 }
 
 // Provider splits a model, for instance openai/gpt-5, into the provider and the provider's name for

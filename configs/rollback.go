@@ -3,8 +3,6 @@ package configs
 // Rollback is how a session goes back: "auto", "checkpoint", "replay" or "off".
 type Rollback string
 
-func (r Rollback) known() bool { return r == "auto" || r.Insists() || r.Replays() || r.Off() }
-
 // Off reports whether sessions never go back.
 func (r Rollback) Off() bool { return r == "off" }
 

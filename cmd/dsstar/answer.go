@@ -14,6 +14,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/mask"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/configs"
@@ -220,7 +221,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 		}
 	}
 	if !t.Verified() && !(j.shown && t.Depends()) {
-		return silent{exitNotVerified}
+		return cli.Exit{Code: exitNotVerified}
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"github.com/spf13/pflag"
-
 	"dsstar/cmd/dsstar/internal/bench"
 )
 
@@ -10,9 +8,8 @@ import (
 func (a *app) benchCommands() *bench.App {
 	return &bench.App{
 		Host: a.host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(),
-		ExitHelp: exitHelp(benchExits),
-		NoArgs:   noArgs, Settings: a.settings, CheckBudget: checkBudget, CheckMethod: checkMethod,
-		AddSettings: func(f *pflag.FlagSet) { modelFlags(f); kernelFlags(f); sandboxFlags(f) },
+		ExitHelp:    exitHelp(benchExits),
+		CheckBudget: checkBudget, CheckMethod: checkMethod,
 		AgentConfig: agentConfig, Key: a.key, Model: a.model, ModelLine: a.modelLine,
 		Prices: prices, Replayed: replayed, NewProgress: a.newProgress, Agree: a.agree, ReadFile: readNamed,
 	}

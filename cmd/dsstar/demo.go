@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gofrs/flock"
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -39,65 +39,63 @@ var (
 const demoNotice = "the model's replies are recorded; all else is live: the kernel, the files, " +
 	"every cell, going back, the notebook and the proof"
 
-func (a *app) demoCommand() *cobra.Command {
+func (a *app) demoCommand() cli.Command {
 	var flags runFlags
-	cmd := &cobra.Command{
+	return cli.Command{
 		Use:   "demo",
 		Short: "Answer a question about shipped data, with recorded model replies",
 		Long: `Answer a question about shipped data. The model's replies are recorded, so no model
 is needed; everything else is live. The data are generated once, in your cache
 folder.`,
 		Example: "  dsstar demo\n  dsstar demo --out demo-run --json",
-		Args:    noArgs,
+		Flags:   slices.Concat(flags.ofNew(), flags.common()), Settings: "python kernel cell-timeout rollback Sandbox",
+		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+			if err := a.mayReview(flags); err != nil {
+				return none, err
+			}
+			if err := flags.checkOut(); err != nil {
+				return none, err
+			}
+			s, err := demoSettings(c.Settings)
+			if err != nil {
+				return none, err
+			}
+			j := a.newJob(flags, s)
+			defer j.progress.Stop()
+			if j.model, err = demoReplies(); err != nil {
+				return none, err
+			}
+			j.here, j.shown, j.goOn = true, true, append(j.goOn, usage.Flag{Name: "model", Value: demoModel})
+			return none, a.demo(ctx, j)
+		},
 	}
-	flags.add(cmd.Flags())
-	kernelFlags(cmd.Flags())
-	sandboxFlags(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := a.mayReview(flags); err != nil {
-			return err
-		}
-		if err := flags.checkOut(); err != nil {
-			return err
-		}
-		s, err := a.demoSettings(cmd.Flags())
-		if err != nil {
-			return err
-		}
-		model, err := demoReplies()
-		if err != nil {
-			return err
-		}
-		question := strings.TrimSpace(demoQuestion)
-		j := job{
-			runFlags: flags, settings: s, here: true, progress: a.runProgress(flags),
-			model: model, shown: true, goOn: append(a.line.Only(lasting...), usage.Flag{Name: "model", Value: demoModel}),
-		}
-		defer j.progress.Stop()
-		a.host.Managed = true // the recorded cells need its packages
-		j.progress.Say("demo     %s", demoNotice)
-		j.progress.Say("question %s", question)
-		if err := j.setUp(cmd.Context(), a); err != nil {
-			return err
-		}
-		if j.site.About().Server != "" {
-			return usage.New("the demo runs only on this machine", usage.Shell("dsstar demo"))
-		}
-		j.progress.Wait("writing the example's data")
-		data, err := a.demoData(cmd.Context(), s, j.site.About().Spec)
-		if err != nil {
-			return err
-		}
-		if j.sources, err = a.sources(cmd.Context(), &j, []string{data}); err != nil {
-			return err
-		}
-		if j.task, err = newTask(cmd.Context(), question, strings.TrimSpace(demoGuidelines), j.sources, nil,
-			false); err != nil {
-			return err
-		}
-		return a.answer(cmd.Context(), j)
+}
+
+// demo carries out the command.
+func (a *app) demo(ctx context.Context, j job) error {
+	question := strings.TrimSpace(demoQuestion)
+	a.host.Managed = true // the recorded cells need its packages
+	j.progress.Say("demo     %s", demoNotice)
+	j.progress.Say("question %s", question)
+	if err := j.setUp(ctx, a); err != nil {
+		return err
 	}
-	return cmd
+	if j.site.About().Server != "" {
+		return usage.New("the demo runs only on this machine", usage.Shell("dsstar demo"))
+	}
+	j.progress.Wait("writing the example's data")
+	data, err := a.demoData(ctx, j.settings, j.site.About().Spec)
+	if err != nil {
+		return err
+	}
+	if j.sources, err = a.sources(ctx, &j, []string{data}); err != nil {
+		return err
+	}
+	if j.task, err = newTask(ctx, question, strings.TrimSpace(demoGuidelines), j.sources, nil,
+		false); err != nil {
+		return err
+	}
+	return a.answer(ctx, j)
 }
 
 // demoModel is the model name of the demo's recorded replies, for resuming the demo.
@@ -110,11 +108,7 @@ func demoReplies() (llm.Model, error) {
 
 // demoSettings returns the user's settings for the kernel and folders. The loop has the defaults,
 // with which the recording was made.
-func (a *app) demoSettings(flags *pflag.FlagSet) (*configs.Settings, error) {
-	user, err := a.settings(flags)
-	if err != nil {
-		return nil, err
-	}
+func demoSettings(user *configs.Settings) (*configs.Settings, error) {
 	s, err := configs.Load(configs.Sources{})
 	if err != nil {
 		return nil, err

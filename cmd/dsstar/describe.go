@@ -1,17 +1,15 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"dsstar/agent"
 	"dsstar/agent/files"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -37,70 +35,49 @@ const describeExample = `  dsstar describe ./data
   dsstar describe ./data --json
   dsstar describe postgresql://ada@db.example.org/sales`
 
-func (a *app) describeCommand() *cobra.Command {
+func (a *app) describeCommand() cli.Command {
 	var d runFlags
 	var question string
-	cmd := &cobra.Command{
-		Use:     "describe [flags] DATA…",
-		Short:   "Print descriptions of data files",
-		Long:    describeHelp,
-		Example: describeExample,
+	return cli.Command{
+		Use: "describe [flags] DATA…", Short: "Print descriptions of data files",
+		Long: describeHelp, Example: describeExample,
+		Args: cli.Some("no data are given", usage.Shell("dsstar describe DIR")),
+		Flags: []cli.Flag{
+			cli.Opt(&question, "question", "Data", "the question, which chooses files if there are more than max_files"),
+			cli.Opt(&d.json, "json", "Output", "print one JSON object instead of text"),
+			cli.Opt(&d.quiet, "quiet,q", "Output", "no progress on standard error"),
+			cli.Opt(&d.yes, "yes,y", "Output", "do not ask before using a server's kernels without a sandbox"),
+		},
+		Settings: "Data -learn Model -second debug-tries analyzer paper Limits Kernel Sandbox",
+		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
+			return a.describe(ctx, c, d, question)
+		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&question, "question", "",
-		"the question, which chooses files if there are more than max_files")
-	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
-	f.BoolVarP(&d.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVarP(&d.yes, "yes", "y", false,
-		"do not ask before using a server's kernels without a sandbox")
-	dataFlags(f)
-	descriptionFlags(f)
-	endpointFlags(f)
-	limitFlags(f)
-	interpreterFlags(f)
-	sandboxFlags(f)
-	serverFlag(f)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return a.describe(cmd, d, question, args)
-	}
-	return cmd
 }
 
 // describe runs the command.
-func (a *app) describe(cmd *cobra.Command, d runFlags, question string, args []string) error {
-	if len(args) == 0 {
-		return usage.New("no data are given", usage.Shell("dsstar describe DIR"))
-	}
-	s, err := a.settings(cmd.Flags())
-	if err != nil {
-		return err
-	}
+func (a *app) describe(ctx context.Context, c *cli.Call, d runFlags, question string) (none cli.Output, err error) {
+	s := c.Settings
 	j := job{runFlags: d, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.Stop()
-	if j.sources, err = a.sources(cmd.Context(), &j, args); err != nil {
-		return err
+	if j.sources, err = a.sources(ctx, &j, c.Args); err != nil {
+		return none, err
 	}
-	if j.task, err = newTask(cmd.Context(), strings.TrimSpace(question), "", j.sources, s.Include,
-		cmd.Flags().Changed("include")); err != nil {
-		return err
+	if j.task, err = newTask(ctx, strings.TrimSpace(question), "", j.sources, s.Include,
+		c.Flags.Changed("include")); err != nil {
+		return none, err
 	}
 	remove, err := j.linkApart()
 	defer remove()
 	if err != nil {
-		return err
+		return none, err
 	}
-	t, err := a.descriptions(cmd.Context(), &j)
+	t, err := a.descriptions(ctx, &j)
 	if t == nil {
-		return err
+		return none, err
 	}
 	shown := newDescriptions(t) // also of a run that was cut short
-	failed := error(nil)
-	if j.json {
-		failed = ui.JSON(a.stdout, shown)
-	} else {
-		failed = shown.print(a.stdout)
-	}
-	return cmp.Or(failed, err)
+	return cli.Output{Value: shown, Text: shown.print}, err
 }
 
 // descriptions describes the files. The trajectory is nil if nothing was started; otherwise it holds

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -52,8 +51,7 @@ func newDescriptions(t *record.Trajectory) descriptions {
 }
 
 // print writes each description below a line with its file and origin.
-func (d descriptions) print(w io.Writer) error {
-	var b strings.Builder
+func (d descriptions) print(b *strings.Builder) {
 	for _, f := range d.Files {
 		if f.unreached {
 			continue
@@ -64,16 +62,12 @@ func (d descriptions) print(w io.Writer) error {
 		heading := []string{ui.Printable(f.Name), human.Bytes(f.Size),
 			ui.Clean(f.Kind), ui.Clean(f.from())}
 		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
-		fmt.Fprintf(&b, "== %s\n", strings.Join(heading, " · "))
+		fmt.Fprintf(b, "== %s\n", strings.Join(heading, " · "))
 		if f.Description != "" {
 			clean := ui.Cleaner{Still: true}
 			b.WriteString(clean.Text(strings.TrimRight(f.Description, "\n")) + "\n")
 		}
 	}
-	if _, err := io.WriteString(w, b.String()); err != nil {
-		return fmt.Errorf("write the descriptions: %w", err)
-	}
-	return nil
 }
 
 // from returns the origin of a description.

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -48,57 +47,42 @@ func failed(err error, hints ...usage.Hint) finding {
 	return finding{Status: "failed", Detail: text, hints: append(hints, usual...)}
 }
 
-func (a *app) doctorCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+func (a *app) doctorCommand() cli.Command {
+	return cli.Command{
 		Use:   "doctor",
 		Short: "Check what works here, and say how to fix what does not",
 		Long: `Check the settings, the folders, Python (which is set up if needed), a kernel, and
 the model (by a request of a few tokens), and say how to fix what fails. Exit code 1 if something failed.`,
 		Example: "  dsstar doctor\n  dsstar doctor --python ~/venv/bin/python --model " +
 			"ollama/qwen3 --json",
-		Args: noArgs,
+		Flags:    []cli.Flag{cli.Opt(new(bool), "json", "Output", "print JSON")},
+		Settings: "Model -second Kernel cell-timeout Sandbox",
+		Run:      a.doctor,
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	endpointFlags(cmd.Flags())
-	interpreterFlags(cmd.Flags())
-	sandboxFlags(cmd.Flags())
-	serverFlag(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, err := a.settings(cmd.Flags())
-		if err != nil {
-			return err
+}
+
+// doctor checks everything, and prints each finding at once.
+func (a *app) doctor(ctx context.Context, c *cli.Call) (out cli.Output, err error) {
+	var all []finding
+	for _, check := range []struct {
+		name string
+		do   func(context.Context, *configs.Settings) finding
+	}{{"settings", checkSettings}, {"folders", a.checkFolders}, {"kernel", a.checkKernel},
+		{"sandbox", a.checkSandbox}, {"model", a.checkModel}} {
+		f := check.do(ctx, c.Settings)
+		if ctx.Err() != nil {
+			return out, ctx.Err()
 		}
-		var all []finding
-		var end error
-		for _, check := range []struct {
-			name string
-			do   func(context.Context, *configs.Settings) finding
-		}{{"settings", checkSettings}, {"folders", a.checkFolders}, {"kernel", a.checkKernel},
-			{"sandbox", a.checkSandbox}, {"model", a.checkModel}} {
-			f := check.do(cmd.Context(), s)
-			if cmd.Context().Err() != nil {
-				return cmd.Context().Err()
-			}
-			f.Check, f.Hints = check.name, []string{}
-			for _, hint := range f.hints {
-				if hint.Fits(a.line) {
-					f.Hints = append(f.Hints, hint.On(a.line))
-				}
-			}
-			if all = append(all, f); f.Status == "failed" {
-				end = silent{exitError}
-			}
-			if !asJSON {
-				printFinding(a.stdout, f)
-			}
+		f.Check, f.Hints = check.name, append([]string{}, rendered(f.hints, a.line)...)
+		if all = append(all, f); f.Status == "failed" {
+			out.Code = exitError
 		}
-		if asJSON {
-			end = cmp.Or(ui.JSON(a.stdout, all), end)
+		if !c.JSON {
+			printFinding(a.stdout, f)
 		}
-		return end
 	}
-	return cmd
+	out.Value = all
+	return out, nil
 }
 
 func printFinding(w io.Writer, f finding) {

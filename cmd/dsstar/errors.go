@@ -15,11 +15,6 @@ import (
 	"dsstar/configs"
 )
 
-// silent is an exit code without a message.
-type silent struct{ code int }
-
-func (e silent) Error() string { return fmt.Sprintf("exit code %d", e.code) }
-
 // interrupted replaces an error with the message for Ctrl-C.
 func interrupted(err error) error {
 	if s, ok := errors.AsType[*stoppedError](err); ok {
@@ -59,20 +54,25 @@ func explain(err error, line usage.Line) (code int, text string, lines []string)
 	code, text, hints := causeOf(err)
 	if s, ok := errors.AsType[*stoppedError](err); ok {
 		code, _, hints = causeOf(s.err)
-		takes, alike := line.Takes, line.Alike
+		takes := line.Takes
 		text, hints, line = err.Error(), s.hints(hints), s.line()
-		line.Takes, line.Alike = takes, alike
+		line.Takes = takes
 	}
 	if s, ok := errors.AsType[*bench.StoppedError](err); ok {
 		code, _, hints = causeOf(s.Err)
 		text, hints, line = err.Error(), s.Hints(hints), s.Line()
 	}
+	return code, text, rendered(hints, line)
+}
+
+// rendered returns the hints that fit a command line, as commands to paste.
+func rendered(hints []usage.Hint, line usage.Line) (lines []string) {
 	for _, hint := range hints {
 		if hint.Fits(line) {
 			lines = append(lines, hint.On(line))
 		}
 	}
-	return code, text, lines
+	return lines
 }
 
 // line is the command line that resumes the run.

@@ -10,10 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"dsstar/agent/page"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -65,31 +64,24 @@ var exporters = []exporter{
 		func(nb *notebook.Notebook, _ export.Options) ([]byte, string) { return exportScript(nb) }},
 }
 
-func (a *app) exportCommand() *cobra.Command {
+func (a *app) exportCommand() cli.Command {
 	var to, out string
-	cmd := &cobra.Command{
-		Use:     "export [flags] [RUN|NOTEBOOK]",
-		Short:   "Convert a run or any notebook into an HTML page, Markdown or a script",
-		Long:    exportHelp,
-		Example: exportExample,
+	return cli.Command{
+		Use: "export [flags] [RUN|NOTEBOOK]", Short: "Convert a run or any notebook into an HTML page, Markdown or a script",
+		Long: exportHelp, Example: exportExample, Args: a.oneRun("run folder or notebook"),
+		Flags: []cli.Flag{
+			cli.Opt(&to, "to", "", "format: html, md or script (default: by the extension of --out, else html)"),
+			cli.Opt(&out, "out,o", "", "the file to write; - for standard output (default: beside the notebook)"),
+		},
+		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+			e, err := chooseExporter(to, out)
+			if err != nil {
+				return none, err
+			}
+			_, err = a.export(ctx, c.Args[0], e, out)
+			return none, err
+		},
 	}
-	cmd.Flags().StringVar(&to, "to", "",
-		"format: html, md or script (default: by the extension of --out, else html)")
-	cmd.Flags().StringVarP(&out, "out", "o", "",
-		"the file to write; - for standard output (default: beside the notebook)")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		run, err := a.oneRun(args, "run folder or notebook")
-		if err != nil {
-			return err
-		}
-		e, err := chooseExporter(to, out)
-		if err != nil {
-			return err
-		}
-		_, err = a.export(cmd.Context(), run, e, out)
-		return err
-	}
-	return cmd
 }
 
 // chooseExporter finds the format by its name, or else by the file's extension.

@@ -87,7 +87,7 @@ func checkHint(t *testing.T, was usage.Line, err error, hint string) {
 	cmd, _ := typed(t, strings.Split(hint, " <")[0])
 	for _, f := range was.Flags {
 		takes := cmd.Flags().Lookup(f.Name) != nil || cmd.PersistentFlags().Lookup(f.Name) != nil
-		if cmd.CommandPath() != was.Command && takes && (!notSettings[f.Name] || f.Name == "data") &&
+		if cmd.CommandPath() != was.Command && takes && f.Alike &&
 			!strings.Contains(hint, " --"+f.Name+" ") {
 			t.Errorf("%s\n%v: --%s is not in the hint\n%s", was.Hint().On(was), err, f.Name, hint)
 		}
@@ -142,33 +142,15 @@ func TestShortForm(t *testing.T) {
 	}
 }
 
-// TestFlagGroups: help lists every flag that is a setting under one title, and no other flag twice.
+// TestFlagGroups: help lists every flag once, and a command has all settings by its own flags or by
+// their titles.
 func TestFlagGroups(t *testing.T) {
-	of := map[string]string{}
-	for _, group := range flagGroups {
-		for _, name := range strings.Fields(group.names) {
-			if of[name] != "" {
-				t.Errorf("--%s is in %s and in %s", name, of[name], group.title)
-			}
-			of[name] = group.title
-		}
-	}
-	settings := pflag.NewFlagSet("", pflag.ContinueOnError)
-	settingFlags(settings)
-	settings.VisitAll(func(f *pflag.Flag) {
-		if of[f.Name] == "" {
-			t.Errorf("--%s is in no group", f.Name)
-		}
-		if notSettings[f.Name] {
-			t.Errorf("--%s is a setting, and notSettings ignores it", f.Name)
-		}
-	})
 	a, _, _ := testApp(t)
 	for _, cmd := range a.rootCommand().Commands() {
 		cmd.InitDefaultHelpFlag()
 		help := cmd.UsageString()
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if n := strings.Count(help, " --"+f.Name+" "); n == 0 && !f.Hidden {
+			if n := strings.Count(help, " --"+f.Name+" "); n == 0 || f.Usage == "" {
 				t.Errorf("%s: --%s is not in the help", cmd.Name(), f.Name)
 			}
 		})

@@ -12,12 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/memory"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -78,25 +77,33 @@ func (r *runFlags) checkOut() error {
 	return nil
 }
 
-func (r *runFlags) add(f *pflag.FlagSet) {
-	f.StringVarP(&r.out, "out", "o", "", "the run folder; must be new or empty")
-	f.Var(choice{&r.ask, "ask", []string{"never", "when-it-matters"}}, "ask",
-		"whether to ask on a terminal which reading of the question is meant (default when-it-matters)")
-	r.addCommon(f)
+// ofNew are the flags of commands that begin a run.
+func (r *runFlags) ofNew() []cli.Flag {
+	return []cli.Flag{
+		cli.Opt(&r.out, "out,o", "Output", "the run folder; must be new or empty"),
+		cli.Opt(cli.Choice(&r.ask, "never", "when-it-matters"), "ask", "Method",
+			"whether to ask on a terminal which reading of the question is meant (default when-it-matters)"),
+	}
 }
 
-// addCommon adds the flags that also apply to existing runs.
-func (r *runFlags) addCommon(f *pflag.FlagSet) {
-	f.BoolVar(&r.json, "json", false, "print one JSON object instead of the answer")
-	f.Var(choice{&r.answer, "answer", []string{"bare", "text"}}, "answer",
-		"the answer as a bare value or as text (default: text on a terminal)")
-	f.Var(choice{&r.progressForm, "progress", []string{"text", "json"}}, "progress",
-		"the progress on standard error as text or as an object per line (default text)")
-	f.BoolVarP(&r.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVar(&r.review, "review", false, "ask before every cell: accept, edit, reject or stop")
-	f.BoolVarP(&r.yes, "yes", "y", false,
-		"do not ask before using kernels without a sandbox (running, or a server's) or "+
-			"describing many files")
+// common are the flags that also apply to existing runs.
+func (r *runFlags) common() []cli.Flag {
+	return []cli.Flag{
+		cli.Opt(&r.json, "json", "Output", "print one JSON object instead of the answer"),
+		cli.Opt(cli.Choice(&r.answer, "bare", "text"), "answer", "Output",
+			"the answer as a bare value or as text (default: text on a terminal)"),
+		cli.Opt(cli.Choice(&r.progressForm, "text", "json"), "progress", "Output",
+			"the progress on standard error as text or as an object per line (default text)"),
+		cli.Opt(&r.quiet, "quiet,q", "Output", "no progress on standard error"),
+		cli.Opt(&r.review, "review", "Method", "ask before every cell: accept, edit, reject or stop"),
+		cli.Opt(&r.yes, "yes,y", "Output", "do not ask before using kernels without a sandbox (running, or a "+
+			"server's) or describing many files"),
+	}
+}
+
+// newJob returns a job with flags and settings, and its progress, which the caller must stop.
+func (a *app) newJob(flags runFlags, s *configs.Settings) job {
+	return job{runFlags: flags, settings: s, progress: a.runProgress(flags), goOn: a.line.Only(lasting...)}
 }
 
 // findPlace chooses where sessions are opened.

@@ -2,21 +2,17 @@ package main
 
 import (
 	"cmp"
-	"fmt"
-	"io"
+	"context"
 	"strings"
-	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 )
 
-func (a *app) kernelsCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+func (a *app) kernelsCommand() cli.Command {
+	return cli.Command{
 		Use:   "kernels",
 		Short: "List kernelspecs, running kernels and Jupyter servers",
 		Long: `List the running kernels of this machine and its Jupyter servers, those servers,
@@ -27,28 +23,16 @@ path, a connection file, or "newest".
 JUPYTER_TOKEN. Tokens are never printed.`,
 		Example: "  dsstar kernels\n  dsstar kernels --json\n  JUPYTER_TOKEN=… dsstar kernels --server " +
 			"https://hub.example.org/user/ada/",
-		Args: noArgs,
+		Flags: []cli.Flag{cli.Opt(new(bool), "json", "", "print one JSON object")}, Settings: "server",
+		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+			v, err := a.host.Survey(ctx, c.Settings)
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				return none, err
+			}
+			l, home := a.listing(v), a.host.Lookup().Home
+			return cli.Output{Value: l, Text: func(b *strings.Builder) { l.print(b, home) }}, nil
+		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	serverFlag(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		s, err := a.settings(cmd.Flags())
-		if err != nil {
-			return err
-		}
-		v, err := a.host.Survey(cmd.Context(), s)
-		if err != nil {
-			return err
-		}
-		if cmd.Context().Err() != nil {
-			return cmd.Context().Err()
-		}
-		if asJSON {
-			return ui.JSON(a.stdout, a.listing(v))
-		}
-		return printListing(a.stdout, a.listing(v), a.host.Lookup().Home)
-	}
-	return cmd
 }
 
 // A listing is the object that kernels --json prints. Its fields are a contract: see
@@ -129,26 +113,29 @@ func (a *app) listing(v site.Survey) listing {
 	return l
 }
 
-// printListing prints the tables, with a sentence in place of an empty one.
-func printListing(out io.Writer, l listing, home string) error {
+// print prints the tables, with a sentence in place of an empty one.
+func (l listing) print(b *strings.Builder, home string) {
 	tilde := func(path string) string {
 		if rest, ok := strings.CutPrefix(path, home+"/"); ok && home != "" {
 			return "~/" + rest
 		}
 		return path
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	row := func(cells ...string) {
 		for i, cell := range cells {
 			cells[i] = ui.Printable(cell)
 		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
+		rows = append(rows, cells)
 	}
-	if len(l.Kernels) == 0 {
-		row("No kernel is running. These start one:  jupyter lab   jupyter console")
-	} else {
-		row("RUNNING", "STATE", "ACTIVE", "KERNELSPEC", "NOTEBOOK", "FOLDER", "PYTHON", "SERVER")
+	head := func(n int, none string, titles ...string) {
+		if n == 0 {
+			titles = []string{none}
+		}
+		row(titles...)
 	}
+	head(len(l.Kernels), "No kernel is running. These start one:  jupyter lab   jupyter console",
+		"RUNNING", "STATE", "ACTIVE", "KERNELSPEC", "NOTEBOOK", "FOLDER", "PYTHON", "SERVER")
 	for _, k := range l.Kernels {
 		active := "-"
 		if k.Since != nil {
@@ -158,26 +145,18 @@ func printListing(out io.Writer, l listing, home string) error {
 			dash(tilde(k.Dir)), dash(tilde(k.Python)), dash(k.Server))
 	}
 	row("")
-	if len(l.Servers) == 0 {
-		row("No Jupyter server is running here. This starts one:  jupyter lab   and this asks another: " +
-			" dsstar kernels --server URL")
-	} else {
-		row("SERVER", "FOLDER", "ANSWER")
-	}
+	head(len(l.Servers), "No Jupyter server is running here. This starts one:  jupyter lab   and this asks "+
+		"another:  dsstar kernels --server URL", "SERVER", "FOLDER", "ANSWER")
 	for _, s := range l.Servers {
 		row(s.URL, dash(tilde(s.Root)), cmp.Or(s.Error, "ok"))
 	}
 	row("")
-	if len(l.Kernelspecs) == 0 {
-		row("No kernelspec is installed. This installs one:  python3 -m ipykernel install --user   " +
-			"dsstar nb needs none")
-	} else {
-		row("KERNELSPEC", "NAME", "LANGUAGE", "PROGRAM", "SERVER")
-	}
+	head(len(l.Kernelspecs), "No kernelspec is installed. This installs one:  python3 -m ipykernel install "+
+		"--user   dsstar nb needs none", "KERNELSPEC", "NAME", "LANGUAGE", "PROGRAM", "SERVER")
 	for _, s := range l.Kernelspecs {
 		row(s.Name, dash(s.DisplayName), dash(s.Language), dash(tilde(s.Argv0)), dash(s.Server))
 	}
-	return w.Flush()
+	cli.Table(b, rows)
 }
 
 func dash(cell string) string { return cmp.Or(cell, "-") }

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"dsstar/agent/memory"
 	"dsstar/agent/memory/lesson"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -26,38 +25,28 @@ function is admitted if, in a fresh process, it gives values that the run has
 printed. What is added to the memory is shown, and on a terminal asked about, before
 it is kept.`
 
-func (a *app) learnCommand() *cobra.Command {
+func (a *app) learnCommand() cli.Command {
 	var flags runFlags
-	cmd := &cobra.Command{
-		Use:     "learn [flags] RUN...",
-		Short:   "Add what verified runs teach to the memory of their data",
-		Long:    learnHelp,
-		Example: "  dsstar learn dsstar-runs/2026-11-21-which-store-sold-most",
-	}
-	cmd.Flags().BoolVarP(&flags.quiet, "quiet", "q", false, "no progress on standard error")
-	cmd.Flags().BoolVarP(&flags.yes, "yes", "y", false, "do not ask before the memory is changed")
-	settingFlags(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return usage.New("no run is named", usage.Shell("dsstar runs"),
-				usage.Shell("dsstar learn --help"))
-		}
-		s, err := a.settings(cmd.Flags())
-		if err != nil {
-			return err
-		}
-		s.Learn = true
-		if args, err = a.namedRuns(args); err != nil {
-			return err
-		}
-		for _, run := range args {
-			if err := a.learnRun(cmd.Context(), s, flags, run); err != nil {
-				return err
+	return cli.Command{
+		Use: "learn [flags] RUN...", Short: "Add what verified runs teach to the memory of their data",
+		Long: learnHelp, Example: "  dsstar learn dsstar-runs/2026-11-21-which-store-sold-most",
+		Args: cli.Some("no run is named", usage.Shell("dsstar runs"), usage.Shell("dsstar learn --help")),
+		Flags: []cli.Flag{
+			cli.Opt(&flags.quiet, "quiet,q", "Output", "no progress on standard error"),
+			cli.Opt(&flags.yes, "yes,y", "Output", "do not ask before the memory is changed"),
+		},
+		Settings: "all",
+		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+			c.Settings.Learn = true
+			runs, err := a.namedRuns(c.Args)
+			for _, run := range runs {
+				if err := a.learnRun(ctx, c.Settings, flags, run); err != nil {
+					return none, err
+				}
 			}
-		}
-		return nil
+			return none, err
+		},
 	}
-	return cmd
 }
 
 // learnRun has one run teach what it can.
@@ -66,7 +55,7 @@ func (a *app) learnRun(ctx context.Context, s *configs.Settings, flags runFlags,
 	a.stdout = io.Discard // the answer is known
 	defer func() { a.stdout = stdout }()
 	own := *s
-	j := job{runFlags: flags, settings: &own, progress: a.runProgress(flags), goOn: a.line.Only(lasting...)}
+	j := a.newJob(flags, &own)
 	defer j.progress.Stop()
 	return a.resume(ctx, j, run, wish{})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -147,8 +148,8 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if ctx.Err() != nil { // err is a consequence
 		err = interrupted(err)
 	}
-	if quiet, ok := errors.AsType[silent](err); ok {
-		return quiet.code
+	if quiet, ok := errors.AsType[cli.Exit](err); ok {
+		return quiet.Code
 	}
 	if write, ok := errors.AsType[*fs.PathError](err); ok && write.Path == os.Stdout.Name() &&
 		errors.Is(err, syscall.EPIPE) {
@@ -167,44 +168,32 @@ func asked(args []string) []string {
 }
 
 func (a *app) rootCommand() *cobra.Command {
-	root := &cobra.Command{
+	p := cli.Program{Stdout: a.stdout, Settings: a.settings, NoArgs: noArgs}
+	root := p.Make(cli.Command{
 		Use: "dsstar",
 		Short: "Ask your data a question; get back a notebook that you can review, re-run, " +
 			"edit and continue.",
-		Long:          rootHelp,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Version:       version(),
-		Args:          noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cmd.Help()
-		},
-		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
-			typed := a.line.Typed
-			a.line = lineOf(cmd, args)
-			a.line.Typed = typed
-			return a.noCache
-		},
+		Long: rootHelp,
+		Below: []cli.Command{a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(),
+			a.describeCommand(), a.demoCommand(), a.runsCommand(), a.memoryCommand(), a.learnCommand(),
+			a.traceCommand(), a.kernelsCommand(), a.mcpCommand(), a.doctorCommand(), a.configCommand(),
+			a.benchCommands().Command()},
+	})
+	root.SilenceErrors, root.SilenceUsage, root.Version = true, true, version()
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		typed := a.line.Typed
+		a.line = lineOf(cmd, args)
+		a.line.Typed = typed
+		return a.noCache
 	}
-	groupFlags(root)
+	cli.GroupFlags(root)
 	root.SetVersionTemplate("dsstar {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		if u, ok := errors.AsType[*usage.Error](err); ok {
-			return u
-		}
 		if typed := a.line.Typed; cmd == root && len(typed) > 0 && !strings.HasPrefix(typed[0], "-") {
 			return noArgs(cmd, typed[:1]) // an unknown command, whose flags are unknown, too
 		}
-		hints := []usage.Hint{usage.Shell(cmd.CommandPath() + " --help")}
-		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-			hints = append(nearFlags(cmd, unknown.GetSpecifiedName()), hints...)
-		}
-		return usage.New(flagError(err), hints...)
+		return flagError(cmd, err)
 	})
-	root.AddCommand(a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(),
-		a.describeCommand(), a.demoCommand(), a.runsCommand(), a.memoryCommand(), a.learnCommand(),
-		a.traceCommand(), a.kernelsCommand(), a.mcpCommand(), a.doctorCommand(), a.configCommand(),
-		a.benchCommands().Command())
 	return root
 }
 
@@ -222,27 +211,30 @@ func lineOf(cmd *cobra.Command, args []string) usage.Line {
 		other, _, err := root.Find(strings.Fields(line)[1:])
 		return err == nil && other.Flag(flag) != nil
 	}
-	line.Alike = func(flag string) bool { return !notSettings[flag] || flag == "data" }
 	return line
 }
 
 // flagError describes an invalid flag without the wording of Go's parsers.
-func flagError(err error) string {
+func flagError(cmd *cobra.Command, err error) error {
+	help := usage.Shell(cmd.CommandPath() + " --help")
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+		return usage.New(err.Error(), append(nearFlags(cmd, unknown.GetSpecifiedName()), help)...)
+	}
 	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
-		return err.Error()
+		return usage.New(err.Error(), help)
 	}
-	wanted := ""
-	if _, is := errors.AsType[*strconv.NumError](err); is {
-		wanted = "a number"
+	name := "--" + bad.GetFlag().Name + ": "
+	if u, ok := errors.AsType[*usage.Error](err); ok {
+		return usage.New(name+u.Text, u.Hints...)
 	}
+	wanted := "is not a number"
 	if bad.GetFlag().Value.Type() == "duration" {
-		wanted = "a duration, such as 90s, 5m or 1h30m"
+		wanted = "is not a duration, such as 90s, 5m or 1h30m"
+	} else if _, is := errors.AsType[*strconv.NumError](err); !is {
+		return usage.New(err.Error(), help)
 	}
-	if wanted == "" {
-		return err.Error()
-	}
-	return fmt.Sprintf("--%s: %q is not %s", bad.GetFlag().Name, bad.GetValue(), wanted)
+	return usage.New(fmt.Sprintf("%s%q %s", name, bad.GetValue(), wanted), help)
 }
 
 // noArgs rejects arguments; those of dsstar itself are unknown commands.

@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/spf13/cobra"
 
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/mcp"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel/sandbox"
@@ -62,51 +62,53 @@ func takeRoots() []string {
 	return strings.Split(roots, "\n")
 }
 
-func (a *app) mcpCommand() *cobra.Command {
-	var config mcp.Config
+func (a *app) mcpCommand() cli.Command {
+	config := mcp.Config{Parallel: 2}
 	var roots []string
 	var address string
-	cmd := &cobra.Command{
-		Use:     "mcp",
-		Short:   "Let other agents ask, by the Model Context Protocol",
-		Long:    mcpHelp,
-		Example: mcpExample,
-		Args:    noArgs,
+	return cli.Command{
+		Use: "mcp", Short: "Let other agents ask, by the Model Context Protocol",
+		Long: mcpHelp, Example: mcpExample,
+		Flags: []cli.Flag{
+			cli.Opt(&roots, "root", "",
+				"what may be asked about: a folder, or an address as dsstar nb takes it; may be repeated"),
+			cli.Opt(&address, "http", "", "serve HTTP on this port of the loopback interface, such as "+
+				"127.0.0.1:8765, instead of standard input and output"),
+			cli.Opt(&config.Kernels, "allow-kernels", "",
+				"questions may be about running kernels, which are not in the sandbox"),
+			cli.Opt(&config.Parallel, "parallel", "", "calls that may compute at once; others wait"),
+		},
+		Run: func(ctx context.Context, _ *cli.Call) (none cli.Output, err error) {
+			return none, a.mcp(ctx, config, roots, address)
+		},
 	}
-	f := cmd.Flags()
-	f.StringArrayVar(&roots, "root", nil,
-		"what may be asked about: a folder, or an address as dsstar nb takes it; may be repeated")
-	f.StringVar(&address, "http", "", "serve HTTP on this port of the loopback interface, such as "+
-		"127.0.0.1:8765, instead of standard input and output")
-	f.BoolVar(&config.Kernels, "allow-kernels", false,
-		"questions may be about running kernels, which are not in the sandbox")
-	f.IntVar(&config.Parallel, "parallel", 2, "calls that may compute at once; others wait")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if config.Parallel < 1 {
-			return usage.New("--parallel must be at least 1", usage.Again("--parallel", "1"))
-		}
-		within, err := newWithin(roots)
-		if err != nil {
-			return err
-		}
-		if config.Answer, err = jsonschema.For[mcpAnswer](nil); err != nil {
-			return err
-		}
-		if config.Program, err = os.Executable(); err != nil {
-			return err
-		}
-		config.Version, config.Data, config.MayRead = version(), within.data(),
-			func(data string) error { return a.inWords(within.check(data)) }
-		config.Env = append(slices.DeleteFunc(slices.Clone(a.host.Env), func(entry string) bool {
-			return strings.HasPrefix(entry, mcpToken+"=")
-		}), mcpRoots+"="+strings.Join(within.addresses, "\n"))
-		server := mcp.New(cmd.Context(), config)
-		if address != "" {
-			return a.serveHTTP(cmd.Context(), server, address)
-		}
-		return server.Serve()
+}
+
+// mcp carries out the command.
+func (a *app) mcp(ctx context.Context, config mcp.Config, roots []string, address string) error {
+	if config.Parallel < 1 {
+		return usage.New("--parallel must be at least 1", usage.Again("--parallel", "1"))
 	}
-	return cmd
+	within, err := newWithin(roots)
+	if err != nil {
+		return err
+	}
+	if config.Answer, err = jsonschema.For[mcpAnswer](nil); err != nil {
+		return err
+	}
+	if config.Program, err = os.Executable(); err != nil {
+		return err
+	}
+	config.Version, config.Data, config.MayRead = version(), within.data(),
+		func(data string) error { return a.inWords(within.check(data)) }
+	config.Env = append(slices.DeleteFunc(slices.Clone(a.host.Env), func(entry string) bool {
+		return strings.HasPrefix(entry, mcpToken+"=")
+	}), mcpRoots+"="+strings.Join(within.addresses, "\n"))
+	server := mcp.New(ctx, config)
+	if address != "" {
+		return a.serveHTTP(ctx, server, address)
+	}
+	return server.Serve()
 }
 
 // inWords returns an error as one text, with its hints.

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"dsstar/agent/memory"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -33,57 +32,51 @@ dsstar nb shows the model the facts and functions nearest to its question, and
 adds to them with --learn. A question that was verified on the same data is
 answered by its notebook; --fresh answers it anew.`
 
-func (a *app) memoryCommand() *cobra.Command {
-	var data string
-	cmd := &cobra.Command{
-		Use:   "memory [--data PATH] [WORD...]",
-		Short: "Show, check and change what earlier questions taught about data",
-		Long:  memoryHelp,
-		Example: "  dsstar memory --data ./data\n  dsstar memory --data ./data fees 2023\n  dsstar memory check --data ./data\n" +
-			"  dsstar memory forget --data ./data total_fees",
-		Args: cobra.ArbitraryArgs,
-	}
-	cmd.PersistentFlags().StringVarP(&data, "data", "d", ".", "the data that the memory is about")
-	cmd.PersistentFlags().String("memory", "", "the folder of the memory (default .dsstar beside the data)")
-	on := func(do func(ctx context.Context, j *job, args []string) error) func(*cobra.Command, []string) error {
-		return func(cmd *cobra.Command, args []string) error {
-			s, err := a.settings(cmd.Flags())
-			if err != nil {
-				return err
-			}
-			j := job{settings: s, progress: a.newProgress(false)}
+func (a *app) memoryCommand() cli.Command {
+	// on has a command about the memory of --data.
+	on := func(c cli.Command, do func(context.Context, *job, []string) (cli.Output, error)) cli.Command {
+		data := "."
+		c.Flags = []cli.Flag{cli.Opt(&data, "data,d", "Data", "the data that the memory is about")}
+		c.Settings = "memory " + c.Settings
+		c.Run = func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+			j := job{settings: c.Settings, progress: a.newProgress(false)}
 			defer j.progress.Stop()
-			if j.sources, err = a.sources(cmd.Context(), &j, []string{data}); err == nil {
-				err = a.remember(cmd.Context(), &j)
+			if j.sources, err = a.sources(ctx, &j, []string{data}); err == nil {
+				err = a.remember(ctx, &j)
 			}
 			if err == nil && j.memory == nil {
 				err = usage.New("memory is off", usage.Again("--memory", "auto"))
 			}
 			if err != nil {
-				return err
+				return none, err
 			}
-			return do(cmd.Context(), &j, args)
+			return do(ctx, &j, c.Args)
 		}
+		return c
 	}
-	cmd.RunE = on(func(_ context.Context, j *job, words []string) error {
-		_, err := io.WriteString(a.stdout, listed(j.memory, words))
-		return err
-	})
-	check := &cobra.Command{
+	forget := cli.Command{
+		Use: "forget WHAT...", Short: "Remove functions by name, facts and questions by their text",
+		Args: cli.Some("nothing is named", usage.Shell("dsstar memory")),
+	}
+	check := cli.Command{
 		Use:   "check",
 		Short: "Test all functions and run the notebooks of all questions again",
 		Long: "Test all functions on the data as they are, by their cases. Then run the notebooks\n" +
 			"of all questions again. Functions that fell stay, and no run uses them; questions\n" +
 			"whose answers no longer hold are forgotten, after showing it. Exit code 3 if there\n" +
 			"are any.",
-		Args: noArgs,
-		RunE: on(a.checkMemory),
+		Settings: "Kernel -server cell-timeout rollback Sandbox",
 	}
-	kernelFlags(check.Flags())
-	sandboxFlags(check.Flags())
-	cmd.AddCommand(check, &cobra.Command{Use: "forget WHAT...",
-		Short: "Remove functions by name, facts and questions by their text", RunE: on(a.forget)})
-	return cmd
+	return on(cli.Command{
+		Use:   "memory [--data PATH] [WORD...]",
+		Short: "Show, check and change what earlier questions taught about data",
+		Long:  memoryHelp,
+		Example: "  dsstar memory --data ./data\n  dsstar memory --data ./data fees 2023\n  dsstar memory check --data ./data\n" +
+			"  dsstar memory forget --data ./data total_fees",
+		Args: cli.Any, Below: []cli.Command{on(check, a.checkMemory), on(forget, a.forget)},
+	}, func(_ context.Context, j *job, words []string) (cli.Output, error) {
+		return cli.Text(listed(j.memory, words)), nil
+	})
 }
 
 // mostListed is how many facts, functions and questions are listed if no word is given.
@@ -133,24 +126,21 @@ func hasAll(text string, words []string) bool {
 	})
 }
 
-func (a *app) forget(ctx context.Context, j *job, args []string) error {
-	if len(args) == 0 {
-		return usage.New("nothing is named", usage.Shell("dsstar memory"))
-	}
+func (a *app) forget(ctx context.Context, j *job, args []string) (none cli.Output, err error) {
 	for _, arg := range args {
 		if !j.memory.Forget(arg) {
-			return usage.New("the memory has no "+arg+": a function is named by its name, a fact or question by its text",
+			return none, usage.New("the memory has no "+arg+": a function is named by its name, a fact or question by its text",
 				usage.Shell("dsstar memory"))
 		}
 	}
-	return a.keepMemory(ctx, *j)
+	return none, a.keepMemory(ctx, *j)
 }
 
 // checkMemory tests functions and runs the notebooks of questions again, and forgets questions whose
 // notebooks print something else.
-func (a *app) checkMemory(ctx context.Context, j *job, _ []string) (err error) {
+func (a *app) checkMemory(ctx context.Context, j *job, _ []string) (out cli.Output, err error) {
 	if j.task, err = newTask(ctx, "the memory", "", j.sources, j.settings.Include, false); err != nil {
-		return err
+		return out, err
 	}
 	remove, err := j.linkApart()
 	defer remove()
@@ -158,7 +148,7 @@ func (a *app) checkMemory(ctx context.Context, j *job, _ []string) (err error) {
 		err = j.setUpAlone(ctx, a)
 	}
 	if err != nil {
-		return err
+		return out, err
 	}
 	fell := 0
 	tell := func(what, holds, fault string) {
@@ -172,7 +162,7 @@ func (a *app) checkMemory(ctx context.Context, j *job, _ []string) (err error) {
 	j.progress.Wait("testing the functions")
 	why, err := unsound(ctx, j.site.RunScript, j.task, j.memory.Tools)
 	if err != nil {
-		return err
+		return out, err
 	}
 	for _, t := range j.memory.Tools {
 		if t.Test == "" {
@@ -184,7 +174,7 @@ func (a *app) checkMemory(ctx context.Context, j *job, _ []string) (err error) {
 		j.progress.Wait("running " + q.Notebook)
 		fault, err := a.notebookFault(ctx, j, q)
 		if err != nil {
-			return err
+			return out, err
 		}
 		tell("question "+ui.Fit(q.Question, 60), "still "+ui.Fit(q.Answer, 40), fault)
 		if fault != "" {
@@ -192,9 +182,10 @@ func (a *app) checkMemory(ctx context.Context, j *job, _ []string) (err error) {
 		}
 	}
 	if err := a.keepMemory(ctx, *j); err != nil || fell == 0 {
-		return err
+		return out, err
 	}
-	return silent{exitNotVerified}
+	out.Code = exitNotVerified
+	return out, nil
 }
 
 // notebookFault runs the notebook of a question again, and returns why its answer no longer holds,

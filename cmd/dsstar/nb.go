@@ -7,11 +7,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
@@ -75,76 +74,65 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --kernel "http://localhost:8888/lab/tree/analysis.ipynb?token=…" "…"
   JUPYTER_TOKEN=… dsstar nb --data ./data --server https://hub.example.org/user/ada/ "…"`
 
-func (a *app) nbCommand() *cobra.Command {
+func (a *app) nbCommand() cli.Command {
 	var guidelines, engine string
 	var last bool
-	var data, keep []string
+	var data []string
+	var keep cli.Commas
 	var flags runFlags
-	cmd := &cobra.Command{
-		Use:     `nb [flags] "question"`,
-		Short:   "Answer a question about data files and leave a notebook",
-		Long:    nbHelp,
-		Example: nbExample,
+	own := []cli.Flag{
+		cli.Opt(&data, "data,d", "Data", "a folder, file, quoted pattern or database, or NAME=PATH; may be "+
+			"repeated; optional with a running kernel"),
+		cli.Opt(&last, "last", "Data", "the data and the model of the newest run of this folder"),
+		cli.Opt(&engine, "engine", "Data", "a cluster to compute on: spark=sc://HOST:15002, dask=tcp://HOST:8786 "+
+			"or ray=ray://HOST:10001"),
+		keepFlag(&keep),
+		cli.Opt(&guidelines, "guidelines,g", "Method", "the form of the answer: TEXT, or @FILE"),
+		cli.Opt(&flags.anew, "fresh", "Method", "answer anew, also a question that was answered and verified before"),
 	}
-	cmd.Flags().StringArrayVarP(&data, "data", "d", nil,
-		"a folder, file, quoted pattern or database, or NAME=PATH; may be repeated; optional with a running kernel")
-	cmd.Flags().BoolVar(&last, "last", false, "the data and the model of the newest run of this folder")
-	cmd.Flags().StringVar(&engine, "engine", "",
-		"a cluster to compute on: spark=sc://HOST:15002, dask=tcp://HOST:8786 or ray=ray://HOST:10001")
-	keepFlag(cmd.Flags(), &keep)
-	cmd.Flags().StringVarP(&guidelines, "guidelines", "g", "",
-		"the form of the answer: TEXT, or @FILE")
-	flags.add(cmd.Flags())
-	cmd.Flags().BoolVar(&flags.anew, "fresh", false,
-		"answer anew, also a question that was answered and verified before")
-	settingFlags(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := a.mayReview(flags); err != nil {
-			return err // before reading the question, which may take long
-		}
-		s, err := a.settings(cmd.Flags())
-		if err != nil {
-			return err
-		}
-		if last && (len(data) > 0 || engine != "") {
-			return usage.New("--last takes the data of the last run", usage.Without("data", "engine"),
-				usage.Without("last"))
-		}
-		if flags.names, err = site.Names(keep); err != nil {
-			return err
-		}
-		question, err := a.question(args)
-		if err != nil {
-			return err
-		}
-		form, err := textOf("--guidelines", guidelines)
-		if err != nil {
-			return err
-		}
-		if len(data) == 0 && s.Kernel == "" && engine == "" && !last {
-			data = []string{"."}
-		}
-		// All arguments are checked before anything is set up.
-		j := job{runFlags: flags, settings: s, progress: a.runProgress(flags),
-			goOn: a.line.Only(lasting...)}
-		defer j.progress.Stop()
-		if last {
-			err = a.lastData(&j)
-		} else {
-			j.sources, err = a.sources(cmd.Context(), &j, data)
-		}
-		if err != nil {
-			return err
-		}
-		if err := a.engine(engine, &j); err != nil {
-			return err
-		}
-		if err := a.ready(cmd.Context(), &j, question, form, cmd.Flags().Changed("include")); err != nil {
-			return err
-		}
-		return a.answer(cmd.Context(), j)
+	return cli.Command{
+		Use: `nb [flags] "question"`, Short: "Answer a question about data files and leave a notebook",
+		Long: nbHelp, Example: nbExample,
+		Args: cli.Any, Flags: slices.Concat(own, flags.ofNew(), flags.common()), Settings: "all",
+		Excludes: [][]string{{"last", "data"}, {"last", "engine"}},
+		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+			if err := a.mayReview(flags); err != nil {
+				return none, err // before reading the question, which may take long
+			}
+			if flags.names, err = site.Names(keep); err != nil {
+				return none, err
+			}
+			question, err := a.question(c.Args)
+			if err != nil {
+				return none, err
+			}
+			form, err := textOf("--guidelines", guidelines)
+			if err != nil {
+				return none, err
+			}
+			if len(data) == 0 && c.Settings.Kernel == "" && engine == "" && !last {
+				data = []string{"."}
+			}
+			// All arguments are checked before anything is set up.
+			j := a.newJob(flags, c.Settings)
+			defer j.progress.Stop()
+			if last {
+				err = a.lastData(&j)
+			} else {
+				j.sources, err = a.sources(ctx, &j, data)
+			}
+			if err != nil {
+				return none, err
+			}
+			if err := a.engine(engine, &j); err != nil {
+				return none, err
+			}
+			if err := a.ready(ctx, &j, question, form, c.Flags.Changed("include")); err != nil {
+				return none, err
+			}
+			return none, a.answer(ctx, j)
+		},
 	}
-	return cmd
 }
 
 // ready makes a job of a question about the job's sources: all is checked before anything is set up.
@@ -240,6 +228,6 @@ func readNamed(path string, most int64) ([]byte, error) {
 	return b, err
 }
 
-func keepFlag(f *pflag.FlagSet, names *[]string) {
-	f.StringSliceVar(names, "keep", nil, "variables to leave in a running kernel: NAMES, or all")
+func keepFlag(names *cli.Commas) cli.Flag {
+	return cli.Opt(names, "keep", "Kernel", "variables to leave in a running kernel: NAMES, or all")
 }

@@ -67,11 +67,11 @@ func (a *app) recallDemo(j *job, t *record.Trajectory) {
 
 // lastData has a new job use the data and the models of the newest run of this folder.
 func (a *app) lastData(j *job) error {
-	run, err := a.oneRun(nil, "run")
+	runs, err := a.lastRun(nil)
 	if err != nil {
 		return err
 	}
-	r, err := findRun(run)
+	r, err := findRun(runs[0])
 	if err == nil {
 		err = r.read(a.key())
 	}

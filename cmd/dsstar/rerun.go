@@ -6,8 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/spf13/cobra"
-
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -97,49 +96,39 @@ const rerunExample = `  dsstar rerun analysis.ipynb                        # wri
   dsstar rerun --check --data new/ RUN/notebook.ipynb
   dsstar rerun --check --round 2 RUN/notebook.ipynb  # a round with its failed attempts`
 
-func (a *app) rerunCommand() *cobra.Command {
-	var flags rerun.Flags
+func (a *app) rerunCommand() cli.Command {
+	flags := rerun.Flags{Tolerance: rerun.Tolerance}
 	var round int
-	cmd := &cobra.Command{
-		Use:     "rerun [flags] [NOTEBOOK]",
-		Short:   "Execute a notebook in a fresh kernel, or check its outputs",
-		Long:    rerunHelp,
-		Example: rerunExample,
+	return cli.Command{
+		Use: "rerun [flags] [NOTEBOOK]", Short: "Execute a notebook in a fresh kernel, or check its outputs",
+		Long: rerunHelp, Example: rerunExample, Args: a.oneRun("notebook"), Settings: "Sandbox",
+		Flags: []cli.Flag{
+			cli.Opt(&flags.Out, "out,o", "Output",
+				"the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)"),
+			cli.Opt((*patience)(&flags.Timeout), "timeout", "",
+				"timeout of a cell, such as 90s or 10m; a bare number is seconds"),
+			cli.Opt(&flags.AllowErrors, "allow-errors", "", "continue after cells that fail or time out"),
+			cli.Opt(&flags.Quiet, "quiet,q", "Output", "only errors on standard error"),
+			cli.Opt(&flags.JSON, "json", "Output", "print one JSON object instead of the path"),
+			cli.Opt(&flags.Check, "check", "",
+				"compare outputs with those in the notebook; writes nothing unless --out is given"),
+			cli.Opt(&flags.Tolerance, "tolerance", "", "with --check: relative tolerance of numbers"),
+			cli.Opt(&round, "round", "", "run the attempts of this round of dsstar's notebook again"),
+			cli.Opt(&flags.Parameters, "parameters,p", "",
+				"name=value: a variable to set after the cell with the tag parameters; may be repeated"),
+			cli.Opt((*usage.Once)(&flags.Data), "data", "Data", "another data folder than the notebook's"),
+			cli.Opt(cli.Setting{Key: "python", To: new(string)}, "python", "Kernel",
+				"your own interpreter, with ipykernel"),
+			cli.Opt(cli.Setting{Key: "kernel", To: new(string)}, "kernel", "Kernel",
+				"an installed kernelspec, by name, of any language"),
+		},
+		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
+			if c.Flags.Changed("round") {
+				flags.Round = &round
+			}
+			return cli.Output{}, a.rerun(ctx, c.Args[0], flags, c.Settings)
+		},
 	}
-	f := cmd.Flags()
-	f.StringVarP(&flags.Out, "out", "o", "",
-		"the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)")
-	f.Var((*patience)(&flags.Timeout), "timeout",
-		"timeout of a cell, such as 90s or 10m; a bare number is seconds")
-	f.BoolVar(&flags.AllowErrors, "allow-errors", false, "continue after cells that fail or time out")
-	f.BoolVarP(&flags.Quiet, "quiet", "q", false, "only errors on standard error")
-	f.BoolVar(&flags.JSON, "json", false, "print one JSON object instead of the path")
-	f.BoolVar(&flags.Check, "check", false,
-		"compare outputs with those in the notebook; writes nothing unless --out is given")
-	f.Float64Var(&flags.Tolerance, "tolerance", rerun.Tolerance,
-		"with --check: relative tolerance of numbers")
-	f.IntVar(&round, "round", 0, "run the attempts of this round of dsstar's notebook again")
-	f.StringArrayVarP(&flags.Parameters, "parameters", "p", nil,
-		"name=value: a variable to set after the cell with the tag parameters; may be repeated")
-	f.Var((*usage.Once)(&flags.Data), "data", "another data folder than the notebook's")
-	f.String("python", "", "your own interpreter, with ipykernel")
-	f.String("kernel", "", "an installed kernelspec, by name, of any language")
-	sandboxFlags(f)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		s, err := a.settings(f)
-		if err != nil {
-			return err
-		}
-		path, err := a.oneRun(args, "notebook")
-		if err != nil {
-			return err
-		}
-		if f.Changed("round") {
-			flags.Round = &round
-		}
-		return a.rerun(cmd.Context(), path, flags, s)
-	}
-	return cmd
 }
 
 // A patience is a flag for a time limit: a duration, seconds without a unit as for nbclient and
@@ -165,7 +154,7 @@ func (p *patience) Set(text string) error {
 		return err
 	}
 	if d < 0 {
-		return usage.New("--timeout: "+text+" is negative", usage.Instead(text, "none"))
+		return usage.New(text+" is negative", usage.Instead(text, "none"))
 	}
 	*p = patience(d)
 	return nil
@@ -188,7 +177,7 @@ func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags,
 	}
 	err = r.Run(ctx, path, nb, flags, s)
 	if errors.Is(err, rerun.ErrDiffers) {
-		return silent{exitNotVerified}
+		return cli.Exit{Code: exitNotVerified}
 	}
 	return err
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"dsstar/agent"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -46,82 +46,54 @@ const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-m
   dsstar resume --choose 2 RUN                       when the answer depends on a reading
   dsstar resume --choose 1.2 RUN                     and when that of question 1 does`
 
-func (a *app) resumeCommand() *cobra.Command {
+func (a *app) resumeCommand() cli.Command {
 	var w wish
-	var keep []string
+	var keep cli.Commas
 	var flags runFlags
-	cmd := &cobra.Command{
-		Use:     "resume [flags] [RUN]",
-		Short:   "Continue a run that was stopped or edited, or ask another question",
-		Long:    resumeHelp,
-		Example: resumeExample,
+	own := []cli.Flag{
+		cli.Opt(&w.question, "ask", "Method", "ask another question in the same session: TEXT, or @FILE"),
+		cli.Opt(&w.form, "guidelines,g", "Method", "the form of the answer to --ask: TEXT, or @FILE"),
+		cli.Opt(&w.retract, "retract", "Method", "take this question out of the run, with all after it, before --ask"),
+		cli.Opt(&w.back.drop, "drop", "Method", "go back to before this step of the plan: drop it and all after it"),
+		cli.Opt(&w.back.note, "note", "Method", "with --drop: what to do otherwise, as a note in the notebook"),
+		cli.Opt(&w.choose, "choose", "Method", "the option that is meant, of the readings that change the answer, "+
+			"as --json names it: N, or QUESTION.N"),
+		keepFlag(&keep),
 	}
-	cmd.Flags().StringVar(&w.question, "ask", "", "ask another question in the same session: TEXT, or @FILE")
-	cmd.Flags().StringVarP(&w.form, "guidelines", "g", "",
-		"the form of the answer to --ask: TEXT, or @FILE")
-	cmd.Flags().IntVar(&w.retract, "retract", 0,
-		"take this question out of the run, with all after it, before --ask")
-	cmd.Flags().IntVar(&w.back.drop, "drop", 0,
-		"go back to before this step of the plan: drop it and all after it")
-	cmd.Flags().StringVar(&w.back.note, "note", "",
-		"with --drop: what to do otherwise, as a note in the notebook")
-	cmd.Flags().StringVar(&w.choose, "choose", "",
-		"the option that is meant, of the readings that change the answer, as --json names it: N, "+
-			"or QUESTION.N")
-	keepFlag(cmd.Flags(), &keep)
-	flags.addCommon(cmd.Flags())
-	settingFlags(cmd.Flags())
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		run, err := a.oneRun(args, "run")
-		if err != nil {
-			return err
-		}
-		if err := a.mayReview(flags); err != nil {
-			return err
-		}
-		if w.form, err = textOf("--guidelines", w.form); err != nil {
-			return err
-		}
-		if flags.names, err = site.Names(keep); err != nil {
-			return err
-		}
-		if w.question, err = textOf("--ask", w.question); err != nil {
-			return err
-		}
-		if w.question == "" && cmd.Flags().Changed("ask") {
-			return usage.New("--ask: no question is given",
-				usage.Again("--ask", "your question"))
-		}
-		if w.form != "" && w.question == "" {
-			return usage.New("--guidelines needs --ask",
-				usage.Again("--ask", "your question"))
-		}
-		w.back.asked = cmd.Flags().Changed("drop")
-		if w.back.asked && w.question != "" || !w.back.asked && w.back.note != "" {
-			return usage.New("--drop goes with --note, not with --ask",
-				usage.Again("--drop", "STEP").But("ask", "guidelines"))
-		}
-		retracts := cmd.Flags().Changed("retract")
-		if retracts && w.retract < 2 {
-			w.retract = -1 // it is refused
-		}
-		if w.choose != "" && (w.question != "" || w.back.asked || retracts) || w.back.asked && retracts {
-			return usage.New("--choose, --drop and --ask are for runs one after the other",
-				usage.Without("ask", "guidelines", "drop", "note", "retract"))
-		}
-		s, err := a.settings(cmd.Flags())
-		if err != nil {
-			return err
-		}
-		if err := checkBudget(s); err != nil {
-			return err
-		}
-		j := job{runFlags: flags, settings: s, progress: a.runProgress(flags),
-			goOn: a.line.Only(lasting...)}
-		defer j.progress.Stop()
-		return a.resume(cmd.Context(), j, run, w)
+	return cli.Command{
+		Use: "resume [flags] [RUN]", Short: "Continue a run that was stopped or edited, or ask another question",
+		Long: resumeHelp, Example: resumeExample,
+		Args: a.oneRun("run"), Flags: slices.Concat(own, flags.common()), Settings: "all",
+		Excludes: [][]string{{"choose", "drop", "ask"}, {"choose", "drop", "retract"}},
+		Needs:    [][]string{{"guidelines", "ask", "your question"}, {"note", "drop", "STEP"}},
+		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+			if err := a.mayReview(flags); err != nil {
+				return none, err
+			}
+			if w.form, err = textOf("--guidelines", w.form); err != nil {
+				return none, err
+			}
+			if flags.names, err = site.Names(keep); err != nil {
+				return none, err
+			}
+			if w.question, err = textOf("--ask", w.question); err != nil {
+				return none, err
+			}
+			if w.question == "" && c.Flags.Changed("ask") {
+				return none, usage.New("--ask: no question is given", usage.Again("--ask", "your question"))
+			}
+			w.back.asked = c.Flags.Changed("drop")
+			if c.Flags.Changed("retract") && w.retract < 2 {
+				w.retract = -1 // it is refused
+			}
+			if err := checkBudget(c.Settings); err != nil {
+				return none, err
+			}
+			j := a.newJob(flags, c.Settings)
+			defer j.progress.Stop()
+			return none, a.resume(ctx, j, c.Args[0], w)
+		},
 	}
-	return cmd
 }
 
 // A goBack drops steps of a finished or stopped run.

@@ -6,21 +6,19 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dsstar/agent/page"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -46,51 +44,55 @@ code cells are as your dsstar ran them, their SHA-256, joined by zero bytes), pi
 goes_on (edited, unfinished, running, or data, if its data files have changed: the
 answer of before is shown, and dsstar resume goes on from it)`
 
-func (a *app) runsCommand() *cobra.Command {
-	var asJSON, open, remove bool
-	cmd := &cobra.Command{
-		Use:   "runs [flags] [WORD...]",
-		Short: "List the runs of this folder, search, open or remove them",
-		Long:  runsHelp,
+func (a *app) runsCommand() cli.Command {
+	var json, open, remove bool
+	return cli.Command{
+		Use: "runs [flags] [WORD...]", Short: "List the runs of this folder, search, open or remove them",
+		Long: runsHelp,
 		Example: "  dsstar runs\n  dsstar runs store 2024\n  dsstar runs --open\n" +
 			"  dsstar runs --remove dsstar-runs/2026-11-21-which-store-sold-most",
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print a list of objects")
-	cmd.Flags().BoolVar(&open, "open", false, "open the page of a run in the browser")
-	cmd.Flags().BoolVar(&remove, "remove", false, "remove the runs that the arguments name")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if open {
-			return a.openRun(cmd.Context(), args)
-		}
-		if remove {
-			return a.removeRuns(args)
-		}
-		base, err := a.runsFolder()
-		if err != nil {
-			return err
-		}
-		all := runsIn(base, a.key())
-		none := "There is no run yet in " + ui.Printable(base) + `. This makes one:  dsstar nb --data PATH "question"`
-		if len(all) > 0 {
-			none = "No run in " + ui.Printable(base) + " has " + ui.Clean(strings.Join(args, " and ")) + "."
-		}
-		all = slices.DeleteFunc(all, func(r listedRun) bool { return !r.has(args) })
-		for i, r := range all {
-			if !r.Claimed && r.GoesOn == "" {
-				all[i].GoesOn = departed(cmd.Context(), record.Folder(r.Run), r.t)
+		Args: cli.Any, Excludes: [][]string{{"open", "remove"}},
+		Flags: []cli.Flag{
+			cli.Opt(&json, "json", "", "print a list of objects"),
+			cli.Opt(&open, "open", "", "open the page of a run in the browser"),
+			cli.Opt(&remove, "remove", "", "remove the runs that the arguments name"),
+		},
+		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+			switch {
+			case open:
+				return none, a.openRun(ctx, c.Args)
+			case remove:
+				return none, a.removeRuns(c.Args)
 			}
-		}
-		if asJSON {
-			return ui.JSON(a.stdout, append([]listedRun{}, all...))
-		}
-		return printRuns(a.stdout, all, none, time.Now())
+			return a.listRuns(ctx, c.Args)
+		},
 	}
-	return cmd
+}
+
+// listRuns lists the runs that have all words.
+func (a *app) listRuns(ctx context.Context, words []string) (none cli.Output, err error) {
+	base, err := a.runsFolder()
+	if err != nil {
+		return none, err
+	}
+	all := runsIn(base, a.key())
+	empty := "There is no run yet in " + ui.Printable(base) + `. This makes one:  dsstar nb --data PATH "question"`
+	if len(all) > 0 {
+		empty = "No run in " + ui.Printable(base) + " has " + ui.Clean(strings.Join(words, " and ")) + "."
+	}
+	all = slices.DeleteFunc(all, func(r listedRun) bool { return !r.has(words) })
+	for i, r := range all {
+		if !r.Claimed && r.GoesOn == "" {
+			all[i].GoesOn = departed(ctx, record.Folder(r.Run), r.t)
+		}
+	}
+	return cli.Output{Value: append([]listedRun{}, all...),
+		Text: func(b *strings.Builder) { printRuns(b, all, empty, time.Now()) }}, nil
 }
 
 // runsFolder returns the folder in which run folders are created.
 func (a *app) runsFolder() (string, error) {
-	s, err := a.settings(pflag.NewFlagSet("", pflag.ContinueOnError))
+	s, err := a.settings(new(pflag.FlagSet))
 	if err != nil {
 		return "", err
 	}
@@ -231,15 +233,14 @@ func (a *app) lastRun(args []string) ([]string, error) {
 }
 
 // oneRun is lastRun for a command that takes one run, or what else it says.
-func (a *app) oneRun(args []string, what string) (string, error) {
-	args, err := a.lastRun(args)
-	if err == nil && len(args) != 1 {
-		err = usage.New(fmt.Sprintf("expected one %s, got %d", what, len(args)), usage.Shell("dsstar runs"))
+func (a *app) oneRun(what string) cli.Args {
+	return func(args []string) ([]string, error) {
+		args, err := a.lastRun(args)
+		if err != nil {
+			return nil, err
+		}
+		return cli.Exactly(1, "one "+what, usage.Shell("dsstar runs"))(args)
 	}
-	if err != nil {
-		return "", err
-	}
-	return args[0], nil
 }
 
 // openingTime is how long a program has to say that it cannot open a page.
@@ -247,11 +248,11 @@ const openingTime = 3 * time.Second
 
 // openRun shows the page of a run in the browser, and does not wait for its end.
 func (a *app) openRun(ctx context.Context, args []string) error {
-	run, err := a.oneRun(args, "run")
+	args, err := a.oneRun("run")(args)
 	if err != nil {
 		return err
 	}
-	page, err := a.export(ctx, run, exporters[0], "")
+	page, err := a.export(ctx, args[0], exporters[0], "")
 	if err == nil {
 		page, err = filepath.Abs(page)
 	}
@@ -277,29 +278,27 @@ func (a *app) openRun(ctx context.Context, args []string) error {
 }
 
 // printRuns prints a table, or the sentence none in place of an empty one.
-func printRuns(out io.Writer, all []listedRun, none string, now time.Time) error {
+func printRuns(b *strings.Builder, all []listedRun, none string, now time.Time) {
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(out, none)
-		return err
+		fmt.Fprintln(b, none)
+		return
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "STARTED\tRESULT\tCOST\tANSWER\tQUESTION\tRUN")
+	rows := [][]string{{"STARTED", "RESULT", "COST", "ANSWER", "QUESTION", "RUN"}}
 	for _, r := range all {
 		cost := "-"
 		if r.Cost != nil {
 			cost = human.Dollars(*r.Cost)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", site.Ago(now.Sub(r.Started)), r.Label, cost,
-			dash(ui.Fit(ui.Clean(r.Answer), 24)), ui.Fit(ui.Clean(r.Question), 48)+more(r.Questions),
-			ui.Printable(r.Run))
+		rows = append(rows, []string{site.Ago(now.Sub(r.Started)), r.Label, cost,
+			dash(ui.Fit(ui.Clean(r.Answer), 24)), ui.Fit(ui.Clean(r.Question), 48) + more(r.Questions),
+			ui.Printable(r.Run)})
 	}
-	err := w.Flush()
+	cli.Table(b, rows)
 	for _, r := range all {
-		if r.GoesOn != "" && err == nil {
-			err = sayGoesOn(out, r.GoesOn, r.Run)
+		if r.GoesOn != "" {
+			_ = sayGoesOn(b, r.GoesOn, r.Run) // a builder takes everything
 		}
 	}
-	return err
 }
 
 // more says how many questions a run has, if it has several.

@@ -2,9 +2,9 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math"
 	"path/filepath"
@@ -12,11 +12,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"dsstar/agent/llm"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
@@ -54,59 +53,57 @@ const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-mos
   dsstar trace dsstar-runs/*/trace.jsonl
   dsstar trace --json RUN | jq .total.input_tokens`
 
-func (a *app) traceCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:     "trace [flags] [TRACE...]",
-		Short:   "Show what the model calls of runs used, by role",
-		Long:    traceHelp,
-		Example: traceExample,
+func (a *app) traceCommand() cli.Command {
+	return cli.Command{
+		Use: "trace [flags] [TRACE...]", Short: "Show what the model calls of runs used, by role",
+		Long: traceHelp, Example: traceExample, Args: a.lastRun,
+		Flags: []cli.Flag{cli.Opt(new(bool), "json", "", "print one JSON object")},
+		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
+			return a.trace(ctx, c.Args)
+		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		args, err := a.lastRun(args)
-		if err != nil {
-			return err
+}
+
+// trace returns what the traces of some runs have used.
+func (a *app) trace(ctx context.Context, runs []string) (none cli.Output, err error) {
+	var all []llm.Exchange
+	var traces []spending
+	for _, run := range runs {
+		path := disk.RealPath(run)
+		if isFolder(path) {
+			path = record.Folder(path).Trace()
 		}
-		var all []llm.Exchange
-		var traces []spending
-		for _, arg := range args {
-			path := disk.RealPath(arg)
-			if isFolder(path) {
-				path = record.Folder(path).Trace()
+		exchanges, err := readTrace(path)
+		if err = cmp.Or(ctx.Err(), err); err != nil {
+			return none, err
+		}
+		one := spentOn(exchanges)
+		one.Trace = path
+		one.Derivations, one.Claimed = derivationsBeside(path, a.key())
+		all, traces = append(all, exchanges...), append(traces, one)
+	}
+	total := spentOn(all)
+	total.Questions = nil // of different conversations
+	for _, one := range traces {
+		total.Derivations = total.Derivations.Plus(one.Derivations)
+		total.Claimed = total.Claimed || one.Claimed
+	}
+	value := struct {
+		Traces []spending `json:"traces"`
+		spending
+	}{traces, total}
+	return cli.Output{Value: value, Text: func(b *strings.Builder) {
+		for i, one := range traces {
+			if i > 0 {
+				b.WriteByte('\n')
 			}
-			exchanges, err := readTrace(path)
-			if err = cmp.Or(cmd.Context().Err(), err); err != nil {
-				return err
-			}
-			one := spentOn(exchanges)
-			one.Trace = path
-			one.Derivations, one.Claimed = derivationsBeside(path, a.key())
-			all, traces = append(all, exchanges...), append(traces, one)
-		}
-		total := spentOn(all)
-		total.Questions = nil // of different conversations
-		for _, one := range traces {
-			total.Derivations = total.Derivations.Plus(one.Derivations)
-			total.Claimed = total.Claimed || one.Claimed
-		}
-		if asJSON {
-			return ui.JSON(a.stdout, struct {
-				Traces []spending `json:"traces"`
-				spending
-			}{traces, total})
-		}
-		var b strings.Builder
-		for _, one := range traces {
-			one.print(&b, ui.Printable(one.Trace))
+			one.print(b, ui.Printable(one.Trace))
 		}
 		if n := len(traces); n > 1 {
-			total.print(&b, fmt.Sprintf("all %d traces", n))
+			b.WriteByte('\n')
+			total.print(b, fmt.Sprintf("all %d traces", n))
 		}
-		_, err = io.WriteString(a.stdout, strings.TrimPrefix(b.String(), "\n"))
-		return err
-	}
-	return cmd
+	}}, nil
 }
 
 // readTrace reads a trace. What is JSON, but has exchanges without a role, is none.
@@ -220,7 +217,7 @@ func (s *spent) add(e llm.Exchange) {
 // print writes the tables of a spending, and how often what was derived beside the cells changed
 // anything.
 func (s spending) print(b *strings.Builder, title string) {
-	fmt.Fprintf(b, "\n%s\n", title)
+	fmt.Fprintf(b, "%s\n", title)
 	total := s.Total
 	total.Role = "total"
 	table(b, "ROLE", append(slices.Clip(s.Roles), total))

@@ -30,9 +30,6 @@ func (b *runFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 	switch {
 	case b.out == "":
 		return nil, usage.New("--out is not given", usage.Again("--out", defaultOut(b.agent)))
-	case b.retry != nil && !b.resume:
-		return nil, usage.New("--retry needs --resume", usage.Shell("dsstar bench run --resume --retry "+
-			strings.Join(b.retry, ",")+" --out %s", b.out))
 	case b.resume:
 	case isReplay:
 		from = replay

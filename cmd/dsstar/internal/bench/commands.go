@@ -8,15 +8,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"dsstar/agent"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -29,9 +27,6 @@ type App struct {
 	Stdout, Stderr io.Writer
 	File           io.Writer // standard output, unfiltered unless it is a terminal
 	ExitHelp       string    // what the exit codes mean
-	NoArgs         cobra.PositionalArgs
-	AddSettings    func(*pflag.FlagSet) // flags of model, kernel and sandbox
-	Settings       func(*pflag.FlagSet) (*configs.Settings, error)
 	CheckBudget    func(*configs.Settings) error
 	CheckMethod    func(*configs.Settings) error
 	AgentConfig    func(*configs.Settings) agent.Config
@@ -54,35 +49,18 @@ says where to get the benchmarks.
 `
 
 // Command returns dsstar bench.
-func (a *App) Command() *cobra.Command {
-	cmd := &cobra.Command{
+func (a *App) Command() cli.Command {
+	return cli.Command{
 		Use:   "bench",
 		Short: "Run agents over benchmarks, score them, print the papers' tables",
 		Long:  help + a.ExitHelp + "\nA stopped run continues with: dsstar bench run --resume --out OUT",
-		Args:  a.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Below: []cli.Command{a.runCommand(), a.scoreCommand(), a.submitCommand(), tableCommand(),
+			compareCommand()},
 	}
-	cmd.AddCommand(a.runCommand(), a.scoreCommand(), a.submitCommand(),
-		a.tableCommand(), a.compareCommand())
-	return cmd
 }
 
-// settingsFlags adds the flags of settings to a command, and returns them.
-func (a *App) settingsFlags(cmd *cobra.Command) *pflag.FlagSet {
-	settings := pflag.NewFlagSet("settings", pflag.ContinueOnError)
-	a.AddSettings(settings)
-	cmd.Flags().AddFlagSet(settings)
-	return settings
-}
-
-// print prints a value as JSON or as text.
-func (a *App) print(asJSON bool, value any, text func() string) error {
-	if asJSON {
-		return ui.JSON(a.Stdout, value)
-	}
-	_, err := io.WriteString(a.Stdout, text())
-	return err
-}
+// taken are the settings that have flags here.
+const taken = "all -learn -jobs -include -mask -max-download -server"
 
 func paperNames() []string {
 	var names []string
@@ -92,9 +70,9 @@ func paperNames() []string {
 	return names
 }
 
-func (a *App) tableCommand() *cobra.Command {
-	var papers []string
-	cmd := &cobra.Command{
+func tableCommand() cli.Command {
+	var papers cli.Commas
+	return cli.Command{
 		Use:   "table --paper NAME [OUT…]",
 		Short: "Print a paper's table, with ours below the published figures",
 		Long: `Print a table of a paper: the published figures, and below them a row for each run,
@@ -103,17 +81,13 @@ with the number of tasks and the 95 % interval.
 Tables: ` + strings.Join(paperNames(), ", "),
 		Example: "  dsstar bench table --paper ds-star:1 first second\n  dsstar bench table --paper " +
 			"ds-star:4 --paper ds-star:fig4 first",
+		Flags: []cli.Flag{cli.Opt(&papers, "paper", "", "the table, such as ds-star:1; may be repeated")},
+		Args:  cli.Any,
+		Run: func(_ context.Context, c *cli.Call) (cli.Output, error) {
+			made, err := makeTables(papers, c.Args)
+			return cli.Text(strings.Join(made, "\n")), err
+		},
 	}
-	cmd.Flags().StringSliceVar(&papers, "paper", nil, "the table, such as ds-star:1; may be repeated")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		made, err := makeTables(papers, args)
-		if err != nil {
-			return err
-		}
-		_, err = io.WriteString(a.Stdout, strings.Join(made, "\n"))
-		return err
-	}
-	return cmd
 }
 
 // makeTables returns tables of papers with the runs at paths, as Markdown.
@@ -140,59 +114,49 @@ func makeTables(papers, paths []string) (made []string, _ error) {
 	return made, nil
 }
 
-func (a *App) compareCommand() *cobra.Command {
-	cmd := &cobra.Command{
+func compareCommand() cli.Command {
+	return cli.Command{
 		Use:   "compare A B",
 		Short: "Compare two runs, task by task",
 		Long: "Compare two runs of one benchmark over the tasks that both have: what changed, " +
 			"whether that\nmay be chance (McNemar's exact test, or the sign test), and what they cost.",
 		Example: "  dsstar bench compare first second",
+		Args:    cli.Exactly(2, "two runs", usage.Shell("dsstar bench compare A B")),
+		Run: func(_ context.Context, c *cli.Call) (cli.Output, error) {
+			runs, err := readRuns(c.Args)
+			if err != nil {
+				return cli.Output{}, err
+			}
+			page, err := tables.Compare(runs[0], runs[1])
+			if err != nil {
+				err = usage.New(err.Error(), usage.Shell("dsstar bench compare A B   # runs of one benchmark"))
+			}
+			return cli.Text(page), err
+		},
 	}
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if len(args) != 2 {
-			return usage.New(fmt.Sprintf("expected two runs, got %d", len(args)),
-				usage.Shell("dsstar bench compare A B"))
-		}
-		runs, err := readRuns(args)
-		if err != nil {
-			return err
-		}
-		page, err := tables.Compare(runs[0], runs[1])
-		if err != nil {
-			return usage.New(err.Error(), usage.Shell("dsstar bench compare A B   # runs of one benchmark"))
-		}
-		_, err = io.WriteString(a.Stdout, page)
-		return err
-	}
-	return cmd
 }
 
-func (a *App) submitCommand() *cobra.Command {
+func (a *App) submitCommand() cli.Command {
 	var flags suiteFlags
-	cmd := &cobra.Command{
+	return cli.Command{
 		Use:     "submit OUT",
 		Short:   "Print the answers of a run for a leaderboard",
 		Long:    "Print the answers of a run for DABStep's leaderboard. Every task must have one.",
 		Example: "  dsstar bench submit first > submission.jsonl",
+		Flags:   []cli.Flag{cli.Opt(&flags.tasks, "tasks", "", "the benchmark, if it was moved")},
+		Args:    cli.Exactly(1, "one run", usage.Shell("dsstar bench submit OUT")),
+		Run: func(_ context.Context, c *cli.Call) (none cli.Output, err error) {
+			r, err := readRun(c.Args[0])
+			if err != nil {
+				return none, err
+			}
+			page, err := submission(r, &flags)
+			if err == nil {
+				_, err = a.File.Write(page)
+			}
+			return none, err
+		},
 	}
-	cmd.Flags().StringVar(&flags.tasks, "tasks", "", "the benchmark, if it was moved")
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		if len(args) != 1 {
-			return usage.New(fmt.Sprintf("expected one run, got %d",
-				len(args)), usage.Shell("dsstar bench submit OUT"))
-		}
-		r, err := readRun(args[0])
-		if err != nil {
-			return err
-		}
-		page, err := submission(r, &flags)
-		if err != nil {
-			return err
-		}
-		_, err = a.File.Write(page)
-		return err
-	}
-	return cmd
 }
 
 // submission returns the submission of a run. A task without an answer gets

@@ -2,19 +2,21 @@ package bench
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
@@ -31,7 +33,7 @@ run again. Other settings are refused. Tasks learn nothing from each other.`
 type runFlags struct {
 	suiteFlags
 	agent, ids, compat, out string
-	retry                   []string
+	retry                   cli.Commas
 
 	jobs, limit           int
 	seed                  uint64
@@ -44,31 +46,32 @@ type runFlags struct {
 	yes bool
 }
 
-func (b *runFlags) add(f *pflag.FlagSet) {
-	b.suiteFlags.add(f)
-	f.StringVar(&b.agent, "agent", "dsstar", "the agent: "+strings.Join(agentNames(), ", "))
-	f.StringVar(&b.ids, "ids", "",
-		"only these tasks: IDS separated by commas, or @FILE with one per line")
-	f.IntVar(&b.limit, "limit", 0, "maximum number of tasks")
-	f.Uint64Var(&b.seed, "seed", 0,
-		"shuffles the tasks, before --limit (default: the benchmark's order)")
-	f.IntVar(&b.jobs, "jobs", 1, "concurrent tasks")
-	f.StringVarP(&b.out, "out", "o", "", "the folder of the run; must be new or empty")
-	f.BoolVar(&b.resume, "resume", false, "continue the run in --out")
-	f.StringSliceVar(&b.retry, "retry", nil,
-		"with --resume: repeat tasks that failed for these causes, such as error,budget")
-	f.Float64Var(&b.totalCost, "total-cost", 0, "cost limit of all tasks together, in US dollars")
-	f.IntVar(&b.totalCalls, "total-calls", 0, "limit on the model calls of all tasks together")
-	f.DurationVar(&b.totalTime, "total-time", 0, "time limit of the command")
+func (b *runFlags) all() []cli.Flag {
+	b.agent, b.jobs = "dsstar", 1
 	o := &b.agentOptions
-	f.IntVar(&o.Steps, "max-steps", 0,
-		"maximum number of turns, for agents without rounds (default: as published)")
-	f.BoolVar(&o.Reasoning, "reasoning", false, "react: use the prompt for reasoning models")
-	f.BoolVar(&b.asJSON, "json", false, "print one JSON object instead of the score")
-	f.BoolVarP(&b.quiet, "quiet", "q", false, "no progress on standard error")
-	f.BoolVarP(&b.yes, "yes", "y", false,
-		"do not ask before using kernels of a server, which have no sandbox")
-	compatFlag(f, &b.compat)
+	return append(b.suiteFlags.all(), []cli.Flag{
+		cli.Opt(cli.Choice(&b.agent, agentNames()...), "agent", "", "the agent"),
+		cli.Opt(&b.ids, "ids", "", "only these tasks: IDS separated by commas, or @FILE with one per line"),
+		cli.Opt(&b.limit, "limit", "", "maximum number of tasks"),
+		cli.Opt(&b.seed, "seed", "", "shuffles the tasks, before --limit (default: the benchmark's order)"),
+		cli.Opt(&b.jobs, "jobs", "", "concurrent tasks"),
+		cli.Opt(&b.out, "out,o", "Output", "the folder of the run; must be new or empty"),
+		cli.Opt(&b.resume, "resume", "", "continue the run in --out"),
+		cli.Opt(&b.retry, "retry", "",
+			"with --resume: repeat tasks that failed for these causes, such as error,budget"),
+		cli.Opt(&b.totalCost, "total-cost", "", "cost limit of all tasks together, in US dollars"),
+		cli.Opt(&b.totalCalls, "total-calls", "", "limit on the model calls of all tasks together"),
+		cli.Opt(&b.totalTime, "total-time", "", "time limit of the command"),
+		cli.Opt(&o.Steps, "max-steps", "",
+			"maximum number of turns, for agents without rounds (default: as published)"),
+		cli.Opt(&o.Reasoning, "reasoning", "", "react: use the prompt for reasoning models"),
+		cli.Opt(&b.asJSON, "json", "Output", "print one JSON object instead of the score"),
+		cli.Opt(&b.quiet, "quiet,q", "Output", "no progress on standard error"),
+		cli.Opt(&b.yes, "yes,y", "Output", "do not ask before using kernels of a server, which have no sandbox"),
+		compatFlag(&b.compat),
+		cli.Opt(cli.Setting{Key: "temperature", To: new(float64)}, "temperature", "Model",
+			"sampling temperature (default: the agent's published one, else the model's)"),
+	}...)
 }
 
 func agentNames() []string {
@@ -79,45 +82,30 @@ func agentNames() []string {
 	return names
 }
 
-func (a *App) runCommand() *cobra.Command {
+func (a *App) runCommand() cli.Command {
 	var flags runFlags
-	cmd := &cobra.Command{
+	var past *runner.About
+	return cli.Command{
 		Use:   "run --bench NAME --tasks PATH [flags] --out OUT",
 		Short: "Run an agent over the tasks of a benchmark",
 		Long:  runHelp,
 		Example: "  dsstar bench run --bench dir --tasks ./trials --agent react --model openai/MODEL " +
 			"--jobs 2 --out first\n  dsstar bench run --resume --out first",
-		Args: a.NoArgs,
+		Flags: flags.all(), Settings: taken,
+		Needs: [][]string{{"retry", "resume"}},
+		Before: func(f *pflag.FlagSet) (err error) {
+			past, err = flags.past(f)
+			return cmp.Or(err, noSecret(f.Lookup("base-url").Value.String()))
+		},
+		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
+			r := &run{App: a, flags: &flags, settings: c.Settings, progress: a.NewProgress(flags.quiet)}
+			defer r.close()
+			if err := r.prepare(ctx, c.Flags, past); err != nil {
+				return cli.Output{}, err
+			}
+			return r.run(ctx)
+		},
 	}
-	flags.add(cmd.Flags())
-	settings := a.settingsFlags(cmd)
-	settings.Float64("temperature", 0,
-		"sampling temperature (default: the agent's published one, else the model's)")
-	cmd.Flags().AddFlag(settings.Lookup("temperature"))
-	_ = cmd.Flags().MarkHidden("learn") // which is about one question after another
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		past, err := flags.past(cmd.Flags())
-		if err != nil {
-			return err
-		}
-		if cmd.Flags().Changed("learn") {
-			return usage.New("--learn: the tasks of a benchmark learn nothing", usage.Without("learn"))
-		}
-		if err := noSecret(cmd.Flags().Lookup("base-url").Value.String()); err != nil {
-			return err
-		}
-		s, err := a.Settings(settings)
-		if err != nil {
-			return err
-		}
-		r := &run{App: a, flags: &flags, settings: s, progress: a.NewProgress(flags.quiet)}
-		defer r.close()
-		if err := r.prepare(cmd, past); err != nil {
-			return err
-		}
-		return r.run(cmd.Context())
-	}
-	return cmd
 }
 
 func defaultOut(agent string) string { return filepath.Join("bench-runs", agent) }
@@ -164,13 +152,13 @@ func (a *App) readIDs(arg string) ([]string, error) {
 
 // check refuses invalid flags.
 func (b *runFlags) check(a *App, s *configs.Settings) error {
-	err := cmp.Or(oneOf("--agent", b.agent, agentNames()...), checkCompat(b.compat))
 	for _, cause := range b.retry {
-		err = cmp.Or(err, oneOf("--retry", cause, runner.Causes...))
+		if !slices.Contains(runner.Causes, cause) {
+			return usage.New(fmt.Sprintf("--retry: %q is none of %s", cause, strings.Join(runner.Causes, ", ")),
+				usage.Again("--retry", runner.Causes[0]))
+		}
 	}
 	switch {
-	case err != nil:
-		return err
 	case b.jobs < 1:
 		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs),
 			usage.Again("--jobs", "1"))

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"dsstar/agent"
 	"dsstar/agent/ask"
@@ -18,6 +18,7 @@ import (
 	"dsstar/agent/bench/solver"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -39,7 +40,7 @@ type run struct {
 }
 
 // prepare checks everything that can be checked before anything runs.
-func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
+func (r *run) prepare(ctx context.Context, f *pflag.FlagSet, past *runner.About) (err error) {
 	if err := r.flags.check(r.App, r.settings); err != nil {
 		return err
 	}
@@ -50,11 +51,11 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := r.complete(cmd.Context(), tasks, past != nil && r.flags.resume); err != nil {
+	if err := r.complete(ctx, tasks, past != nil && r.flags.resume); err != nil {
 		return err
 	}
 	asPublished(r.flags.agent, r.settings)
-	about, err := r.flags.about(cmd.Flags(), r.settings, tasks, past)
+	about, err := r.flags.about(f, r.settings, tasks, past)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (r *run) prepare(cmd *cobra.Command, past *runner.About) (err error) {
 		Budget: &ask.Budget{Flags: "total-", Limits: ask.Limits{
 			Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime}},
 	}
-	if err := r.openSite(cmd.Context()); err != nil {
+	if err := r.openSite(ctx); err != nil {
 		return err
 	}
 	r.config.Folder, err = r.flags.folder(about, past)
@@ -238,8 +239,8 @@ func scoringAt(at func(context.Context) (site.Site, error)) bench.Opener {
 	}
 }
 
-// run runs the tasks and prints the result.
-func (r *run) run(ctx context.Context) error {
+// run runs the tasks and returns the result.
+func (r *run) run(ctx context.Context) (none cli.Output, _ error) {
 	r.progress.Paste("run      %s", r.config.Folder.Path)
 	view := &view{progress: r.progress, total: len(r.config.Folder.Items)}
 	r.progress.Wait("starting")
@@ -248,18 +249,15 @@ func (r *run) run(ctx context.Context) error {
 	r.progress.Stop()
 	done, failed := runner.Read(r.config.Folder.Path)
 	if failed != nil {
-		return errors.Join(err, failed)
+		return none, errors.Join(err, failed)
 	}
 	result := r.newResult(done)
 	if err != nil {
-		if r.flags.asJSON {
-			err = errors.Join(err, ui.JSON(r.Stdout, result))
-		}
-		return &StoppedError{err, r.flags.out}
+		return cli.Output{Value: result}, &StoppedError{err, r.flags.out}
 	}
 	if result.Missing > 0 {
 		r.progress.Say("missing  %d tasks have no result and count as wrong, as their data is not "+
 			"there; then: dsstar bench run --resume --out %s", result.Missing, human.Shell(r.flags.out))
 	}
-	return r.print(r.flags.asJSON, result, func() string { return result.line() + "\n" })
+	return cli.Output{Value: result, Text: func(b *strings.Builder) { b.WriteString(result.line() + "\n") }}, nil
 }

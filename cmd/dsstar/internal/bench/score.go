@@ -10,13 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/llm"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -28,18 +26,21 @@ type suiteFlags struct {
 	bench, tasks, data, setting, split string
 }
 
-func (s *suiteFlags) add(f *pflag.FlagSet) {
+func (s *suiteFlags) all() []cli.Flag {
 	var names []string
 	for _, b := range bench.Benchmarks() {
 		names = append(names, b.Name)
 	}
-	f.StringVar(&s.bench, "bench", "", "the benchmark: "+strings.Join(names, ", "))
-	f.StringVar(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks")
-	f.Var((*usage.Once)(&s.data), "data", "the data folder, if it is elsewhere")
-	f.StringVar(&s.setting, "data-setting", "retrieval",
-		"retrieval: all files; oracle: those that the answer needs")
-	f.StringVar(&s.split, "split", "",
-		"dev, test or all; easy, medium or hard for the tasks of one level")
+	s.setting = "retrieval"
+	return []cli.Flag{
+		cli.Opt(&s.bench, "bench", "", "the benchmark: "+strings.Join(names, ", ")),
+		cli.Opt(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks"),
+		cli.Opt((*usage.Once)(&s.data), "data", "", "the data folder, if it is elsewhere"),
+		cli.Opt(cli.Choice(&s.setting, "retrieval", "oracle"), "data-setting", "",
+			"retrieval: all files; oracle: those that the answer needs"),
+		cli.Opt(cli.Choice(&s.split, "dev", "test", "all", "easy", "medium", "hard"), "split", "",
+			"easy, medium and hard are the tasks of one level"),
+	}
 }
 
 // level returns the level that --split names, or "".
@@ -62,13 +63,6 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	}
 	if s.tasks == "" {
 		return nil, usage.New("--tasks is not given: "+b.Layout, usage.Again("--tasks", "PATH"))
-	}
-	if err := oneOf("--data-setting", s.setting, "retrieval", "oracle"); err != nil {
-		return nil, err
-	}
-	err = oneOf("--split", cmp.Or(s.split, "all"), "dev", "test", "all", "easy", "medium", "hard")
-	if err != nil {
-		return nil, err
 	}
 	setting := bench.Setting{Oracle: s.setting == "oracle"}
 	if s.data != "" {
@@ -96,24 +90,11 @@ func (s *suiteFlags) open(command string) (*bench.Suite, error) {
 	return suite, nil
 }
 
-// compatFlag adds the flag that selects the rules of scoring.
-func compatFlag(f *pflag.FlagSet, compat *string) {
-	f.StringVar(compat, "compat", string(bench.Upstream),
+// compatFlag selects the rules of scoring.
+func compatFlag(compat *string) cli.Flag {
+	*compat = string(bench.Upstream)
+	return cli.Opt(cli.Choice(compat, string(bench.Upstream), string(bench.Fixed)), "compat", "",
 		"score like the public code (upstream), or without its faults (fixed)")
-}
-
-func checkCompat(compat string) error {
-	return oneOf("--compat", compat, string(bench.Upstream), string(bench.Fixed))
-}
-
-// oneOf refuses a value of a flag that is not among those that are known.
-func oneOf(flag, value string, known ...string) error {
-	if slices.Contains(known, value) {
-		return nil
-	}
-	last := len(known) - 1
-	return usage.New(fmt.Sprintf("%s is %s or %s, not %q", flag, strings.Join(known[:last], ", "),
-		known[last], value), usage.Again(flag, known[0]))
 }
 
 // readRun reads the folder of a run.
@@ -146,65 +127,56 @@ Missing, unfinished and empty answers count as wrong.
 corrects them (docs/benchmarks.md lists them). KramaBench's paraphrases need --model.
 Charts of a run are extracted again from the code that draws them.`
 
-func (a *App) scoreCommand() *cobra.Command {
+func (a *App) scoreCommand() cli.Command {
 	var suite suiteFlags
 	var answers, compat string
-	var asJSON bool
-	cmd := &cobra.Command{
+	return cli.Command{
 		Use:   "score [OUT | --bench NAME --tasks PATH --answers FILE]",
 		Short: "Score the answers of a run or of a file",
 		Long:  scoreHelp,
 		Example: "  dsstar bench score first --compat fixed\n" +
 			"  dsstar bench score --bench dabstep --tasks tasks.jsonl --answers answers.jsonl --json",
+		Args: cli.Any, Settings: taken + " -max-rounds -debug-tries",
+		Flags: append(suite.all(), []cli.Flag{
+			cli.Opt(&answers, "answers", "", "a file with answers, instead of a run"),
+			cli.Opt(new(bool), "json", "Output", "print one JSON object instead of text"),
+			compatFlag(&compat),
+		}...),
+		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+			ofRun, ofFile := len(c.Args) == 1 && answers == "", len(c.Args) == 0 && answers != ""
+			switch {
+			case ofRun && suite.split != "" && suite.level() == "":
+				return none, usage.New(fmt.Sprintf("--split %s selects tasks to run, but %s has already run",
+					suite.split, c.Args[0]),
+					usage.Shell("dsstar bench score %s", c.Args[0]),
+					usage.Shell("dsstar bench score --split easy %s", c.Args[0]))
+			case !ofRun && !ofFile:
+				return none, usage.New("expected one run or one file of answers",
+					usage.Shell("dsstar bench score OUT"),
+					usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
+			}
+			scorer, err := a.scorer(c.Settings, bench.Compat(compat))
+			if err != nil {
+				return none, err
+			}
+			score := scoreFile
+			if ofRun {
+				answers, score = c.Args[0], scoreRun
+			}
+			scores, err := score(ctx, scorer, &suite, answers)
+			if errors.Is(err, bench.ErrNoJudge) {
+				return none, usage.New(err.Error(), usage.Again("--model", "PROVIDER/MODEL"))
+			}
+			if err != nil {
+				return none, err
+			}
+			for _, warning := range scoreWarnings(scores) {
+				fmt.Fprintln(a.Stderr, "dsstar: warning: "+ui.Printable(warning))
+			}
+			return cli.Output{Value: scores,
+				Text: func(b *strings.Builder) { b.WriteString(scoresText(scores)) }}, nil
+		},
 	}
-	suite.add(cmd.Flags())
-	cmd.Flags().StringVar(&answers, "answers", "", "a file with answers, instead of a run")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object instead of text")
-	compatFlag(cmd.Flags(), &compat)
-	settings := a.settingsFlags(cmd)
-	for _, hidden := range []string{"max-rounds", "debug-tries"} {
-		_ = cmd.Flags().MarkHidden(hidden) // nothing is run
-	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ofRun, ofFile := len(args) == 1 && answers == "", len(args) == 0 && answers != ""
-		if err := checkCompat(compat); err != nil {
-			return err
-		}
-		s, err := a.Settings(settings)
-		switch {
-		case err != nil:
-			return err
-		case ofRun && suite.split != "" && suite.level() == "":
-			return usage.New(fmt.Sprintf("--split %s selects tasks to run, but %s has already run",
-				suite.split, args[0]),
-				usage.Shell("dsstar bench score %s", args[0]),
-				usage.Shell("dsstar bench score --split easy %s", args[0]))
-		case !ofRun && !ofFile:
-			return usage.New("expected one run or one file of answers",
-				usage.Shell("dsstar bench score OUT"),
-				usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
-		}
-		scorer, err := a.scorer(s, bench.Compat(compat))
-		if err != nil {
-			return err
-		}
-		score := scoreFile
-		if ofRun {
-			answers, score = args[0], scoreRun
-		}
-		scores, err := score(cmd.Context(), scorer, &suite, answers)
-		if errors.Is(err, bench.ErrNoJudge) {
-			return usage.New(err.Error(), usage.Again("--model", "PROVIDER/MODEL"))
-		}
-		if err != nil {
-			return err
-		}
-		for _, warning := range scoreWarnings(scores) {
-			fmt.Fprintln(a.Stderr, "dsstar: warning: "+ui.Printable(warning))
-		}
-		return a.print(asJSON, scores, func() string { return scoresText(scores) })
-	}
-	return cmd
 }
 
 // scoreFile scores the answers in a file of the benchmark's own format.

@@ -20,17 +20,19 @@ type Line struct {
 	Args    []string
 	Input   string // " < FILE", if something was read from standard input
 	Folder  bool   // the first argument is the data folder, and there is no flag --data
-	// Takes reports whether the command of a command line of ours has a flag, and Alike whether a flag
-	// means the same to all commands that have it. They may be nil.
+	// Takes reports whether the command of a command line of ours has a flag. It may be nil.
 	Takes func(line, flag string) bool
-	Alike func(flag string) bool
 }
 
 // A Flag is a flag as the user typed it.
 type Flag struct {
 	Name, Value string
 	Switch      bool // needs no value
+	Alike       bool // means the same to all commands that have it
 }
+
+// Setting is the annotation of flags that set a key of the settings, with this key.
+const Setting = "setting"
 
 func (f Flag) String() string {
 	switch {
@@ -57,7 +59,8 @@ func NewLine(command string, flags *pflag.FlagSet, args []string) Line {
 			case f.Name == "server" || f.Name == "kernel" && err == nil:
 				value, _, _ = strings.Cut(value, "?")
 			}
-			line.Flags = append(line.Flags, Flag{f.Name, value, f.Value.Type() == "bool"})
+			line.Flags = append(line.Flags, Flag{f.Name, value, f.Value.Type() == "bool",
+				f.Annotations[Setting] != nil || f.Name == "data"})
 		}
 	})
 	return line

@@ -158,7 +158,7 @@ func (l Line) other(text string) string {
 	}
 	words := []string{command}
 	for _, f := range l.Flags {
-		if l.Alike(f.Name) && l.Takes(command, f.Name) && !has(words[:1], f.Name) {
+		if f.Alike && l.Takes(command, f.Name) && !has(words[:1], f.Name) {
 			words = append(words, f.String())
 		}
 	}

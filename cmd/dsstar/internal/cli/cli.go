@@ -1,0 +1,203 @@
+// Package cli makes the commands of a command line from values, and prints what they return.
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"dsstar/cmd/dsstar/internal/ui"
+	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
+)
+
+// A Command is a command, or several below a name.
+type Command struct {
+	Use, Short, Long, Example string
+
+	Args     Args // nil: it takes no arguments
+	Flags    []Flag
+	Settings string     // those whose flags it takes: see settings
+	Late     bool       // it reads the settings itself
+	Excludes [][]string // flags of which only one can be given
+	Needs    [][]string // a flag, the one without which it has no effect, and a value of that for hints
+
+	Before func(*pflag.FlagSet) error                         // Run, and the settings; nil: nothing
+	Run    func(ctx context.Context, c *Call) (Output, error) // nil: it shows its help
+	Below  []Command
+}
+
+// A Call is one use of a command.
+type Call struct {
+	Args     []string
+	Flags    *pflag.FlagSet
+	Settings *configs.Settings // nil for a command without settings
+	JSON     bool              // whether --json is given
+}
+
+// An Output is what a command prints: with --json the value, if it has one, and else the text.
+type Output struct {
+	Value any
+	Text  func(*strings.Builder) // nil: nothing
+	Code  int                    // the exit code; 0 if all is well
+}
+
+// Text is an output that is the same with --json.
+func Text(text string) Output { return Output{Text: func(b *strings.Builder) { b.WriteString(text) }} }
+
+// An Exit is an exit code without a message.
+type Exit struct{ Code int }
+
+func (e Exit) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
+
+// A Program is what commands need of theirs.
+type Program struct {
+	Stdout   io.Writer
+	Settings func(*pflag.FlagSet) (*configs.Settings, error) // with those of the flags
+	NoArgs   cobra.PositionalArgs
+}
+
+// Make makes a command.
+func (p Program) Make(c Command) *cobra.Command {
+	cmd := &cobra.Command{Use: c.Use, Short: c.Short, Long: c.Long, Example: c.Example,
+		Args: cobra.ArbitraryArgs}
+	cmd.Flags().SortFlags = false
+	for _, f := range c.Flags {
+		f.add(cmd.Flags())
+	}
+	for _, f := range settings(c.Settings) {
+		addSetting(cmd.Flags(), f)
+	}
+	if c.Args == nil {
+		cmd.Args = p.NoArgs
+	}
+	for _, below := range c.Below {
+		cmd.AddCommand(p.Make(below))
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if c.Run == nil {
+			return cmd.Help()
+		}
+		return p.run(cmd, c, args)
+	}
+	return cmd
+}
+
+// run carries out a command, and prints what it returns, also what it has before an error.
+func (p Program) run(cmd *cobra.Command, c Command, args []string) (err error) {
+	call := &Call{Args: args, Flags: cmd.Flags()}
+	if f := cmd.Flags().Lookup("json"); f != nil {
+		call.JSON = f.Value.String() == "true"
+	}
+	if err := c.check(cmd.Flags()); err != nil {
+		return err
+	}
+	if c.Before != nil {
+		if err := c.Before(cmd.Flags()); err != nil {
+			return err
+		}
+	}
+	if c.Settings != "" && !c.Late {
+		if call.Settings, err = p.Settings(cmd.Flags()); err != nil {
+			return err
+		}
+	}
+	if c.Args != nil {
+		if call.Args, err = c.Args(args); err != nil {
+			return err
+		}
+	}
+	out, err := c.Run(cmd.Context(), call)
+	if failed := p.print(out, call.JSON); failed != nil {
+		return failed
+	}
+	if err == nil && out.Code != 0 {
+		return Exit{out.Code}
+	}
+	return err
+}
+
+func (p Program) print(out Output, asJSON bool) (err error) {
+	switch {
+	case asJSON && out.Value != nil:
+		return ui.JSON(p.Stdout, out.Value)
+	case out.Text != nil:
+		var b strings.Builder
+		out.Text(&b)
+		_, err = io.WriteString(p.Stdout, b.String())
+	}
+	return err
+}
+
+// check refuses flags that contradict each other, or that have no effect.
+func (c Command) check(flags *pflag.FlagSet) error {
+	for _, all := range append(c.Excludes, []string{"second", "no-second"}) {
+		var given []string
+		for _, name := range all {
+			if flags.Changed(name) {
+				given = append(given, name)
+			}
+		}
+		if len(given) < 2 {
+			continue
+		}
+		var hints []usage.Hint
+		for _, kept := range given {
+			hints = append(hints, usage.Without(c.others(given, kept)...))
+		}
+		return usage.New(fmt.Sprintf("--%s and --%s contradict each other", given[0], given[1]), hints...)
+	}
+	for _, need := range c.Needs {
+		if flags.Changed(need[0]) && !flags.Changed(need[1]) {
+			return usage.New(fmt.Sprintf("--%s needs --%s", need[0], need[1]),
+				usage.Again(append([]string{"--" + need[1]}, need[2:]...)...))
+		}
+	}
+	return nil
+}
+
+// others returns all flags but one, with those that need them.
+func (c Command) others(all []string, kept string) (others []string) {
+	for _, name := range all {
+		if name == kept {
+			continue
+		}
+		others = append(others, name)
+		for _, need := range c.Needs {
+			if need[1] == name {
+				others = append(others, need[0])
+			}
+		}
+	}
+	return others
+}
+
+// Args checks the arguments of a command, and may put others in their place.
+type Args func(args []string) ([]string, error)
+
+// Any takes any arguments.
+func Any(args []string) ([]string, error) { return args, nil }
+
+// Some takes at least one argument; none is what an error says.
+func Some(none string, hints ...usage.Hint) Args {
+	return func(args []string) ([]string, error) {
+		if len(args) == 0 {
+			return nil, usage.New(none, hints...)
+		}
+		return args, nil
+	}
+}
+
+// Exactly takes n arguments, which are what: "two runs".
+func Exactly(n int, what string, hint usage.Hint) Args {
+	return func(args []string) ([]string, error) {
+		if len(args) != n {
+			return nil, usage.New(fmt.Sprintf("expected %s, got %d", what, len(args)), hint)
+		}
+		return args, nil
+	}
+}
