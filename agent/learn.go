@@ -30,8 +30,7 @@ const (
 // learnFrom asks what a verified answer leaves for other questions, and admits the functions that
 // give the values of the run in a fresh process.
 func (r *run) learnFrom(ctx context.Context) error {
-	if !r.cfg.Learn || !r.t.Verified() || len(r.t.Later) > 0 || r.t.Learned != nil ||
-		r.t.Recalled != nil && !r.t.Recalled.Asked.IsZero() { // the cells are those of a run that has learned
+	if !r.cfg.Learn || !r.t.Verified() || len(r.t.Later) > 0 || r.t.Learned != nil {
 		return nil
 	}
 	proposed, err := ask.Role(ctx, r.asker, ask.Request{Role: "learner", Subject: "the answer",

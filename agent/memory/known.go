@@ -25,8 +25,6 @@ type Question struct {
 	Notebook   string    `json:"notebook"`           // relative to the folder that has this one
 	Readings   []string  `json:"readings,omitempty"` // that were chosen
 	Asked      time.Time `json:"asked"`
-	// Data are digests of the files, by name.
-	Data map[string]string `json:"data"`
 }
 
 // key is the same for records of the same question.
@@ -40,18 +38,6 @@ func plain(question string) string {
 // NotebookOf returns the path of a question's notebook.
 func (m *Memory) NotebookOf(q Question) string {
 	return filepath.Join(filepath.Dir(m.Dir), q.Notebook)
-}
-
-// Asked returns the record of a question that was verified on the same data and asked for in the
-// same form. data, which reads all files, is called only for such a question.
-func (m *Memory) Asked(question, guidelines string, data func() map[string]string) (Question, bool) {
-	key := Question{Question: question, Guidelines: guidelines}.key()
-	for _, q := range m.Questions {
-		if len(q.Data) > 0 && q.key() == key && maps.Equal(q.Data, data()) {
-			return q, true
-		}
-	}
-	return Question{}, false
 }
 
 // Near returns the records of up to n questions that share the most words with another one, if

@@ -156,18 +156,6 @@ func TestCorrections(t *testing.T) {
 	}
 }
 
-// TestAsked: the same question about the same data, however it is spaced.
-func TestAsked(t *testing.T) {
-	m := &Memory{Questions: []Question{{Question: "How many?", Guidelines: "a number", Data: map[string]string{"a.csv": "1"}}}}
-	for asked, want := range map[[3]string]bool{{"how  many", "a number", "1"}: true, {"How many?", "in %", "1"}: false,
-		{"How much?", "a number", "1"}: false, {"How many?", "a number", "2"}: false} {
-		data := func() map[string]string { return map[string]string{"a.csv": asked[2]} }
-		if _, got := m.Asked(asked[0], asked[1], data); got != want {
-			t.Errorf("%q: %v", asked, got)
-		}
-	}
-}
-
 // TestNear: a question in almost the same words, but not any about the same things.
 func TestNear(t *testing.T) {
 	m := &Memory{Questions: []Question{{Question: "How many merchants have account type R?"},

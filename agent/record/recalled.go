@@ -2,7 +2,6 @@ package record
 
 import (
 	"strings"
-	"time"
 
 	"dsstar/agent/memory/lesson"
 )
@@ -12,8 +11,6 @@ type Recalled struct {
 	Facts   []lesson.Fact `json:"facts,omitempty"`
 	Tools   []lesson.Tool `json:"tools,omitempty"`
 	Example *Example      `json:"example,omitempty"` // nil: no verified question is near
-
-	Asked time.Time `json:"asked,omitzero"` // of the run whose notebook was run again; zero: none was
 }
 
 // An Example is a verified question about the same data, whose cells the first request is shown.

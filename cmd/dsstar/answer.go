@@ -44,15 +44,11 @@ func (a *app) answer(ctx context.Context, j job) (err error) {
 		return err
 	}
 	j.progress.Folder(string(folder))
-	t, q := a.before(j)
-	run := func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
-		config.Recalled = a.recalled(ctx, j, config)
-		return agent.Run(ctx, config, task)
-	}
-	if t != nil {
-		run = a.answerAgain(j, t, q, run, task)
-	}
-	return a.carryOut(ctx, j, folder, newSaver(folder, a.key()), run)
+	return a.carryOut(ctx, j, folder, newSaver(folder, a.key()),
+		func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
+			config.Recalled = a.recalled(ctx, j, config)
+			return agent.Run(ctx, config, task)
+		})
 }
 
 // carryOut runs the loop in a run folder, with kernel and trace, and prints the result.

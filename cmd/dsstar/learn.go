@@ -79,24 +79,20 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 			j.progress.Say("left out %s", out)
 		}
 	}
-	if t.Recalled == nil || t.Recalled.Asked.IsZero() { // else the memory has the question
-		q := asQuestion(j, t, folder)
-		m.AddQuestion(q)
-		var facts []lesson.Fact
-		for _, chosen := range q.Readings {
-			facts = append(facts, lesson.Fact{Text: chosen,
-				Source: "a person's choice for the question: " + q.Question})
-		}
-		m.Learn(facts, nil)
+	q := asQuestion(t, folder)
+	m.AddQuestion(q)
+	var facts []lesson.Fact
+	for _, chosen := range q.Readings {
+		facts = append(facts, lesson.Fact{Text: chosen, Source: "a person's choice for the question: " + q.Question})
 	}
+	m.Learn(facts, nil)
 	return a.keepMemory(ctx, j)
 }
 
 // asQuestion returns the record of a question that a run has answered.
-func asQuestion(j job, t *record.Trajectory, folder record.Folder) memory.Question {
+func asQuestion(t *record.Trajectory, folder record.Folder) memory.Question {
 	q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
-		Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second),
-		Data: digests(j.sources, t.Task.Files)}
+		Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second)}
 	for _, r := range t.Readings {
 		if r.ByUser {
 			q.Readings = append(q.Readings, r.Chose())

@@ -2,13 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"maps"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"dsstar/agent"
@@ -140,86 +135,4 @@ func fileNames(task record.Task) (names []string) {
 	return names
 }
 
-// digests returns the digest of each data file as a question's record has them; nil if data are no
-// files, or cannot be read.
-func digests(sources []files.Source, all []record.File) map[string]string {
-	sums := files.Sums(sources, all)
-	if len(sums) < len(all) {
-		return nil
-	}
-	return folded(sums)
-}
-
-const mostDigests = 10 // of files, in the record of a question
-
-// folded returns digests as a question's record has them: one of all, if there are many. A memory
-// of thousands of questions about a thousand files would be too large to read.
-func folded(sums map[string]string) map[string]string {
-	if len(sums) <= mostDigests {
-		return sums
-	}
-	all := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(sums)) {
-		_, _ = fmt.Fprintf(all, "%s\x00%s\x00", name, sums[name]) // a hash takes everything
-	}
-	return map[string]string{human.Plural(len(sums), "file"): hex.EncodeToString(all.Sum(nil))}
-}
-
-// before returns the run that has answered the job's question about the same data; nil if there is
-// none, or a new answer is wanted.
-func (a *app) before(j job) (*record.Trajectory, memory.Question) {
-	if j.memory == nil || j.anew || j.review {
-		return nil, memory.Question{}
-	}
-	q, ok := j.memory.Asked(j.task.Question, j.task.Guidelines,
-		func() map[string]string { return digests(j.sources, j.task.Files) })
-	if !ok {
-		return nil, q
-	}
-	t, problem := agent.RunOf(j.memory, q)
-	if t != nil && !j.about().Confined && !a.key().Holds(t.Seal) {
-		t, problem = nil, "its notebook is somebody else's, and no sandbox would confine it"
-	}
-	if t == nil {
-		j.progress.Say("memory   asked on %s, answer %s; %s", day(q.Asked), ui.Fit(q.Answer, 60),
-			problem)
-	}
-	return t, q
-}
-
 func day(t time.Time) string { return t.Local().Format(time.DateOnly) }
-
-// anew returns a run's trajectory with nothing proved: what was judged and derived counts only if
-// this user's dsstar did it.
-func (a *app) anew(t *record.Trajectory, task record.Task) *record.Trajectory {
-	again := *t
-	if again.Unprove(); !a.key().Holds(t.Seal) {
-		again.Disown()
-	}
-	task.Question, task.Guidelines = t.Task.Question, t.Task.Guidelines // what was judged is in these words
-	again.Task, again.Scripts = task, nil
-	if again.Recalled == nil {
-		again.Recalled = &record.Recalled{}
-	}
-	recalled := *again.Recalled
-	recalled.Asked = t.Started
-	again.Recalled = &recalled
-	return &again
-}
-
-// answerAgain runs the notebook of a question that was answered before again, and answers the
-// question anew if that no longer gives the answer.
-func (a *app) answerAgain(j job, t *record.Trajectory, q memory.Question,
-	run func(context.Context, agent.Config) (*record.Trajectory, error),
-	task record.Task) func(context.Context, agent.Config) (*record.Trajectory, error) {
-	return func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
-		j.progress.Say("memory   asked on %s, answer %s: its notebook is run again", day(q.Asked),
-			ui.Fit(q.Answer, 60))
-		again, err := agent.Resume(ctx, config, a.anew(t, task), task.Files)
-		if err != nil || again.Verified() {
-			return again, err
-		}
-		j.progress.Say("memory   that is no longer proved (%s): thinking anew", strings.Join(again.Doubts(), "; "))
-		return run(ctx, config)
-	}
-}

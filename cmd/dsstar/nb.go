@@ -88,7 +88,7 @@ func (a *app) nbCommand() cli.Command {
 			"or ray=ray://HOST:10001"),
 		keepFlag(&keep),
 		cli.Opt(&guidelines, "guidelines,g", "Method", "the form of the answer: TEXT, or @FILE"),
-		cli.Opt(&flags.anew, "fresh", "Method", "answer anew, also a question that was answered and verified before"),
+		cli.Opt(&flags.anew, "fresh", "Method", "do not show the model an earlier question as an example"),
 	}
 	return cli.Command{
 		Use: `nb [flags] "question"`, Short: "Answer a question about data files and leave a notebook",

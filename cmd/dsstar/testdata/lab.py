@@ -69,6 +69,10 @@ class Lab:
                 "() => window.jupyterapp.commands.execute('application:toggle-left-area')"
             )
 
+    def save(self):
+        """File > Save Notebook."""
+        self.page.evaluate("async () => {" + PANEL + "await panel.context.save()}")
+
     def run_all(self):
         """Run > Run All Cells; returns when all have run."""
         self.page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-all-cells')")
