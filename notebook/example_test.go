@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
-	"strings"
 
 	"dsstar/notebook"
 )
@@ -27,19 +26,4 @@ func ExampleFold() {
 	// Output:
 	// stream: "100%\n"
 	// execute_result: "42"
-}
-
-func ExampleRead() {
-	nb, err := notebook.Read(strings.NewReader(`{
-		"nbformat": 4, "nbformat_minor": 2, "metadata": {},
-		"cells": [{"cell_type": "code", "metadata": {}, "source": ["x = 1\n", "x"], "outputs": [], "execution_count": 1}]
-	}`))
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, c := range nb.Cells {
-		fmt.Printf("%s: %q\n", c.Type, c.Source)
-	}
-	// Output:
-	// code: "x = 1\nx"
 }

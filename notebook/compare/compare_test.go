@@ -147,64 +147,6 @@ func TestCompareLong(t *testing.T) {
 	}
 }
 
-// someOutputs generates outputs of all kinds.
-func someOutputs(t *rapid.T) []notebook.Output {
-	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`([a-z]+[ =:]+-?[0-9]{1,4}(\.[0-9]{1,6})?(e[-+][0-9]{2})?\n?){0,4}`))
-	pixels := rapid.Custom(func(t *rapid.T) string {
-		img := image.NewNRGBA(image.Rect(0, 0, 2, 2))
-		copy(img.Pix, rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "pixels"))
-		return pngOf(img)
-	})
-	one := rapid.Custom(func(t *rapid.T) notebook.Output {
-		switch rapid.IntRange(0, 4).Draw(t, "kind") {
-		case 0:
-			return notebook.Output{Type: notebook.Stream, Name: rapid.SampledFrom([]string{"stdout", "stderr"}).Draw(t, "name"), Text: text.Draw(t, "text")}
-		case 1:
-			return notebook.Output{Type: notebook.ErrorOutput, EName: text.Draw(t, "ename"), EValue: text.Draw(t, "evalue")}
-		case 2:
-			return notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"image/png": pixels.Draw(t, "image"), "text/plain": "<Figure>"}}
-		case 3:
-			return notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/html": text.Draw(t, "html"), "text/plain": text.Draw(t, "text")}}
-		}
-		return notebook.Output{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{"text/plain": text.Draw(t, "text")}}
-	})
-	return rapid.SliceOfN(one, 0, 4).Draw(t, "outputs")
-}
-
-func TestCompareReflexiveSymmetric(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		a, b := someOutputs(t), someOutputs(t)
-		if rapid.Bool().Draw(t, "alike") { // otherwise nearly all pairs differ
-			b = append([]notebook.Output{}, a...)
-			rapid.Permutation(b).Draw(t, "order")
-		}
-		if d := Outputs(a, a, tolerance); len(d) > 0 {
-			t.Fatalf("not reflexive: %+v", d)
-		}
-		there, back := Outputs(a, b, tolerance), Outputs(b, a, tolerance)
-		if (len(there) == 0) != (len(back) == 0) {
-			t.Fatalf("not symmetric: %+v and %+v", there, back)
-		}
-		for _, d := range append(there, back...) {
-			if d.What == "" || d.Diff == "" || !strings.HasSuffix(d.Diff, "\n") {
-				t.Fatalf("%+v", d)
-			}
-		}
-	})
-}
-
-// TestCompareInert: an inert notebook shows the same as the other, and no less.
-func TestCompareInert(t *testing.T) {
-	for _, mime := range []string{"text/html", "text/markdown"} {
-		one, other := shownAs(mime, "<img src=//x.test/1.5>"), shownAs(mime, "<img src=//x.test/3.0>")
-		bare := []notebook.Output{{Type: notebook.DisplayData, Data: notebook.Inert(other[0].Data)}}
-		if len(Outputs(one, other, tolerance)) == 0 || len(Outputs(one, bare, tolerance)) == 0 ||
-			len(Outputs(other, bare, tolerance)) > 0 || len(Outputs(bare, other, tolerance)) > 0 {
-			t.Error(mime, Outputs(one, other, tolerance), Outputs(one, bare, tolerance), Outputs(bare, other, tolerance))
-		}
-	}
-}
-
 // TestCompareDigits: a number in any text may change by the tolerance and no more.
 func TestCompareDigits(t *testing.T) {
 	words := rapid.StringMatching(`[a-z|,;()<>/:\[ \n]{0,12}`)

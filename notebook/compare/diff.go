@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,7 +12,6 @@ import (
 const (
 	diffLines = 40  // maximum number of lines
 	diffWidth = 110 // maximum width of a line, in characters
-	mostAhead = 20  // how many lines of one form are searched for the same numbers
 )
 
 // diffTexts returns a unified diff of two texts, or "" if they are equal within the tolerance.
@@ -25,23 +23,14 @@ func diffTexts(a, b string, tolerance float64) string {
 		a, b = a+end, b+end // that both have none is not told
 	}
 	// Lines with the same numbers within the tolerance are the same: those of a show those of b.
-	was, now := strings.SplitAfter(a, "\n"), map[string][]string{}
-	for line := range strings.SplitAfterSeq(b, "\n") {
-		now[withoutFloats(line)] = append(now[withoutFloats(line)], line)
-	}
-	for i, line := range was {
-		form := withoutFloats(line)
-		next := now[form][:min(len(now[form]), mostAhead)]
-		at := slices.IndexFunc(next, func(other string) bool {
-			alike, _ := compareTokens(line, other, tolerance)
-			return alike
-		})
-		if at >= 0 {
-			was[i], now[form] = next[at], now[form][at+1:]
+	was, now := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
+	for i := range min(len(was), len(now)) {
+		if alike, _ := compareTokens(was[i], now[i], tolerance); alike {
+			was[i] = now[i]
 		}
 	}
 	text := diff.Diff("", []byte(strings.Join(was, "")), "", []byte(b))
-	if text == nil { // only white space, or the order of such lines
+	if text == nil { // only white space
 		text = diff.Diff("", []byte(a), "", []byte(b))
 	}
 	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")[3:] // after the names

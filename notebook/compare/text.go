@@ -113,14 +113,3 @@ func sameFloat(t, u string, tolerance float64) bool {
 	apart, larger := math.Abs(v-w), max(math.Abs(v), math.Abs(w))
 	return err == nil && e == nil && (v == w || apart <= tolerance*larger)
 }
-
-// withoutFloats returns the tokens of a line with a mark for each float.
-func withoutFloats(line string) string {
-	tokens := token.FindAllString(line, -1)
-	for i, t := range tokens {
-		if float.MatchString(t) {
-			tokens[i] = "#"
-		}
-	}
-	return strings.Join(tokens, " ")
-}
