@@ -55,7 +55,7 @@ func parse(text string) node {
 	if isValue && !strings.Contains(text, "\n") {
 		return whole
 	}
-	for _, n := range []node{literal(text), seriesOf(text), tableOf(text, 2)} {
+	for _, n := range []node{literal(text), tableOf(text, 2)} {
 		if n.kind != scalar {
 			return n
 		}
@@ -173,31 +173,6 @@ func listed(parts []string) node {
 		return o
 	}
 	return n
-}
-
-var (
-	series     = lazy.Regexp(`(?s)^(.*?)\n(?:Name: [^\n]*, )?dtype: \S+$`)
-	seriesItem = lazy.Regexp(`^(.*\S) {2,}(\S.*)$`)
-)
-
-// seriesOf parses what pandas prints of a Series. Another text is a scalar.
-func seriesOf(text string) (n node) {
-	m := series().FindStringSubmatch(text)
-	if m == nil {
-		return n
-	}
-	o := node{kind: object, lined: true}
-	for i, line := range strings.Split(m[1], "\n") {
-		item := seriesItem().FindStringSubmatch(line)
-		if item == nil && i > 0 || item != nil && slices.Contains(o.names, newAtom(item[1]).folded) {
-			return n
-		}
-		if item != nil { // the first line may name the index
-			o.names = append(o.names, newAtom(item[1]).folded)
-			o.items = append(o.items, node{atom: newAtom(item[2])})
-		}
-	}
-	return o
 }
 
 var (
