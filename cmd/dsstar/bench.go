@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+
 	"dsstar/cmd/dsstar/internal/bench"
+	"dsstar/configs"
 )
 
 // benchCommands returns the commands of dsstar bench.
@@ -9,8 +12,8 @@ func (a *app) benchCommands() *bench.App {
 	return &bench.App{
 		Host: a.host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(),
 		ExitHelp:    exitHelp(benchExits),
-		CheckBudget: checkBudget, CheckMethod: checkMethod,
+		Check:       func(s *configs.Settings) error { return cmp.Or(checkBudget(s), checkMethod(s)) },
 		AgentConfig: agentConfig, Key: a.key, Model: a.model, ModelLine: a.modelLine,
-		Prices: prices, Replayed: replayed, NewProgress: a.newProgress, Agree: a.agree, ReadFile: readNamed,
+		Prices: prices, NewProgress: a.newProgress, Agree: a.agree,
 	}
 }

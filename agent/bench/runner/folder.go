@@ -22,10 +22,9 @@ type About struct {
 	Agent string `json:"agent"`
 	Model string `json:"model"`
 	// what else results depend on, by flag or setting
-	Setup    map[string]string `json:"setup"`
-	Replayed string            `json:"replayed,omitempty"` // the run whose replies replace the model's
-	Args     []string          `json:"args"`               // flags of the command line, for resuming
-	Items    []Item            `json:"tasks"`              // in the order in which they start
+	Setup map[string]string `json:"setup"`
+	Args  []string          `json:"args"`  // flags of the command line, for resuming
+	Items []Item            `json:"tasks"` // in the order in which they start
 }
 
 // Differs says in what b first differs from a; "": they measure the same.

@@ -29,7 +29,7 @@ type Config struct {
 	Agent  agent.Config // of every task, without model, folder, sessions and sandbox
 	Scorer bench.Scorer // without a judge, which is the task's model
 	Site   Site
-	Models func(task string) (llm.Model, error)
+	Model  llm.Model
 
 	// Observe, if set, is called for each event, one call at a time.
 	Observe func(Event)

@@ -65,7 +65,7 @@ func with(t *testing.T, f *Folder, solve func(ctx context.Context, task string, 
 		tasks[i.ID] = bench.Task{ID: i.ID, Data: data}
 	}
 	return Config{Folder: f, Jobs: 1, Tasks: tasks, Budget: &ask.Budget{Flags: "total-"},
-		Models: func(string) (llm.Model, error) { return model{}, nil },
+		Model: model{},
 		Site: Site{Fatal: func(error) bool { return false },
 			Sessions: func(record.Folder, string, []string) (agent.Open, agent.RunScript) { return nil, nil }},
 		Solve: func(ctx context.Context, cfg agent.Config, _ record.Task) (Record, error) {

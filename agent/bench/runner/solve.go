@@ -52,11 +52,7 @@ func (r *run) solve(ctx context.Context, item Item, dir string) (Record, error) 
 		return Record{}, err
 	}
 	defer trace.Close()
-	model, err := r.Models(item.ID)
-	if err != nil {
-		return Record{}, err
-	}
-	config.Of, config.Model = r.Budget, llm.Traced(model, trace, config.Price)
+	config.Of, config.Model = r.Budget, llm.Traced(r.Model, trace, config.Price)
 	config.Dir, config.Sandbox = string(folder), r.Site.Sandbox
 	config.Open, config.RunScript = r.Site.Sessions(folder, task.Data, read)
 	config.Readable = append(slices.Clip(config.Readable), read...)

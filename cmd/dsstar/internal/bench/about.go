@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,27 +23,19 @@ var notOfRun = []string{
 	"python", "kernel", "sandbox", "max-memory", "max-processes", "max-file", "max-folder",
 }
 
-// past sets flags that the user has not given to their values in the resumed or replayed run.
-// It returns nil for a new run.
+// past sets flags that the user has not given to their values in the resumed run. It returns nil for
+// a new run.
 func (b *runFlags) past(f *pflag.FlagSet) (*runner.About, error) {
-	replay, isReplay := strings.CutPrefix(f.Lookup("model").Value.String(), configs.ReplayPrefix)
-	from := b.out
 	switch {
 	case b.out == "":
-		return nil, usage.New("--out is not given", usage.Again("--out", defaultOut(b.agent)))
-	case b.resume:
-	case isReplay:
-		from = replay
-	default:
+		return nil, usage.New("--out is not given",
+			usage.Again("--out", filepath.Join("bench-runs", b.agent)))
+	case !b.resume:
 		return nil, nil
 	}
-	r, err := readRun(from)
+	r, err := readRun(b.out)
 	if err != nil {
 		return nil, err
-	}
-	if b.resume && isReplay && r.Replayed == "" {
-		return nil, usage.New("a run with a model cannot continue with a replay",
-			usage.Shell("dsstar bench run --resume --out %s", b.out))
 	}
 	own := map[string]bool{}
 	f.Visit(func(flag *pflag.Flag) { own[flag.Name] = true })
@@ -52,7 +45,7 @@ func (b *runFlags) past(f *pflag.FlagSet) (*runner.About, error) {
 			continue
 		}
 		if err := f.Set(name, value); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", from, arg, err)
+			return nil, fmt.Errorf("%s: %s: %w", b.out, arg, err)
 		}
 	}
 	return &r.About, nil
@@ -94,8 +87,6 @@ func (b *runFlags) args(f *pflag.FlagSet) []string {
 			switch path, isFile := strings.CutPrefix(value, "@"); {
 			case flag.Name == "tasks" || flag.Name == "data":
 				value = absolute(value)
-			case flag.Name == "model" && strings.HasPrefix(value, configs.ReplayPrefix):
-				value = configs.ReplayPrefix + absolute(strings.TrimPrefix(value, configs.ReplayPrefix))
 			case flag.Name == "ids" && isFile:
 				value = "@" + absolute(path)
 			}
@@ -113,13 +104,9 @@ var measured = []string{
 }
 
 // about returns the description of the run.
-func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Task,
-	past *runner.About) (runner.About, error) {
+func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Task) (runner.About, error) {
 	about := runner.About{Bench: b.bench, Agent: b.agent, Model: s.Model,
-		Setup: map[string]string{}, Args: b.args(f)}
-	if path, ok := strings.CutPrefix(s.Model, configs.ReplayPrefix); ok {
-		about.Model, about.Replayed = past.Model, absolute(path)
-	}
+		Setup: map[string]string{"compat": b.compat}, Args: b.args(f)}
 	defaults, err := configs.Load(configs.Sources{})
 	if err != nil {
 		return about, err
@@ -129,8 +116,8 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 		usual[e.Key] = e.Text()
 	}
 	for _, e := range s.Explain() {
-		if slices.ContainsFunc(measured,
-			func(begin string) bool { return strings.HasPrefix(e.Key, begin) }) && e.Text() != usual[e.Key] {
+		if slices.ContainsFunc(measured, func(begin string) bool { return strings.HasPrefix(e.Key, begin) }) &&
+			e.Text() != usual[e.Key] {
 			about.Setup[e.Key] = e.Text()
 		}
 	}
@@ -144,7 +131,6 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 			about.Setup[name] = absolute(path)
 		}
 	}
-	about.Setup["compat"] = b.compat
 	if b.split != "" && b.split != "all" && b.split != "test" {
 		about.Setup["split"] = b.split
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/agent/bench/solver"
 	"dsstar/configs"
 )
 
@@ -19,8 +20,9 @@ func load(t *testing.T, from configs.Sources) *configs.Settings {
 // TestAsPublished: an agent's published settings are applied, and the user's own override them.
 func TestAsPublished(t *testing.T) {
 	t.Parallel()
+	agent, _ := solver.Find("da-agent")
 	s := load(t, configs.Sources{})
-	asPublished("da-agent", s)
+	asPublished(agent, s)
 	if s.Temperature == nil || *s.Temperature != 0 || s.CellTimeout != 310*time.Second {
 		t.Errorf("%v, %v", s.Temperature, s.CellTimeout)
 	}
@@ -28,7 +30,7 @@ func TestAsPublished(t *testing.T) {
 		"cell_timeout": {Name: "--cell-timeout", Value: time.Minute},
 		"temperature":  {Name: "--temperature", Value: "0.5"},
 	}})
-	if asPublished("da-agent", s); *s.Temperature != 0.5 || s.CellTimeout != time.Minute {
+	if asPublished(agent, s); *s.Temperature != 0.5 || s.CellTimeout != time.Minute {
 		t.Errorf("%v, %v", *s.Temperature, s.CellTimeout)
 	}
 }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,40 +9,107 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
-	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/notebook/disk"
 )
 
-const runHelp = `Run an agent over the tasks of a benchmark and score its answers. The flags of
-dsstar nb configure each task; --max-cost, --max-calls and --max-time limit each
-task, --total-cost, --total-calls and --total-time all tasks together.
+// suiteFlags select the benchmark and its tasks.
+type suiteFlags struct {
+	bench, tasks, data, setting, split string
+}
 
-OUT gets a line for each task in results.jsonl, and its run folder in tasks/.
-Whatever stopped a run, --resume --out OUT continues it: tasks with a result do not
-run again. Other settings are refused. Tasks learn nothing from each other.`
+func (s *suiteFlags) all() []cli.Flag {
+	var names []string
+	for _, b := range bench.Benchmarks() {
+		names = append(names, b.Name)
+	}
+	s.setting = "retrieval"
+	return []cli.Flag{
+		cli.Opt(&s.bench, "bench", "", "the benchmark: "+strings.Join(names, ", ")),
+		cli.Opt(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks"),
+		cli.Opt((*usage.Once)(&s.data), "data", "", "the data folder, if it is elsewhere"),
+		cli.Opt(cli.Choice(&s.setting, "retrieval", "oracle"), "data-setting", "",
+			"retrieval: all files; oracle: those that the answer needs"),
+		cli.Opt(cli.Choice(&s.split, "dev", "test", "all", "easy", "medium", "hard"), "split", "",
+			"easy, medium and hard are the tasks of one level"),
+	}
+}
+
+// of returns the flags that select the tasks of a run, which may have been moved.
+func (s suiteFlags) of(r runner.Result) suiteFlags {
+	return suiteFlags{bench: r.Bench, tasks: cmp.Or(s.tasks, r.Setup["tasks"]),
+		data: cmp.Or(s.data, r.Setup["data"]), setting: cmp.Or(r.Setup["data_setting"], "retrieval"),
+		split: r.Setup["split"]}
+}
+
+// level returns the level that --split names, or "".
+func (s suiteFlags) level() string {
+	if slices.Contains([]string{"easy", "medium", "hard"}, s.split) {
+		return s.split
+	}
+	return ""
+}
+
+// open reads the suite.
+func (s suiteFlags) open() (*bench.Suite, error) {
+	if s.bench == "" {
+		return nil, usage.New("--bench is not given", usage.Again("--bench", "dabstep", "--tasks", "FOLDER"))
+	}
+	b, err := bench.Find(s.bench)
+	if err != nil {
+		return nil, usage.New(err.Error(), usage.Again("--bench", "dir", "--tasks", "PATH"))
+	}
+	if s.tasks == "" {
+		return nil, usage.New("--tasks is not given: "+b.Layout, usage.Again("--tasks", "PATH"))
+	}
+	setting := bench.Setting{Oracle: s.setting == "oracle"}
+	if s.data != "" {
+		setting.Data = absolute(s.data)
+	}
+	if s.split == "dev" {
+		setting.Split = "dev"
+	}
+	suite, err := b.Open(s.tasks, setting)
+	if missing, ok := errors.AsType[*bench.MissingError](err); ok {
+		return nil, usage.New(err.Error()+"\n--tasks is "+b.Layout,
+			usage.Shell("ls %s", filepath.Dir(missing.What[0])))
+	}
+	if err != nil {
+		return nil, usage.New(err.Error(), usage.Shell("head -c 300 %s", s.tasks))
+	}
+	return suite, nil
+}
+
+// compatFlag selects the rules of scoring.
+func compatFlag(compat *string) cli.Flag {
+	*compat = string(bench.Upstream)
+	return cli.Opt(cli.Choice(compat, string(bench.Upstream), string(bench.Fixed)), "compat", "",
+		"score like the public code (upstream), or without its faults (fixed)")
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
 
 // runFlags are the flags of bench run that are not settings.
 type runFlags struct {
 	suiteFlags
-	agent, ids, compat, out string
-	retry                   cli.Commas
-
-	jobs, limit           int
-	seed                  uint64
-	agentOptions          solver.Options
-	totalTime             time.Duration
-	totalCost             float64
-	totalCalls            int
-	resume, quiet, asJSON bool
-
-	yes bool
+	agent, ids, compat, out    string
+	retry                      cli.Commas
+	jobs, limit, totalCalls    int
+	seed                       uint64
+	agentOptions               solver.Options
+	totalTime                  time.Duration
+	totalCost                  float64
+	resume, quiet, asJSON, yes bool
 }
 
 func (b *runFlags) all() []cli.Flag {
@@ -82,74 +148,6 @@ func agentNames() []string {
 	return names
 }
 
-func (a *App) runCommand() cli.Command {
-	var flags runFlags
-	var past *runner.About
-	return cli.Command{
-		Use:   "run --bench NAME --tasks PATH [flags] --out OUT",
-		Short: "Run an agent over the tasks of a benchmark",
-		Long:  runHelp,
-		Example: "  dsstar bench run --bench dir --tasks ./trials --agent react --model openai/MODEL " +
-			"--jobs 2 --out first\n  dsstar bench run --resume --out first",
-		Flags: flags.all(), Settings: taken,
-		Needs: [][]string{{"retry", "resume"}},
-		Before: func(f *pflag.FlagSet) (err error) {
-			past, err = flags.past(f)
-			return cmp.Or(err, noSecret(f.Lookup("base-url").Value.String()))
-		},
-		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
-			r := &run{App: a, flags: &flags, settings: c.Settings, progress: a.NewProgress(flags.quiet)}
-			defer r.close()
-			if err := r.prepare(ctx, c.Flags, past); err != nil {
-				return cli.Output{}, err
-			}
-			return r.run(ctx)
-		},
-	}
-}
-
-func defaultOut(agent string) string { return filepath.Join("bench-runs", agent) }
-
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
-}
-
-// choose returns the tasks that the flags select, in run order.
-func (b *runFlags) choose(a *App, suite *bench.Suite) ([]bench.Task, error) {
-	filter := bench.Filter{Level: b.level(), Seed: b.seed, Limit: b.limit}
-	if b.ids != "" {
-		var err error
-		if filter.IDs, err = a.readIDs(b.ids); err != nil {
-			return nil, err
-		}
-	}
-	tasks, err := suite.Choose(filter)
-	if errors.Is(err, bench.ErrNoTasks) {
-		return nil, usage.New(err.Error()+" by --split and --ids",
-			usage.Without("split", "ids").Note("all tasks"))
-	}
-	if err != nil {
-		return nil, usage.New("--ids: "+err.Error(), usage.Without("ids").Note("all tasks"))
-	}
-	return tasks, nil
-}
-
-func (a *App) readIDs(arg string) ([]string, error) {
-	path, isFile := strings.CutPrefix(arg, "@")
-	if isFile {
-		data, err := a.ReadFile(path, 16<<20)
-		if err != nil {
-			return nil, usage.New(fmt.Sprintf("--ids: %v", err), usage.Shell("ls -l %s", path))
-		}
-		arg = string(data)
-	}
-	return strings.FieldsFunc(arg,
-		func(r rune) bool { return r == ',' || r == '\n' || r == '\r' || r == ' ' || r == '\t' }), nil
-}
-
 // check refuses invalid flags.
 func (b *runFlags) check(a *App, s *configs.Settings) error {
 	for _, cause := range b.retry {
@@ -164,39 +162,33 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 			usage.Again("--jobs", "1"))
 	case b.agentOptions.Steps < 0:
 		return usage.New("--max-steps must be at least 0", usage.Without("max-steps").Note("as published"))
-	case b.totalCost > 0 && !strings.HasPrefix(s.Model, configs.ReplayPrefix):
-		priced := *s
-		priced.MaxCost = b.totalCost
-		if err := a.CheckBudget(&priced); err != nil {
-			return err
+	}
+	priced := *s
+	priced.MaxCost = max(s.MaxCost, b.totalCost)
+	return a.Check(&priced)
+}
+
+// choose returns the tasks that the flags select, in run order.
+func (b *runFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
+	ids := b.ids
+	if path, isFile := strings.CutPrefix(ids, "@"); isFile {
+		data, err := disk.ReadFile(path, disk.MaxText)
+		if err != nil {
+			return nil, usage.New(fmt.Sprintf("--ids: %v", err), usage.Shell("ls -l %s", path))
 		}
+		ids = string(data)
 	}
-	return cmp.Or(a.CheckBudget(s), a.CheckMethod(s))
-}
-
-// A StoppedError is the error of a run that stopped early.
-type StoppedError struct {
-	Err error
-	Out string // the folder of the run
-}
-
-func (e *StoppedError) Error() string { return e.Err.Error() }
-func (e *StoppedError) Unwrap() error { return e.Err }
-
-// Line is the command line that continues the run.
-func (e *StoppedError) Line() usage.Line {
-	return usage.Line{Command: "dsstar bench run", Flags: []usage.Flag{
-		{Name: "resume", Value: "true", Switch: true}, {Name: "out", Value: e.Out},
-	}}
-}
-
-// Hints returns how to continue the run.
-func (e *StoppedError) Hints(cause []usage.Hint) []usage.Hint {
-	if spent, ok := errors.AsType[*ask.BudgetError](e.Err); ok {
-		return []usage.Hint{usage.Again("--"+spent.Flag, "MORE").Note("or leave it out, for no limit")}
+	filter := bench.Filter{Level: b.level(), Seed: b.seed, Limit: b.limit}
+	if b.ids != "" {
+		filter.IDs = strings.FieldsFunc(ids, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
 	}
-	if _, ok := errors.AsType[*runner.SickError](e.Err); ok {
-		return []usage.Hint{usage.Again("--retry", runner.Broken).Note("when it is mended")}
+	tasks, err := suite.Choose(filter)
+	if errors.Is(err, bench.ErrNoTasks) {
+		return nil, usage.New(err.Error()+" by --split and --ids",
+			usage.Without("split", "ids").Note("all tasks"))
 	}
-	return append([]usage.Hint{usage.Again().Note("continues, and runs nothing twice")}, cause...)
+	if err != nil {
+		return nil, usage.New("--ids: "+err.Error(), usage.Without("ids").Note("all tasks"))
+	}
+	return tasks, nil
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,6 @@ import (
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/solver"
-	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
@@ -28,6 +28,40 @@ import (
 	"dsstar/notebook/human"
 )
 
+const runHelp = `Run an agent over the tasks of a benchmark and score its answers. The flags of
+dsstar nb configure each task; --max-cost, --max-calls and --max-time limit each
+task, --total-cost, --total-calls and --total-time all tasks together.
+
+OUT gets a line for each task in results.jsonl, and its run folder in tasks/.
+Whatever stopped a run, --resume --out OUT continues it: tasks with a result do not
+run again. Other settings are refused. Tasks learn nothing from each other.`
+
+func (a *App) runCommand() cli.Command {
+	var flags runFlags
+	var past *runner.About
+	return cli.Command{
+		Use:   "run --bench NAME --tasks PATH [flags] --out OUT",
+		Short: "Run an agent over the tasks of a benchmark",
+		Long:  runHelp,
+		Example: "  dsstar bench run --bench dir --tasks ./trials --agent react --model openai/MODEL " +
+			"--jobs 2 --out first\n  dsstar bench run --resume --out first",
+		Flags: flags.all(), Settings: taken,
+		Needs: [][]string{{"retry", "resume"}},
+		Before: func(f *pflag.FlagSet) (err error) {
+			past, err = flags.past(f)
+			return cmp.Or(err, noSecret(f.Lookup("base-url").Value.String()))
+		},
+		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
+			r := &run{App: a, flags: &flags, settings: c.Settings, progress: a.NewProgress(flags.quiet)}
+			defer r.close()
+			if err := r.prepare(ctx, c.Flags, past); err != nil {
+				return cli.Output{}, err
+			}
+			return r.run(ctx)
+		},
+	}
+}
+
 // A run is one invocation of bench run.
 type run struct {
 	*App
@@ -36,7 +70,6 @@ type run struct {
 	progress *ui.Progress
 	suite    *bench.Suite
 	config   runner.Config
-	model    llm.Model // nil: each task replays its replies
 }
 
 // prepare checks everything that can be checked before anything runs.
@@ -44,34 +77,40 @@ func (r *run) prepare(ctx context.Context, f *pflag.FlagSet, past *runner.About)
 	if err := r.flags.check(r.App, r.settings); err != nil {
 		return err
 	}
-	if r.suite, err = r.flags.open("run"); err != nil {
+	if r.suite, err = r.flags.open(); err != nil {
 		return err
 	}
-	tasks, err := r.flags.choose(r.App, r.suite)
+	if err := r.suite.Exposed(); err != nil { // an agent could read the right answers
+		return usage.New(err.Error()+
+			"\nthe data must be in a folder of their own (dir: data_dir in the index names it)",
+			usage.Again("--data", "DIR").Note("a folder with the data alone"))
+	}
+	tasks, err := r.flags.choose(r.suite)
 	if err != nil {
 		return err
 	}
-	if err := r.complete(ctx, tasks, past != nil && r.flags.resume); err != nil {
+	if err := r.complete(ctx, tasks, past != nil); err != nil {
 		return err
 	}
-	asPublished(r.flags.agent, r.settings)
-	about, err := r.flags.about(f, r.settings, tasks, past)
+	agent, _ := solver.Find(r.flags.agent)
+	asPublished(agent, r.settings)
+	about, err := r.flags.about(f, r.settings, tasks)
 	if err != nil {
 		return err
 	}
 	agents := r.AgentConfig(r.settings)
-	agents.Key, agents.Jobs = r.Key(), max(1, r.settings.Jobs)
-	if agents.Price, err = r.openModels(about); err != nil {
-		return err
-	}
-	agent, _ := solver.Find(r.flags.agent)
+	agents.Key, agents.Jobs, agents.Price = r.Key(), max(1, r.settings.Jobs), r.Prices(r.settings)
 	r.config = runner.Config{
 		Jobs: r.flags.jobs, Tasks: r.suite.ByID(), Agent: agents,
-		Solve: agent.New(r.flags.agentOptions), Models: r.modelsOf,
+		Solve:  agent.New(r.flags.agentOptions),
 		Scorer: bench.Scorer{Compat: bench.Compat(r.flags.compat)},
 		Budget: &ask.Budget{Flags: "total-", Limits: ask.Limits{
 			Calls: r.flags.totalCalls, Cost: r.flags.totalCost, Time: r.flags.totalTime}},
 	}
+	if r.config.Model, err = r.Model(r.settings, r.progress.Retrying); err != nil {
+		return err
+	}
+	r.progress.Say("model    %s", r.ModelLine(r.settings))
 	if err := r.openSite(ctx); err != nil {
 		return err
 	}
@@ -143,40 +182,14 @@ func linkedOut(targets []string) error {
 		len(targets), bench.Some(targets, 3)), hints...)
 }
 
-// openModels opens the models, which all tasks share, and returns their prices.
-func (r *run) openModels(about runner.About) (price func(string) (llm.Price, bool), err error) {
-	priced := *r.settings
-	priced.Model = about.Model
-	price = r.Prices(&priced)
-	if about.Replayed != "" {
-		r.progress.Say("model    %s, replayed from %s", about.Model, about.Replayed)
-		return price, nil
-	}
-	if r.model, err = r.Model(r.settings, r.progress.Retrying); err != nil {
-		return nil, err
-	}
-	r.progress.Say("model    %s", r.ModelLine(r.settings))
-	return price, nil
-}
-
-// modelsOf returns the models of one task.
-func (r *run) modelsOf(task string) (llm.Model, error) {
-	if r.model != nil {
-		return r.model, nil
-	}
-	from := runner.TaskFolder(strings.TrimPrefix(r.settings.Model, configs.ReplayPrefix), task)
-	return r.Replayed(from + "/trace.jsonl")
-}
-
 // asPublished applies the settings that were published with an agent, unless the user has set them.
-func asPublished(agentName string, s *configs.Settings) {
-	n, _ := solver.Find(agentName)
+func asPublished(agent solver.Agent, s *configs.Settings) {
 	if s.Temperature == nil {
-		s.Temperature = n.Temperature
+		s.Temperature = agent.Temperature
 	}
 	own := func(e configs.Entry) bool { return e.Key == "cell_timeout" && e.Source != "default" }
 	if !slices.ContainsFunc(s.Explain(), own) {
-		s.CellTimeout = max(s.CellTimeout, n.CellTimeout)
+		s.CellTimeout = max(s.CellTimeout, agent.CellTimeout)
 	}
 }
 
@@ -251,7 +264,7 @@ func (r *run) run(ctx context.Context) (none cli.Output, _ error) {
 	if failed != nil {
 		return none, errors.Join(err, failed)
 	}
-	result := r.newResult(done)
+	result := newResult(done)
 	if err != nil {
 		return cli.Output{Value: result}, &StoppedError{err, r.flags.out}
 	}
@@ -260,4 +273,31 @@ func (r *run) run(ctx context.Context) (none cli.Output, _ error) {
 			"there; then: dsstar bench run --resume --out %s", result.Missing, human.Shell(r.flags.out))
 	}
 	return cli.Output{Value: result, Text: func(b *strings.Builder) { b.WriteString(result.line() + "\n") }}, nil
+}
+
+// A StoppedError is the error of a run that stopped early.
+type StoppedError struct {
+	Err error
+	Out string // the folder of the run
+}
+
+func (e *StoppedError) Error() string { return e.Err.Error() }
+func (e *StoppedError) Unwrap() error { return e.Err }
+
+// Line is the command line that continues the run.
+func (e *StoppedError) Line() usage.Line {
+	return usage.Line{Command: "dsstar bench run", Flags: []usage.Flag{
+		{Name: "resume", Value: "true", Switch: true}, {Name: "out", Value: e.Out},
+	}}
+}
+
+// Hints returns how to continue the run.
+func (e *StoppedError) Hints(cause []usage.Hint) []usage.Hint {
+	if spent, ok := errors.AsType[*ask.BudgetError](e.Err); ok {
+		return []usage.Hint{usage.Again("--"+spent.Flag, "MORE").Note("or leave it out, for no limit")}
+	}
+	if _, ok := errors.AsType[*runner.SickError](e.Err); ok {
+		return []usage.Hint{usage.Again("--retry", runner.Broken).Note("when it is mended")}
+	}
+	return append([]usage.Hint{usage.Again().Note("continues, and runs nothing twice")}, cause...)
 }
