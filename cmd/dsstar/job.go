@@ -52,7 +52,6 @@ type runFlags struct {
 	quiet  bool
 	yes    bool     // attach to the user's kernel without asking
 	review bool     // ask before every cell
-	anew   bool     // no earlier question is shown as an example
 	names  []string // names to keep in the user's kernel
 	// choices, "" for the default
 	answer, ask, progressForm string

@@ -88,9 +88,6 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 	if r == nil {
 		return nil
 	}
-	if j.anew {
-		r.Example = nil // it may be the notebook of this very question
-	}
 	if r.Example != nil {
 		j.progress.Say("memory   shown as an example: %s",
 			ui.Fit(ui.Clean(r.Example.Question), 100))

@@ -30,7 +30,7 @@ The last twenty of each kind are listed or, with words, all that have them all.
 
 dsstar nb shows the model the facts and functions nearest to its question, and
 adds to them with --learn. The nearest verified question is shown as an example,
-with its cells; --fresh shows none.`
+with its cells.`
 
 func (a *app) memoryCommand() cli.Command {
 	// on has a command about the memory of --data.

@@ -27,8 +27,7 @@ databases are db["name"] in cells, which only read them, and s3://bucket/folder
 (gs://, az://) is bucket["folder"]. Passwords come from the address or from where
 the usual clients find them, and are in no file.
 With --engine cells compute on a cluster of Spark, Dask or Ray.
---last takes the data and the model of the newest run of this folder, for a new
-session and notebook. (dsstar resume --ask goes on in the session of a run.)
+dsstar resume --ask goes on in the session of a run.
 
 The question is the argument, or standard input. Only the answer goes to
 standard output; progress goes to standard error.
@@ -67,7 +66,6 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
   dsstar nb --data ./data --guidelines @form.txt --out answer --json < question.txt
   dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"
-  dsstar nb --last "And the year before?"          with the data and the model of the last run
   dsstar nb --data ./data --review "…"             asks before every cell
   dsstar nb --kernel analysis.ipynb "…"            about the variables of a running notebook: see dsstar kernels
   dsstar nb --data ./data --kernel newest --keep total "…"   and files, with a result that stays there
@@ -76,25 +74,21 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
 
 func (a *app) nbCommand() cli.Command {
 	var guidelines, engine string
-	var last bool
 	var data []string
 	var keep cli.Commas
 	var flags runFlags
 	own := []cli.Flag{
 		cli.Opt(&data, "data,d", "Data", "a folder, file, quoted pattern or database, or NAME=PATH; may be "+
 			"repeated; optional with a running kernel"),
-		cli.Opt(&last, "last", "Data", "the data and the model of the newest run of this folder"),
 		cli.Opt(&engine, "engine", "Data", "a cluster to compute on: spark=sc://HOST:15002, dask=tcp://HOST:8786 "+
 			"or ray=ray://HOST:10001"),
 		keepFlag(&keep),
 		cli.Opt(&guidelines, "guidelines,g", "Method", "the form of the answer: TEXT, or @FILE"),
-		cli.Opt(&flags.anew, "fresh", "Method", "do not show the model an earlier question as an example"),
 	}
 	return cli.Command{
 		Use: `nb [flags] "question"`, Short: "Answer a question about data files and leave a notebook",
 		Long: nbHelp, Example: nbExample,
 		Args: cli.Any, Flags: slices.Concat(own, flags.ofNew(), flags.common()), Settings: "all",
-		Excludes: [][]string{{"last", "data"}, {"last", "engine"}},
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
 			if err := a.mayReview(flags); err != nil {
 				return none, err // before reading the question, which may take long
@@ -110,18 +104,13 @@ func (a *app) nbCommand() cli.Command {
 			if err != nil {
 				return none, err
 			}
-			if len(data) == 0 && c.Settings.Kernel == "" && engine == "" && !last {
+			if len(data) == 0 && c.Settings.Kernel == "" && engine == "" {
 				data = []string{"."}
 			}
 			// All arguments are checked before anything is set up.
 			j := a.newJob(flags, c.Settings)
 			defer j.progress.Stop()
-			if last {
-				err = a.lastData(&j)
-			} else {
-				j.sources, err = a.sources(ctx, &j, data)
-			}
-			if err != nil {
+			if j.sources, err = a.sources(ctx, &j, data); err != nil {
 				return none, err
 			}
 			if err := a.engine(engine, &j); err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"dsstar/agent/record"
@@ -63,31 +62,4 @@ func (a *app) recallDemo(j *job, t *record.Trajectory) {
 	if s.Model == demoModel {
 		a.host.Managed, j.shown = true, true
 	}
-}
-
-// lastData has a new job use the data and the models of the newest run of this folder.
-func (a *app) lastData(j *job) error {
-	runs, err := a.lastRun(nil)
-	if err != nil {
-		return err
-	}
-	r, err := findRun(runs[0])
-	if err == nil {
-		err = r.read(a.key())
-	}
-	if err == nil {
-		j.sources, err = a.sourcesOf(r, j.settings)
-	}
-	if err != nil {
-		return err
-	}
-	if len(j.sources) == 0 {
-		return usage.New("the last run has no data, only the variables of a running kernel",
-			usage.Again("--kernel", "newest").But("last"))
-	}
-	if err := a.host.Reopen(j.sources, j.settings, !r.theirs); err != nil {
-		return err
-	}
-	j.settings.Include = slices.Concat(j.settings.Include, r.t.Task.Include)
-	return a.recall(j, r.t)
 }

@@ -51,7 +51,6 @@ func TestWhoseRun(t *testing.T) {
 		{[]string{"resume", "--allow-read", data, "--ask", "More?", "x"}, noModel,
 			says{exitUsage, "cells were changed since"}, theirs},
 		{[]string{"learn", "--allow-read", data, "x"}, noModel, noModel, theirs},
-		{[]string{"nb", "--last", "More?"}, noModel, noModel, none},
 		{[]string{"rerun", "--round", "99", "x"}, noRound, noRound, theirs},
 		{[]string{"rerun", "--round", "99", "--allow-read", data, "x"}, noRound, noRound, noRound},
 		{[]string{"rerun", "--round", "99", "--data", data, "x"}, noRound, noRound, noRound},

@@ -123,7 +123,7 @@ func (h Hint) again(line Line) string {
 			words = append(words, f.String())
 		}
 	}
-	if h.fresh && line.Command == "dsstar nb" && !slices.ContainsFunc([]string{"data", "last", "engine"},
+	if h.fresh && line.Command == "dsstar nb" && !slices.ContainsFunc([]string{"data", "engine"},
 		func(name string) bool { return has(words, name) }) {
 		words = append(words, "--data", ".")
 	}

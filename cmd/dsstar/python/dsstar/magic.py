@@ -37,7 +37,7 @@ REFUSED = {
     "--quiet": "the cell shows the progress",
 }
 # Options without a value, besides --no-….
-SWITCHES = ("--yes", "-y", "--learn", "--fresh", "--paper", "--allow-net", "--allow-gpu", "--allow-multiprocessing")
+SWITCHES = ("--yes", "-y", "--learn", "--paper", "--allow-net", "--allow-gpu", "--allow-multiprocessing")
 OPTION = re.compile(r"""\s*(--?[A-Za-z][\w-]*)(?:=("[^"]*"|'[^']*'|\S*))?(?=\s|$)""")
 VALUE = re.compile(r"""\s+("[^"]*"|'[^']*'|\S+)""")
 
