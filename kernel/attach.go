@@ -76,7 +76,7 @@ func (s *session) meet(ctx context.Context, o Options) error {
 	if err == nil {
 		return nil
 	}
-	s.end()
+	s.end(false)
 	if errors.Is(err, errNotReady) {
 		err = fmt.Errorf("it does not answer: %w: %v", err, startTimeout(o))
 	}

@@ -23,7 +23,7 @@ import (
 func someone(t testing.TB) (k *Kernel, file string) {
 	t.Helper()
 	k = open(t, options(t))
-	return k, k.current().host.(*local).file()
+	return k, k.current().owner.(*local).file()
 }
 
 func visitor(t testing.TB, file string, o Options) *Kernel {
@@ -68,7 +68,7 @@ func testGuestManners(t *testing.T, python string) {
 	o := options(t)
 	o.Spec = PythonSpec(python)
 	k := open(t, o)
-	file := k.current().host.(*local).file()
+	file := k.current().owner.(*local).file()
 	// asks for the banner, for which IPython draws a random number
 	g := visitor(t, file, Options{Dir: t.TempDir()})
 	before := `import os, random; import numpy as np
@@ -227,8 +227,8 @@ func testGuestBehindAnother(t *testing.T, k *Kernel, file string) {
 	go func() { _, _ = k.Execute(context.Background(), "import time; time.sleep(1)") }()
 	time.Sleep(200 * time.Millisecond)
 	// without waiting for other clients
-	r := &run{s: g.current(), cell: Cell{Code: "print('in turn')"}, limit: 500 * time.Millisecond}
-	if x, err := r.execute(t.Context()); err != nil || x.Stdout() != "in turn\n" {
+	x, err := g.Silently(t.Context(), "print('in turn')", 500*time.Millisecond)
+	if err != nil || x.Stdout() != "in turn\n" {
 		t.Errorf("%v %+v", err, x)
 	}
 }
@@ -332,7 +332,7 @@ func TestAttachToSilence(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()
 			_ = l.launch(ctx, s, o) // never gets further than that
-			defer s.end()
+			defer s.end(false)
 			for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
 				if sockets, err := filepath.Glob(filepath.Join(l.dir, "k-*")); err != nil ||
 					len(sockets) == 4 {

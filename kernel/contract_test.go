@@ -49,31 +49,29 @@ func servedWays(t testing.TB, spec Spec) []way {
 	if spec.Env != nil { // the server refuses null
 		specs["subject"]["env"] = spec.Env
 	}
-	jupyter, gateway := servers(t, specs)
-	served := func(s Server, legacy bool) func(testing.TB, Options) *Kernel {
-		return func(t testing.TB, o Options) *Kernel {
+	var all []way
+	for name, s := range servers(t, specs) {
+		all = append(all, way{name, true, func(t testing.TB, o Options) *Kernel {
 			o.Spec = Spec{Name: "subject"}
 			k, err := dial(t.Context(), s, "", o, impatient())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := k.current().link.(*wsLink).conn.Subprotocol(); (got == "") != legacy {
-				t.Fatalf("subprotocol %q", got)
-			}
 			return k
-		}
+		}})
 	}
-	return []way{{"websocket-v1", true, served(jupyter, false)},
-		{"websocket-legacy", true, served(gateway, true)}}
+	return all
 }
 
-// servers starts two servers that do not limit rates. The gateway uses only the legacy framing, as
-// does any Jupyter server whose kernels run on a gateway (jupyter lab --gateway-url).
-func servers(t testing.TB, specs map[string]map[string]any) (jupyter, gateway Server) {
+// servers starts two servers that do not limit rates. The gateway takes no subprotocol, as any
+// Jupyter server whose kernels run on a gateway (jupyter lab --gateway-url).
+func servers(t testing.TB, specs map[string]map[string]any) map[string]Server {
 	const unlimited = "--ZMQChannelsWebsocketConnection.limit_rate=False"
 	const legacy = "--ZMQChannelsWebsocketConnection.kernel_ws_protocol="
-	return server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, unlimited)),
-		server(t, kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, unlimited, legacy))
+	return map[string]Server{
+		"server":  server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, unlimited)),
+		"gateway": server(t, kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, unlimited, legacy)),
+	}
 }
 
 func server(t testing.TB, s *kerneltest.Server) Server {

@@ -81,7 +81,7 @@ func visitServer(ctx context.Context, server Server, id string, o Options, w wai
 		err = s.dialServer(ctx, host)
 	}
 	if err != nil {
-		s.end()
+		s.end(false)
 		return nil, err
 	}
 	if err := s.meet(ctx, o); err != nil {
@@ -121,7 +121,7 @@ func (s *session) tuneServed(ctx context.Context, o Options) error {
 		}
 	}
 	if err != nil {
-		err = errors.Join(err, s.end())
+		err = errors.Join(err, s.end(false))
 	}
 	return err
 }

@@ -160,12 +160,12 @@ func (k *Running) isAlive(ctx context.Context) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 4*askWait)
 	defer cancel()
-	g := &guest{ending{ch: make(chan struct{})}}
+	g := &guest{ending: ending{ch: make(chan struct{})}}
 	s := newSession(g, Options{}, defaultWaits())
 	if s.link, err = zmq.Dial(ctx, c, false, s.deliver); err != nil {
 		return false
 	}
-	defer s.end()
+	defer s.end(false)
 	go g.watch(s.link)
 	asking, end := context.WithTimeout(ctx, askWait)
 	defer end()

@@ -16,25 +16,30 @@ type answer struct {
 // forwardInput passes a prompt of input() to the InputFunc. Meanwhile the cell's time-out is
 // suspended.
 func (r *run) forwardInput(ctx context.Context, m Message) {
-	if m.Header.MsgType != "input_request" || r.s.input == nil || r.asking != nil {
+	if r.s.input == nil || r.answers != nil {
 		return
+	}
+	if r.phase == queued || r.phase == busy {
+		r.phase, r.taken = asking, true
 	}
 	var c struct {
 		Prompt   string
 		Password bool
 	}
 	_ = json.Unmarshal(m.Content, &c) // if it cannot be read, the prompt is empty
-	asking := make(chan answer, 1)
-	r.asking = asking
+	answers := make(chan answer, 1)
+	r.answers = answers
 	go func() {
 		text, err := r.s.input(ctx, c.Prompt, c.Password)
-		asking <- answer{m, text, err}
+		answers <- answer{m, text, err}
 	}()
 }
 
 // sendInput sends an answer to the kernel, or interrupts the cell if there is none.
 func (r *run) sendInput(a answer) {
-	r.asking = nil
+	if r.answers = nil; r.phase == asking {
+		r.phase = busy
+	}
 	r.began = r.began.Add(time.Since(r.heard)) // the time-out excludes this wait
 	r.heard = time.Now()
 	if a.err == nil {
@@ -45,6 +50,6 @@ func (r *run) sendInput(a answer) {
 	}
 	if a.err != nil {
 		r.fold.Note("input() was not answered: " + a.err.Error())
-		r.s.host.interrupt(r.s)
+		r.s.owner.interrupt(r.s)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"dsstar/kernel/internal/guard"
@@ -69,7 +69,7 @@ type Outputs struct {
 	Run     int64
 	Secrets []string // texts of which each output has xxxxx instead, unless it comes in pieces
 
-	quota *quota // shared by all sessions of a Kernel
+	left *atomic.Int64 // of Run
 }
 
 // An InputFunc returns the line for a cell's input(). It should return soon after ctx has ended, as
@@ -79,11 +79,12 @@ type InputFunc func(ctx context.Context, prompt string, password bool) (string, 
 // A Cell is code to run, and how to run it.
 type Cell struct {
 	Code     string
-	ID       string        // of the notebook's cell, for [Kernel.Late]
 	Timeout  time.Duration // 0 for Options.CellTimeout, negative for no limit
 	MayRaise bool          // an exception is expected
 	// called with each piece of output as it arrives; must not block; may be nil
 	Observe func(notebook.Output)
+
+	silent bool // not a cell: not counted, publishes nothing
 }
 
 // Info describes a running kernel.
@@ -103,11 +104,9 @@ type Info struct {
 type Kernel struct {
 	options Options
 	waits   waits
-	again   opening    // starts the next session; nil for a guest
-	turn    *turn.Turn // held by whoever uses the session's shell channel
-
-	mu      sync.Mutex
-	session *session // never nil; dead after a failed Reset
+	again   opening                 // starts the next session; nil for a guest
+	turn    *turn.Turn              // held by whoever uses the session's shell channel
+	session atomic.Pointer[session] // never nil; dead after a failed Reset
 }
 
 // waits are the deadlines that Options do not set. Tests shorten them.
@@ -162,13 +161,14 @@ func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) 
 	if err := o.hold(); err != nil {
 		return nil, err
 	}
-	o.Outputs = o.Outputs.withQuota()
+	o.Outputs = o.Outputs.begin()
 	s, err := open(ctx, o)
 	if err != nil {
 		o.release()
 		return nil, err
 	}
-	k := &Kernel{options: o, waits: w, turn: turn.New(), session: s}
+	k := &Kernel{options: o, waits: w, turn: turn.New()}
+	k.session.Store(s)
 	if own {
 		k.again = open
 	}
@@ -190,7 +190,11 @@ func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, e
 		return notebook.Execution{}, err
 	}
 	defer release()
-	return k.current().execute(ctx, c, k.limit(c))
+	r, err := k.current().begin(ctx, c, max(0, cmp.Or(c.Timeout, k.options.CellTimeout)))
+	if err != nil {
+		return notebook.Execution{}, err
+	}
+	return r.follow(ctx)
 }
 
 // Silently runs code that is not a cell: it is not counted, and its value is not shown. Outputs and
@@ -221,7 +225,7 @@ func (k *Kernel) Reset(ctx context.Context) error {
 		}
 		return k.options.emptyScratch()
 	}
-	if err := k.current().end(); err != nil {
+	if err := k.current().end(false); err != nil {
 		return err
 	}
 	// Only now: a live process could still write there.
@@ -235,9 +239,7 @@ func (k *Kernel) Reset(ctx context.Context) error {
 		}
 		return err
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.session = s
+	k.session.Store(s)
 	return nil
 }
 
@@ -259,23 +261,6 @@ func (o Options) emptyScratch() error {
 // Scratch returns Options.Scratch.
 func (k *Kernel) Scratch() string { return k.options.Scratch }
 
-// limit returns how long c may run; 0 for no limit.
-func (k *Kernel) limit(c Cell) time.Duration {
-	return max(0, cmp.Or(c.Timeout, k.options.CellTimeout))
-}
-
-// A Late is output that threads and asynchronous tasks of a cell produced after its end.
-type Late struct {
-	CellID  string // of [Cell]
-	Outputs []notebook.Output
-	// updated displays of this or other cells; see [notebook.Redisplay]
-	Updates []notebook.Output
-}
-
-// Late returns the late outputs since its last call, grouped by cell in the order of their first
-// message. At most 4 MiB are kept between calls.
-func (k *Kernel) Late() []Late { return k.current().takeLate() }
-
 // Close ends a kernel of ours and its process group. It leaves any other kernel as it was, except
 // for objects changed in place and names kept by [Kernel.Visit]. Calls in progress return
 // [ErrClosed]. No processes, goroutines or files of ours remain; an error means that our kernel may
@@ -283,7 +268,7 @@ func (k *Kernel) Late() []Late { return k.current().takeLate() }
 func (k *Kernel) Close() error {
 	return k.turn.Close(func() error {
 		defer k.options.release()
-		return k.current().shutdown()
+		return k.current().end(true)
 	})
 }
 
@@ -292,15 +277,11 @@ func (k *Kernel) Info() Info { return k.current().info }
 
 // Alive reports whether the kernel is running, as far as is known.
 func (k *Kernel) Alive() bool {
-	s := k.current()
-	return !ended(s.host) && s.fell() == ""
+	_, ended := k.current().ended()
+	return !ended
 }
 
-func (k *Kernel) current() *session {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.session
-}
+func (k *Kernel) current() *session { return k.session.Load() }
 
 // infoOf reads what it can of a kernel_info_reply: a malformed one is no reason to refuse a kernel
 // that runs cells.

@@ -12,10 +12,10 @@ import (
 // TestQuota: the outputs of all cells are bounded, and the cell that reaches the bound says so.
 func TestQuota(t *testing.T) {
 	const kept, cells = 100_000, 60
-	o := Outputs{Limits: notebook.Limits{Stream: 20_000}, Run: kept}.withQuota()
+	o := Outputs{Limits: notebook.Limits{Stream: 20_000}, Run: kept}.begin()
 	sum, told := 0, 0
-	for i := range cells {
-		f := o.fold(Cell{ID: fmt.Sprintf("cell-%d", i)})
+	for range cells {
+		f := o.fold(Cell{})
 		for _, m := range []struct{ kind, content string }{
 			{"stream", `{"name": "stdout", "text": %q}`},
 			{"display_data", `{"data": {"text/plain": %q}, "metadata": {}}`},

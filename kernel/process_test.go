@@ -73,7 +73,7 @@ func TestNothingIsLeft(t *testing.T) {
 		notebook.OK).Stdout())
 	worker := number(t, runCell(t, k,
 		"import multiprocessing as m, time\np = m.get_context('fork').Process(target=time.sleep, args=(60,)); p.start()\nprint(p.pid)", notebook.OK).Stdout())
-	pid, dir := k.Info().PID, k.current().host.(*local).dir
+	pid, dir := k.Info().PID, k.current().owner.(*local).dir
 	info, err := os.Stat(filepath.Join(dir, "kernel.json"))
 	c, e := zmq.Read(filepath.Join(dir, "kernel.json"))
 	if err := errors.Join(err, e); err != nil || info.Mode() != 0o600 || c.Transport != "tcp" {

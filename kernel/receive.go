@@ -6,42 +6,61 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/kernel/internal/inbox"
 	"dsstar/notebook"
 )
 
 // read handles the messages that have arrived.
 func (r *run) read(ctx context.Context) {
-	for _, m := range r.in.Take() {
-		if m.Channel == inbox.Gap {
-			r.doubt("more messages waited than there is room for")
-			continue
-		}
-		switch m.Parent.MsgID {
-		case r.id:
-			r.heard = time.Now()
-			switch m.Channel {
-			case Shell:
-				r.reply(ctx, m)
-			case IOPub:
-				r.publish(m)
-			case Stdin:
-				r.forwardInput(ctx, m)
-			}
-		case r.probe:
-			r.probed(m)
-		}
+	for _, m := range r.s.take(r.in) {
+		r.on(ctx, m)
 	}
-	if r.replied && r.idle {
-		r.over = true
+	switch {
+	case r.replied && r.idle:
+		r.phase = over
+	case (r.replied || r.idle) && r.phase != killing && r.phase != over:
+		r.phase = draining
+	}
+}
+
+// on handles one message.
+func (r *run) on(ctx context.Context, m Message) {
+	switch {
+	case m.Channel == gap:
+		r.doubt("more messages waited than there is room for")
+		return
+	case m.Parent.MsgID == r.probe: // requests are handled in order: what is missing now is lost
+		if m.Channel == IOPub && stateOf(m) == "idle" {
+			r.giveUp()
+		}
+		return
+	case m.Parent.MsgID != r.id: // a request that was aborted
+		return
+	}
+	r.heard = time.Now()
+	var err error
+	switch kind := m.Header.MsgType; {
+	case m.Channel == Shell && kind == "execute_reply":
+		r.reply(ctx, m)
+	case m.Channel == Stdin && kind == "input_request":
+		r.forwardInput(ctx, m)
+	case m.Channel != IOPub:
+	case kind == "status" || kind == "execute_input":
+		r.state(m)
+	case kind == "error":
+		err = r.publishError(m)
+	case kind == "stream" && exceeded(m.Content):
+		r.doubt("the Jupyter server held output back that came faster than it passes on " +
+			"(its options iopub_msg_rate_limit and iopub_data_rate_limit lift that)")
+	default:
+		err = r.fold.Add(kind, m.Content)
+	}
+	if err != nil {
+		r.doubt(m.Header.MsgType + " that could not be read: " + err.Error())
 	}
 }
 
 // reply handles an execute_reply.
 func (r *run) reply(ctx context.Context, m Message) {
-	if m.Header.MsgType != "execute_reply" {
-		return
-	}
 	var reply struct {
 		Status        string
 		Count         int `json:"execution_count"`
@@ -56,8 +75,8 @@ func (r *run) reply(ctx context.Context, m Message) {
 		// this one with them. It has not run.
 		r.aborts++
 		r.s.forget(r.id)
-		r.busy, r.idle = false, false
-		if r.send(ctx) == nil {
+		id, err := r.s.send(ctx, r.in, r.request)
+		if r.id = id; r.queue(ctx, err) == nil {
 			return
 		}
 	}
@@ -75,6 +94,10 @@ func (r *run) reply(ctx context.Context, m Message) {
 		r.exec.Status, r.exec.Reason = notebook.Died, endedByCell
 	}
 }
+
+// maxAborts is how often a request is repeated that the kernel answered with "aborted", without
+// running it.
+const maxAborts = 5
 
 const endedByCell = "the cell ended the session (exit(), quit())"
 
@@ -94,59 +117,38 @@ func asksExit(payload json.RawMessage) bool {
 	return false
 }
 
-// publish handles an iopub message.
-func (r *run) publish(m Message) {
-	switch m.Header.MsgType {
-	case "status", "execute_input":
-		var c struct {
-			State string `json:"execution_state"`
-			Count int    `json:"execution_count"`
-		}
-		_ = json.Unmarshal(m.Content, &c) // an unreadable status counts as unknown
-		if !r.busy {
-			r.busy = true // any message shows that the kernel has taken up the request
-			r.began = time.Now()
-		}
-		r.idle = r.idle || c.State == "idle"
-		r.exec.Count = max(r.exec.Count, c.Count)
-	case "stream":
-		if exceeded(m.Content) {
-			r.doubt("the Jupyter server held output back that came faster than it passes on " +
-				"(its options iopub_msg_rate_limit and iopub_data_rate_limit lift that)")
-			return
-		}
-	case "error":
-		r.publishError(m)
-		return
+// state handles what shows that the kernel has taken up the request, or done with it.
+func (r *run) state(m Message) {
+	var c struct {
+		State string `json:"execution_state"`
+		Count int    `json:"execution_count"`
 	}
-	if err := r.fold.Add(m.Header.MsgType, m.Content); err != nil {
-		r.doubt(m.Header.MsgType + " that could not be read: " + err.Error())
+	_ = json.Unmarshal(m.Content, &c) // an unreadable status counts as unknown
+	if !r.taken {
+		r.taken, r.began = true, time.Now()
 	}
+	if r.phase == queued {
+		r.phase = busy
+	}
+	r.idle = r.idle || c.State == "idle"
+	r.exec.Count = max(r.exec.Count, c.Count)
 }
 
 // publishError handles an exception. If the sandbox may have caused it, a hint is added to the
 // traceback.
-func (r *run) publishError(m Message) {
+func (r *run) publishError(m Message) error {
 	o, err := notebook.ParseError(m.Content)
 	if err != nil {
-		r.doubt("error that could not be read: " + err.Error())
-		return
+		return err
 	}
 	if _, ok := r.s.obituary(o.EName, o.EValue); ok {
-		return // the reply says so too
+		return nil // the reply says so too
 	}
 	if hint := r.s.hint(o); hint != "" {
 		o.Traceback = append(o.Traceback, hint)
 	}
 	r.fold.AddError(o)
-}
-
-// probed handles an answer to the probe. The kernel handles requests in order, so any earlier
-// message that has not arrived is lost.
-func (r *run) probed(m Message) {
-	if m.Channel == IOPub && m.Header.MsgType == "status" && stateOf(m) == "idle" {
-		r.giveUp()
-	}
+	return nil
 }
 
 // doubt notes in the outputs that some may be missing, once for each reason.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"dsstar/kernel/internal/inbox"
 	"dsstar/kernel/internal/turn"
 )
 
@@ -25,10 +24,10 @@ func (k *Kernel) Request(ctx context.Context, m Message) (Message, error) {
 		defer release()
 		return k.current().roundTrip(ctx, m)
 	}
-	s, err := k.live()
-	if err != nil {
-		return Message{}, err
+	if k.turn.Closed() {
+		return Message{}, ErrClosed
 	}
+	s := k.current()
 	reply, err := s.roundTrip(ctx, m)
 	if err == nil {
 		s.rise(reply)
@@ -36,80 +35,53 @@ func (k *Kernel) Request(ctx context.Context, m Message) (Message, error) {
 	return reply, err
 }
 
-// live returns the session, or ErrClosed.
-func (k *Kernel) live() (*session, error) {
-	if k.turn.Closed() {
-		return nil, ErrClosed
-	}
-	return k.current(), nil
-}
-
 // roundTrip sends a request and waits for the reply.
-func (s *session) roundTrip(ctx context.Context, m Message) (Message, error) {
-	fail := func(err error) (Message, error) {
-		return Message{},
-			fmt.Errorf("%s: %w", m.Header.MsgType, err)
-	}
-	in := inbox.New()
+func (s *session) roundTrip(ctx context.Context, m Message) (reply Message, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%s: %w", m.Header.MsgType, err)
+		}
+	}()
+	in := newInbox()
 	id, err := s.send(ctx, in, m)
 	if err != nil {
 		if _, large := errors.AsType[*tooLargeError](err); large || ctx.Err() != nil {
-			return fail(err)
+			return reply, err
 		}
 		select {
-		case <-s.host.gone(): // whose connection breaks before its end is known
-			return fail(s.whyGone())
+		case <-s.owner.gone(): // whose connection breaks before its end is known
+			return reply, s.owner.fate().err(died)
 		case <-ctx.Done():
 		case <-time.After(s.waits.greet):
 		}
-		return fail(err)
+		return reply, err
 	}
 	defer s.forget(id)
 	again := time.NewTicker(s.waits.rouse)
 	defer again.Stop()
 	for {
 		select {
-		case <-in.Ready:
-			for _, reply := range in.Take() {
+		case <-in.ready:
+			for _, reply := range s.take(in) {
 				if reply.Channel == m.Channel {
 					return reply, nil
 				}
 			}
 		case <-again.C:
 			s.link.Rouse()
-		case <-s.host.gone():
-			return fail(s.whyGone())
+		case <-s.owner.gone():
+			return reply, s.owner.fate().err(died)
 		case <-ctx.Done():
-			return fail(turn.Reason(ctx))
+			return reply, turn.Reason(ctx)
 		}
 	}
-}
-
-// whyGone says how the kernel ended.
-func (s *session) whyGone() error {
-	how, lost := s.host.fate()
-	if lost == nil {
-		lost = errors.New(died + how)
-	}
-	return lost
-}
-
-// Send sends a message that has no reply: comm_open, comm_msg, comm_close. The kernel handles it
-// after the running cell.
-func (k *Kernel) Send(m Message) error {
-	s, err := k.live()
-	if err != nil {
-		return err
-	}
-	_, err = s.send(atOnce, nil, m)
-	return err
 }
 
 // Interrupt interrupts the running cell, of whatever client, as Ctrl-C would. It does not wait.
 // Python can miss an interrupt that comes just as the cell begins to sleep or to wait: if the cell
 // does not end, interrupt it again.
 func (k *Kernel) Interrupt() {
-	if s := k.current(); !ended(s.host) {
-		s.host.interrupt(s)
+	if s := k.current(); !isGone(s.owner) {
+		s.owner.interrupt(s)
 	}
 }

@@ -59,8 +59,6 @@ func TestProtocol(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		stdout(t, k, "print(1)", "1\n")
-		testComms(t, k)
-		testLate(t, k)
 	}
 	for _, w := range ways(t, PythonSpec(testPython(t))) {
 		t.Run(w.name, func(t *testing.T) {
@@ -110,51 +108,5 @@ func testRequests(t *testing.T, k *Kernel) {
 	if _, err := k.Request(ctx, Message{Channel: Shell,
 		Header: Header{MsgType: "nonsense_request"}}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// Comm messages and their buffers arrive whole.
-func testComms(t *testing.T, k *Kernel) {
-	runCell(t, k, `got = []
-def opened(comm, message):
-    comm.on_msg(lambda m: got.append((m['content']['data'], [bytes(b) for b in m['buffers']])))
-get_ipython().kernel.comm_manager.register_target('target', opened)`, notebook.OK)
-	tell := func(msgType, content string, buffers ...[]byte) {
-		if err := k.Send(Message{Channel: Shell, Header: Header{MsgType: msgType},
-			Content: json.RawMessage(content), Buffers: buffers}); err != nil {
-			t.Error(err)
-		}
-	}
-	tell("comm_open", `{"comm_id": "c", "target_name": "target", "data": {}}`)
-	tell("comm_msg", `{"comm_id": "c", "data": {"a": 1}}`, []byte("\x00\xff"), []byte{}, []byte("end"))
-	stdout(t, k, "print(got)", `[({'a': 1}, [b'\x00\xff', b'', b'end'])]`+"\n")
-}
-
-// Output of threads that comes after its cell goes to that cell.
-func testLate(t *testing.T, k *Kernel) {
-	if _, err := k.ExecuteCell(t.Context(), Cell{ID: "the-cell", Code: `import threading, time
-from IPython.display import display
-def later():
-    time.sleep(.2); print('late', flush=True); display('shown')
-threading.Thread(target=later).start()`}); err != nil {
-		t.Fatal(err)
-	}
-	var text string
-	for range 40 {
-		for _, l := range k.Late() {
-			if l.CellID != "the-cell" {
-				t.Errorf("cell %q", l.CellID)
-			}
-			for _, o := range l.Outputs {
-				text += o.PlainText()
-			}
-		}
-		if strings.Contains(text, "shown") {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	if text != "late\n'shown'" {
-		t.Errorf("late output %q", text)
 	}
 }

@@ -9,112 +9,110 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/kernel/internal/inbox"
 	"dsstar/kernel/internal/turn"
 	"dsstar/notebook"
 )
 
-// maxAborts is how often a request is repeated that the kernel answered with "aborted", without
-// running it.
-const maxAborts = 5
+// A phase is where a run stands. It changes with messages (on), with time (tick), with the end of
+// the kernel (died) and with that of the caller (stop).
+type phase int
+
+const (
+	queued   phase = iota // the kernel has not taken up the request
+	busy                  // it runs the cell
+	asking                // input() waits for somebody, without a time limit
+	stopping              // the cell was interrupted, or cannot go on; it is killed at until
+	killing               // it was killed; the process must have ended at until
+	draining              // one of execute_reply and status idle has come; the other is missing
+	over                  // nothing is waited for
+)
 
 // A run follows one execute_request until both execute_reply and the status idle have arrived, in
 // either order, or until waiting for them is pointless.
 type run struct {
-	s      *session
-	cell   Cell
-	silent bool          // not a cell: not counted, publishes nothing
-	limit  time.Duration // 0 for none
+	s     *session
+	limit time.Duration // 0 for none
 
-	in   *inbox.Inbox
-	id   string // of the execute_request
-	fold notebook.Fold
-	exec notebook.Execution // without outputs, which the method execution adds
+	in      *inbox
+	request Message // execute_request
+	id      string  // of the request
+	fold    notebook.Fold
+	exec    notebook.Execution // without outputs, which the method execution adds
 
-	busy, replied, idle bool
-	over                bool // the run waits for nothing more
-	aborts              int
-	lost                error // why the kernel can no longer be reached
+	phase         phase
+	until         time.Time // the end of stopping or killing
+	taken         bool      // the kernel has taken up the request
+	replied, idle bool
+	aborts        int
+	lost          error // why the kernel can no longer be reached
 
 	sent    time.Time
 	began   time.Time // start of the time-out: when the cell began, plus the time that input() waited
 	roused  time.Time // when the kernel was last roused, or the request sent
 	heard   time.Time // when the last message about the request arrived
-	looked  time.Time // when the server was last asked about the kernel
+	looked  time.Time // when the owner was last asked about the kernel
 	breaks  int       // link.Breaks() when the request was sent
 	probe   string    // id of the request that tests for a lost message
-	asking  chan answer
-	killAt  time.Time // when the interrupted cell is killed; zero if it was not interrupted
-	killed  string    // what the kill did; "" before it
-	cause   string    // why the kernel was killed, if not for ignoring an interrupt
-	stopped string    // why the cell was interrupted; "" if it was not
+	answers chan answer
+	killed  string // what the kill did; "" before it
+	cause   string // why the kernel was killed, if not for ignoring an interrupt
+	stopped string // why the cell was interrupted; "" if it was not
 }
 
-// execute runs the code of r. See Kernel.Execute.
-func (r *run) execute(ctx context.Context) (notebook.Execution, error) {
-	r.in, r.sent, r.exec.Status = inbox.New(), time.Now(), notebook.OK
-	how, lost := r.s.fell(), error(nil)
-	if ended(r.s.host) {
-		how, lost = r.s.host.fate()
+// begin sends a cell, in a guest after other clients' cells. The run is over already if the session
+// has ended. The caller must hold the turn, and call follow.
+func (s *session) begin(ctx context.Context, c Cell, limit time.Duration) (*run, error) {
+	if s.guest != nil && !c.silent {
+		if err := s.await(ctx); err != nil {
+			return nil, err
+		}
+		s.enter(ctx)
 	}
-	if how != "" || lost != nil {
-		r.exec.Status, r.exec.Reason = notebook.Died, "the session had ended before this cell: "+how
-		return r.exec, lost
+	r := &run{s: s, limit: limit, in: newInbox(), sent: time.Now()}
+	if f, ended := s.ended(); ended {
+		r.phase, r.lost, r.exec.Status = over, f.lost, notebook.Died
+		r.exec.Reason = "the session had ended before this cell: " + f.how
+		return r, nil
 	}
 	if ctx.Err() != nil {
-		return notebook.Execution{}, turn.Reason(ctx)
+		return nil, turn.Reason(ctx)
 	}
-	r.fold = r.s.outputs.fold(r.cell)
-	if err := r.send(ctx); err != nil {
-		return notebook.Execution{}, fmt.Errorf("execute: %w", err)
-	}
-	defer r.forget()
-	if err := r.follow(ctx); err != nil {
-		return r.execution(), err // with the outputs so far
-	}
-	return r.execution(), nil
-}
-
-func (r *run) forget() {
-	r.s.forget(r.probe)
-	if r.silent {
-		r.s.forget(r.id)
-	} else {
-		r.s.retire(r.id, r.cell.ID)
-	}
-}
-
-// send sends the execute_request (messaging protocol, "Execute"). After an error either the request
-// was not sent, or the kernel has been killed or, if it is not ours, disconnected.
-func (r *run) send(ctx context.Context) error {
-	guest := r.s.guest != nil
-	body, err := json.Marshal(map[string]any{
-		"code": r.cell.Code, "silent": r.silent, "store_history": !r.silent && !guest,
-		"user_expressions": struct{}{}, "allow_stdin": r.s.input != nil &&
-			!r.silent, "stop_on_error": !r.cell.MayRaise,
+	body, err := json.Marshal(map[string]any{ // messaging protocol, "Execute"
+		"code": c.Code, "silent": c.silent, "store_history": !c.silent && s.guest == nil,
+		"user_expressions": struct{}{}, "allow_stdin": s.input != nil && !c.silent,
+		"stop_on_error": !c.MayRaise,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m := Message{Channel: Shell, Header: Header{MsgType: "execute_request"}, Content: body}
-	if r.cell.ID != "" {
-		if m.Metadata, err = json.Marshal(map[string]string{"cellId": r.cell.ID}); err != nil {
-			return err
-		}
-	}
-	r.breaks = r.s.link.Breaks()
-	r.id, err = r.s.send(ctx, r.in, m)
+	r.request = Message{Channel: Shell, Header: Header{MsgType: "execute_request"}, Content: body}
+	r.exec.Status, r.fold, r.breaks = notebook.OK, s.outputs.fold(c), s.link.Breaks()
+	r.id, err = s.send(ctx, r.in, r.request)
+	return r, r.queue(ctx, err)
+}
+
+// queue begins to wait for the kernel to take up the request. If err says that it was perhaps not
+// sent, the kernel is killed or, if it is not ours, disconnected.
+func (r *run) queue(ctx context.Context, err error) error {
 	now := time.Now()
+	r.phase, r.taken, r.idle = queued, false, false
 	r.roused, r.heard, r.began = now, now, now
-	if _, large := errors.AsType[*tooLargeError](err); err != nil && !large && ctx.Err() == nil {
-		r.s.host.kill() // whether the cell runs is unknown, and so is the state
+	if err == nil {
+		return nil
 	}
-	return err
+	if _, large := errors.AsType[*tooLargeError](err); !large && ctx.Err() == nil {
+		r.s.owner.kill() // whether the cell runs is unknown, and so is the state
+	}
+	return fmt.Errorf("execute: %w", err)
 }
 
 // follow waits for the end of the run. The error says why ctx has ended, or that the kernel can no
-// longer be reached.
-func (r *run) follow(ctx context.Context) error {
+// longer be reached; the execution then has the outputs so far.
+func (r *run) follow(ctx context.Context) (notebook.Execution, error) {
+	if r.phase == over {
+		return r.exec, r.lost
+	}
+	defer func() { r.s.forget(r.id, r.probe) }()
 	gone := ctx.Done()
 	// Deadlines are checked at each tick, all in one place: none needs more precision.
 	tick := time.NewTicker(50 * time.Millisecond)
@@ -122,72 +120,101 @@ func (r *run) follow(ctx context.Context) error {
 	// The end of the run cancels a pending input().
 	asked, enough := context.WithCancel(ctx)
 	defer enough()
-	for !r.over {
+	for r.phase != over {
 		select {
-		case <-r.in.Ready:
+		case <-r.in.ready:
 			r.read(asked)
-		case a := <-r.asking:
+		case a := <-r.answers:
 			r.sendInput(a)
-		case <-r.s.host.gone():
+		case <-r.s.owner.gone():
 			r.died()
 		case now := <-tick.C:
-			r.check(now)
+			r.tick(now)
 		case <-gone:
 			if errors.Is(turn.Reason(ctx), ErrClosed) && r.s.guest == nil {
-				return ErrClosed // Close ends the kernel anyway
+				return r.execution(), ErrClosed // Close ends the kernel anyway
 			}
 			gone = nil
 			r.stop("the caller has gone", r.s.waits.cancel)
 		}
 	}
 	if gone == nil {
-		return turn.Reason(ctx)
+		return r.execution(), turn.Reason(ctx)
 	}
-	return r.lost
+	return r.execution(), r.lost
 }
 
-// check acts on the deadlines that have passed.
-func (r *run) check(now time.Time) {
-	w := r.s.waits
-	quiet := now.Sub(r.heard)
-	if h, ok := r.s.host.(*remote); ok && quiet > w.idle && now.Sub(r.looked) > w.idle {
+// tick acts on what the present phase waits for in vain.
+func (r *run) tick(now time.Time) {
+	w, quiet := r.s.waits, now.Sub(r.heard)
+	if quiet > w.idle && now.Sub(r.looked) > w.idle {
 		r.looked = now
-		h.background(h.look)
+		r.s.owner.doubt()
 	}
-	unfinished := r.replied != r.idle || r.s.link.Breaks() != r.breaks
-	switch {
-	case r.killed != "":
-		if now.After(r.killAt.Add(w.kill)) {
-			r.s.host.kill() // the whole kernel, not only its worker
-			if l, ok := r.s.host.(*local); ok {
-				r.cause = cmp.Or(l.Reason(), r.cause)
-			}
+	if r.probe == "" && quiet > w.idle && r.doubtful(now) {
+		r.test()
+		return
+	}
+	switch r.phase {
+	case queued:
+		switch {
+		case r.s.guest != nil: // it waits behind other clients' cells, as long as the caller likes
+			r.rouse(now)
+		case !r.late(now) && now.Sub(r.sent) > w.takeUp:
+			r.stop(fmt.Sprintf("stopped: the kernel did not take up the cell for %v s", w.takeUp.Seconds()),
+				w.interrupt)
+		default:
+			r.rouse(now)
+		}
+	case busy:
+		r.late(now)
+	case stopping:
+		if now.After(r.until) {
+			r.s.endVisitLater()
+			r.killed = r.s.kill() // follow notices its end
+			r.phase, r.until = killing, now.Add(w.kill)
+		}
+	case killing:
+		if now.After(r.until) {
+			r.s.owner.kill() // the whole kernel, not only its worker
+			r.cause = cmp.Or(r.s.owner.fate().how, r.cause)
 			r.die(strings.TrimPrefix(r.cause+"; it could not be killed", "; "))
 		}
-	case !r.killAt.IsZero() && now.After(r.killAt):
-		r.s.endVisitLater()
-		r.killed = r.s.kill() // follow notices its end
-	case r.asking != nil: // input() has no time limit
-	case unfinished && r.probe == "" && quiet > w.idle:
-		r.test()
-	case r.replied != r.idle && quiet > 2*w.idle:
-		r.giveUp()
-	case r.replied || r.idle || r.stopped != "" || r.cause != "":
-	case !r.busy && r.s.guest != nil:
-		r.rouse(now) // it waits behind other clients' cells, for as long as the caller likes
-	case r.limit > 0 && now.Sub(r.began) > r.limit:
-		r.stop(fmt.Sprintf("stopped after %v s (the cell time-out)", r.limit.Seconds()), w.interrupt)
-	case !r.busy && now.Sub(r.sent) > w.takeUp:
-		r.stop(fmt.Sprintf("stopped: the kernel did not take up the cell for %v s", w.takeUp.Seconds()),
-			w.interrupt)
-	case !r.busy:
-		r.rouse(now)
+	case draining:
+		if quiet > 2*w.idle {
+			r.giveUp()
+		}
 	}
+	r.deaf(now)
+}
+
+// doubtful reports whether a message may have been lost on the way.
+func (r *run) doubtful(now time.Time) bool {
+	switch r.phase {
+	case queued, busy:
+		return r.s.link.Breaks() != r.breaks
+	case stopping:
+		return r.s.link.Breaks() != r.breaks && now.Before(r.until)
+	}
+	return r.phase == draining
+}
+
+// late stops a cell that has exceeded its time-out.
+func (r *run) late(now time.Time) bool {
+	late := r.limit > 0 && now.Sub(r.began) > r.limit
+	if late {
+		r.stop(fmt.Sprintf("stopped after %v s (the cell time-out)", r.limit.Seconds()),
+			r.s.waits.interrupt)
+	}
+	return late
+}
+
+// deaf has a kernel killed whose sockets the cell may have closed: it is useless now.
+func (r *run) deaf(now time.Time) {
 	select {
 	case <-r.s.link.Drained():
-		// The cell may have closed the kernel's sockets. The kernel is useless now.
-		if r.killAt.IsZero() && !r.over {
-			r.killAt, r.cause = now.Add(time.Second), "it closed its connections"
+		if r.phase != stopping && r.phase != killing && r.phase != over {
+			r.phase, r.until, r.cause = stopping, now.Add(time.Second), "it closed its connections"
 		}
 	default:
 	}
@@ -201,15 +228,18 @@ func (r *run) rouse(now time.Time) {
 	}
 }
 
-// stop interrupts the cell, for the reason why. If the cell has not ended after patience, the
-// kernel is killed.
+// stop interrupts the cell, for the reason why. If it has not ended after patience, the kernel is
+// killed.
 func (r *run) stop(why string, patience time.Duration) {
-	if r.stopped == "" {
-		r.stopped = why
-	}
-	r.killAt = time.Now().Add(patience)
-	if r.busy || r.s.guest == nil {
-		r.s.host.interrupt(r.s) // otherwise it could hit another client's cell
+	r.stopped = cmp.Or(r.stopped, why)
+	switch r.phase {
+	case draining:
+		r.giveUp()
+	case queued, busy, asking, stopping:
+		r.phase, r.until = stopping, time.Now().Add(patience)
+		if r.taken || r.s.guest == nil { // otherwise it could hit another client's cell
+			r.s.owner.interrupt(r.s)
+		}
 	}
 }
 
@@ -227,15 +257,15 @@ func (r *run) test() {
 
 // giveUp ends the run without the missing messages.
 func (r *run) giveUp() {
-	if r.over || r.replied && r.idle || ended(r.s.host) { // follow handles its end
+	if r.phase == over || r.replied && r.idle || isGone(r.s.owner) { // follow handles its end
 		return
 	}
-	r.over = true
+	r.phase = over
 	switch {
 	case r.replied:
 		r.doubt("the kernel's last messages were lost")
 		return
-	case !r.busy && !r.idle:
+	case !r.taken && !r.idle:
 		r.lost = errors.New("execute: the connection was lost for a while, and whether the cell has " +
 			"run cannot be known")
 		return
@@ -250,36 +280,27 @@ func (r *run) giveUp() {
 
 // died ends the run after the end of the kernel, once the messages that it sent have been read.
 func (r *run) died() {
-	how, lost := r.s.host.fate()
+	f := r.s.owner.fate()
 	select {
 	case <-r.s.link.Drained():
 	case <-time.After(500 * time.Millisecond): // another process holds a socket open
 	}
-	for more := true; more && !r.over; {
-		select {
-		case <-r.in.Ready:
-			r.read(context.Background())
-		default:
-			more = false
-		}
+	r.read(context.Background())
+	switch {
+	case r.phase == over: // it died after the cell
+	case f.lost != nil:
+		r.phase, r.lost = over, fmt.Errorf("execute: %w", f.lost)
+	case r.killed != "" && r.cause != "" && !f.itself:
+		// only if it was killed: one that ends by itself closes its connections, too, before its end is
+		// noticed
+		r.die(r.cause)
+	default:
+		r.die(f.how)
 	}
-	if r.over {
-		return // it died after the cell
-	}
-	if lost != nil {
-		r.over, r.lost = true, fmt.Errorf("execute: %w", lost)
-		return
-	}
-	// r.cause holds only if the process was killed: one that ends by itself closes its connections,
-	// too, before its end is noticed.
-	if l, ok := r.s.host.(*local); r.killed != "" && r.cause != "" && (!ok || l.Killed) {
-		how = r.cause
-	}
-	r.die(how)
 }
 
 func (r *run) die(how string) {
-	r.over = true
+	r.phase = over
 	if r.exec.Status != notebook.Died { // else the cause is known
 		r.exec.Status, r.exec.Reason = notebook.Died, r.s.death(how)
 	}

@@ -44,7 +44,7 @@ func RunScript(ctx context.Context, o Options, path string,
 		return x, fmt.Errorf("run %s: %w", path, err)
 	}
 	l := &local{spec: o.Spec}
-	defer func() { err = errors.Join(err, l.end(defaultWaits())) }()
+	defer func() { err = errors.Join(err, l.end(&session{waits: defaultWaits()}, false)) }()
 	if l.dir, err = privateDir(); err != nil {
 		return x, err
 	}

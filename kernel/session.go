@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"dsstar/kernel/internal/inbox"
 	"dsstar/kernel/internal/wire"
 	"dsstar/notebook"
 )
@@ -21,7 +19,7 @@ import (
 // is left.
 type session struct {
 	id      string // session id in message headers
-	host    host
+	owner   owner
 	link    transport // nil until there is one
 	waits   waits
 	info    Info
@@ -33,27 +31,18 @@ type session struct {
 	dir     string   // working folder at the start
 	guest   *visit   // what to undo in a kernel that is not ours; nil for ours
 
-	mu        sync.Mutex
-	pending   map[string]*inbox.Inbox // by request id
-	past      map[string]string       // cell ids by the ids of finished requests
-	greeted   string                  // the kernel's own session id; "" until known
-	late      []lateMessage           // messages about finished requests
-	lateBytes int                     // size of late
-	fallen    string                  // how the worker process ended (worker.go); "" while it runs
-	heard     chan struct{}           // closed at the first iopub message
-	hearing   sync.Once
+	mu      sync.Mutex
+	pending map[string]*inbox // by request id
+	greeted string            // the kernel's own session id; "" until known
+	fallen  string            // how the worker process ended (worker.go); "" while it runs
+	heard   chan struct{}     // closed at the first iopub message
+	hearing sync.Once
 }
 
-// A lateMessage is an iopub message about a finished cell.
-type lateMessage struct {
-	cell string
-	msg  Message
-}
-
-func newSession(h host, o Options, w waits) *session {
+func newSession(who owner, o Options, w waits) *session {
 	return &session{
-		id: uuid.NewString(), host: h, waits: w, input: o.Input, outputs: o.Outputs, prelude: o.Prelude,
-		pending: map[string]*inbox.Inbox{}, past: map[string]string{}, heard: make(chan struct{}),
+		id: uuid.NewString(), owner: who, waits: w, input: o.Input, outputs: o.Outputs,
+		prelude: o.Prelude, pending: map[string]*inbox{}, heard: make(chan struct{}),
 	}
 }
 
@@ -63,12 +52,12 @@ func newSession(h host, o Options, w waits) *session {
 // Waiting for iopub_welcome (JEP 65) does not work, because ipykernel 7.2 and 7.3
 // send it only to their first subscriber.
 func (s *session) greet(ctx context.Context, ch Channel) error {
-	in, heard, replied := inbox.New(), s.heard, false
+	in, heard, replied := newInbox(), s.heard, false
 	again := time.NewTicker(s.waits.greet)
 	defer again.Stop()
 	for ask := true; !replied || heard != nil; {
 		if ask {
-			id, err := s.request(ctx, in, ch, "kernel_info_request", struct{}{})
+			id, err := s.send(ctx, in, Message{Channel: ch, Header: Header{MsgType: "kernel_info_request"}})
 			if err != nil {
 				return err
 			}
@@ -76,8 +65,8 @@ func (s *session) greet(ctx context.Context, ch Channel) error {
 			ask = false
 		}
 		select {
-		case <-in.Ready:
-			if !replied && s.introduced(in.Take()) {
+		case <-in.ready:
+			if !replied && s.introduced(s.take(in)) {
 				replied = true
 				again.Reset(50 * time.Millisecond) // only the subscription is missing now
 			}
@@ -94,9 +83,8 @@ func (s *session) greet(ctx context.Context, ch Channel) error {
 				lacks = "anything on iopub"
 			}
 			return fmt.Errorf("%w, without %s", context.Cause(ctx), lacks)
-		case <-s.host.gone():
-			how, lost := s.host.fate()
-			return cmp.Or(lost, fmt.Errorf("the kernel ended before it was ready: %s", how))
+		case <-s.owner.gone():
+			return s.owner.fate().err(early)
 		}
 	}
 	return nil
@@ -130,9 +118,8 @@ func (s *session) tune(ctx context.Context) error {
 	if err == nil && seal != "" && x.Status != notebook.OK {
 		err = errors.New("the kernel could not be sealed in its sandbox")
 	}
-	if err == nil && ended(s.host) {
-		how, lost := s.host.fate()
-		err = cmp.Or(lost, fmt.Errorf("the kernel ended before it was ready: %s", how))
+	if err == nil && isGone(s.owner) {
+		err = s.owner.fate().err(early)
 	}
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -151,8 +138,11 @@ func inShell(script string, names map[string]string) string {
 // silently runs code that is not a cell: it is not counted and publishes nothing.
 func (s *session) silently(ctx context.Context, code string,
 	limit time.Duration) (notebook.Execution, error) {
-	r := &run{s: s, cell: Cell{Code: code}, silent: true, limit: limit}
-	return r.execute(ctx)
+	r, err := s.begin(ctx, Cell{Code: code, silent: true}, limit)
+	if err != nil {
+		return notebook.Execution{}, err
+	}
+	return r.follow(ctx)
 }
 
 // introduced sets s.info if there is a kernel_info_reply among items, and reports whether there is.
@@ -171,22 +161,12 @@ func (s *session) introduced(items []Message) bool {
 	return false
 }
 
-// request sends a request and returns its id. Messages about it go to in until the caller passes
-// the id to forget.
-func (s *session) request(ctx context.Context, in *inbox.Inbox, ch Channel, msgType string,
-	content any) (string, error) {
-	body, err := json.Marshal(content)
-	if err != nil {
-		return "", err
-	}
-	return s.send(ctx, in, Message{Channel: ch, Header: Header{MsgType: msgType}, Content: body})
-}
-
 // username is what Jupyter's clients send without a name of the user.
 const username = "username"
 
-// send is request for any message. It fills in the header. If in is nil, replies are dropped.
-func (s *session) send(ctx context.Context, in *inbox.Inbox, m Message) (string, error) {
+// send fills in the header of a request, sends it, and returns its id. Messages about it go to in
+// until the caller passes the id to forget. If in is nil, they are dropped.
+func (s *session) send(ctx context.Context, in *inbox, m Message) (string, error) {
 	id := uuid.NewString()
 	m.Header.MsgID, m.Header.Session, m.Header.Username = id, s.id, username
 	m.Header.Date, m.Header.Version = time.Now().UTC().Format(time.RFC3339Nano), wire.Version
@@ -205,7 +185,9 @@ func (s *session) send(ctx context.Context, in *inbox.Inbox, m Message) (string,
 // tell sends a request and ignores the reply. A request that cannot be sent at once is dropped:
 // callers watch for its effect.
 func (s *session) tell(ch Channel, msgType string, content any) {
-	_, _ = s.request(atOnce, nil, ch, msgType, content)
+	if body, err := json.Marshal(content); err == nil {
+		_, _ = s.send(atOnce, nil, Message{Channel: ch, Header: Header{MsgType: msgType}, Content: body})
+	}
 }
 
 // atOnce is a cancelled context, for messages that are sent now or never.
@@ -215,71 +197,44 @@ var atOnce = func() context.Context {
 	return ctx
 }()
 
-func (s *session) forget(id string) {
+func (s *session) forget(ids ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.pending, id)
+	for _, id := range ids {
+		delete(s.pending, id)
+	}
 }
 
-// retire forgets the request of a cell but remembers the cell's id, for late messages.
-func (s *session) retire(id, cell string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.pending, id)
-	s.past[id] = cell
-}
-
-// deliver routes a message to the pending request that it is about, or keeps it for [Kernel.Late].
-// It drops messages about other clients' requests.
+// deliver routes a message to the pending request that it is about. It drops messages about other
+// clients' requests and about finished ones.
 func (s *session) deliver(m Message) {
 	if m.Channel == IOPub {
 		s.hearing.Do(func() { close(s.heard) })
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if h, ok := s.host.(interface{ heed(Message, string) }); ok {
-		h.heed(m, s.greeted)
-	}
+	s.owner.heed(m, s.greeted)
 	if in := s.pending[m.Parent.MsgID]; in != nil {
-		in.Put(m)
-		return
-	}
-	cell, known := s.past[m.Parent.MsgID]
-	if known && m.Channel == IOPub && m.Header.MsgType != "status" && s.lateBytes < maxLate {
-		s.late = append(s.late, lateMessage{cell, m})
-		s.lateBytes += inbox.Size(m)
+		in.put(m)
 	}
 }
 
-// maxLate bounds the bytes kept for [Kernel.Late], in case it is never called.
-const maxLate = 4 << 20
-
-// execute runs a cell, in a guest after other clients' cells. The caller must hold the turn.
-func (s *session) execute(ctx context.Context, c Cell, limit time.Duration) (notebook.Execution,
-	error) {
-	if s.guest != nil {
-		if err := s.await(ctx); err != nil {
-			return notebook.Execution{}, err
-		}
-		s.enter(ctx)
+// ended returns how the kernel, or the worker process in it, has ended, if it has.
+func (s *session) ended() (fate, bool) {
+	if isGone(s.owner) {
+		return s.owner.fate(), true
 	}
-	r := &run{s: s, cell: c, limit: limit}
-	return r.execute(ctx)
+	how := s.fell()
+	return fate{how: how}, how != ""
 }
 
-// shutdown asks our kernel to exit, or leaves one that is not ours, and ends the session.
-func (s *session) shutdown() error {
-	if s.guest != nil {
+// end ends the session, in any state: a kernel of ours ends, after it was asked to if gently is set,
+// and any other is left. It may be called again. An error means that our kernel may still run.
+func (s *session) end(gently bool) error {
+	if gently && s.guest != nil {
 		s.endVisit()
 	}
-	s.host.shutdown(s)
-	return s.end()
-}
-
-// end ends the session, in any state. It may be called again. An error means that our kernel may
-// still run.
-func (s *session) end() error {
-	err := s.host.end(s.waits)
+	err := s.owner.end(s, gently)
 	if s.link != nil {
 		_ = s.link.Close() // nothing is left to send
 	}

@@ -25,32 +25,26 @@ var errNotReady = errors.New("not ready in time")
 func boot(ctx context.Context, o Options, w waits) (*session, error) {
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
-	s, err := attempt(ctx, o, w)
-	if err == nil || ctx.Err() != nil || !s.host.(*local).mayLackPort() {
-		return s, err
+	s, taken, err := attempt(ctx, o, w)
+	if taken && ctx.Err() == nil {
+		// If that was not the reason, the second attempt fails too, perhaps for another one.
+		if again, _, e := attempt(ctx, o, w); e == nil {
+			return again, nil
+		}
 	}
-	// Another program may have taken a port that was free. If that was not the reason, the second
-	// attempt fails too, perhaps for another one.
-	if again, e := attempt(ctx, o, w); e == nil {
-		return again, nil
-	}
-	return nil, err
+	return s, err
 }
 
-// mayLackPort reports whether a process ended before it answered, with ports that were free before.
-func (l *local) mayLackPort() bool {
-	return l.mute && l.conn.Transport == "tcp" && !l.spec.IPython()
-}
-
-// attempt starts a kernel process once. After an error the session has ended.
-func attempt(ctx context.Context, o Options, w waits) (*session, error) {
+// attempt starts a kernel process once. After an error the session has ended; taken says that the
+// kernel ended before it answered, as if another program had taken a port that was free.
+func attempt(ctx context.Context, o Options, w waits) (s *session, taken bool, err error) {
 	l := &local{spec: o.Spec}
-	s := newSession(l, o, w)
-	err := l.launch(ctx, s, o)
+	s = newSession(l, o, w)
+	err = l.launch(ctx, s, o)
 	if err == nil {
 		err = s.greet(ctx, Shell)
 	}
-	l.mute = err != nil && l.Process != nil && !l.Alive()
+	taken = err != nil && l.Process != nil && !l.Alive() && l.conn.Transport == "tcp" && !l.spec.IPython()
 	if err == nil {
 		err = s.tune(ctx)
 	}
@@ -60,17 +54,17 @@ func attempt(ctx context.Context, o Options, w waits) (*session, error) {
 	if err == nil {
 		l.Stderr.Reset() // what it says from now on is about cells
 		s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.PID, true
-		return s, nil
+		return s, false, nil
 	}
 	words := l.lastWords()
 	if l.confined && l.Process != nil && ctx.Err() != context.Canceled {
 		err = fmt.Errorf("%w: %w", err, ErrConfined)
 	}
-	s.end()
+	_ = s.end(false) // the first error says more
 	if errors.Is(err, errNotReady) {
 		err = fmt.Errorf("%w: %v", err, startTimeout(o))
 	}
-	return s, fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
+	return nil, taken, fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
 }
 
 // launch makes the private folder, starts the process and connects s to it.
@@ -184,9 +178,7 @@ func (l *local) pause(ctx context.Context, tick <-chan time.Time) error {
 	}
 }
 
-func (l *local) early() error {
-	return fmt.Errorf("the kernel ended before it was ready: %s", l.State)
-}
+func (l *local) early() error { return fate{how: l.State}.err(early) }
 
 // lastWords returns the end of what the process wrote to stderr, to be
 // appended to an error.

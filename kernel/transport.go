@@ -13,14 +13,11 @@ import (
 //	Parent   Header          // of the message that this one answers or is about
 //	Metadata json.RawMessage // a JSON object; nil for an empty one
 //	Content  json.RawMessage // likewise
-//	Buffers  [][]byte
 //
-// To send one, set Channel, Header.MsgType, Content and, if needed, Parent, Metadata and Buffers;
-// the rest of the header is filled in.
+// To send one, set Channel, Header.MsgType, Content and, if needed, Metadata; the rest is filled in.
 type Message = wire.Message
 
-// A Header identifies a message: its fields MsgID, MsgType, Session, Username, Date and Version are
-// strings.
+// A Header identifies a message by its strings MsgID, MsgType and Session.
 type Header = wire.Header
 
 // A Channel is one of the protocol's channels to a kernel. Requests go to Shell or Control.
@@ -47,6 +44,8 @@ type transport interface {
 	// Drained is closed when the other ends of all channels are closed and everything that they sent
 	// has been delivered.
 	Drained() <-chan struct{}
+	// Lost returns why it has drained, if the kernel may still run; nil if it was closed.
+	Lost() error
 	// Breaks returns how often the connection was lost and restored. Each time messages may have been
 	// lost.
 	Breaks() int

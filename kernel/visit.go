@@ -21,7 +21,7 @@ type visit struct {
 // that is queued in the kernel cannot be withdrawn.
 func (s *session) await(ctx context.Context) error {
 	_, err := s.roundTrip(ctx, Message{Channel: Shell, Header: Header{MsgType: s.probeType()}})
-	if ended(s.host) {
+	if isGone(s.owner) {
 		return nil // the execution reports its end
 	}
 	return err
@@ -78,21 +78,16 @@ func (k *Kernel) Visit() string {
 func (s *session) endVisit() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.waits.cancel)
 	defer cancel()
-	if r, ok := s.host.(*remote); ok {
-		_ = r.look(ctx) // a kernel that was deleted would not answer
-	}
-	if !ended(s.host) {
+	s.owner.doubt() // a kernel that was deleted would not answer
+	if !isGone(s.owner) {
 		s.manners(ctx, "leave")
 	}
 }
 
 // restore undoes what our cells did to names, and resets the working folder of our cells.
 func (s *session) restore(ctx context.Context) error {
-	if how := s.fell(); how != "" || ended(s.host) {
-		if how == "" {
-			how, _ = s.host.fate()
-		}
-		return fmt.Errorf("the kernel is not ours to start again: %s", how)
+	if f, ended := s.ended(); ended {
+		return fmt.Errorf("the kernel is not ours to start again: %s", f.how)
 	}
 	if err := s.await(ctx); err != nil {
 		return err

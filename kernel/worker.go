@@ -59,8 +59,8 @@ func (s *session) rise(reply Message) {
 
 // kill kills the kernel, or only the worker process.
 func (s *session) kill() (done string) {
-	if s.guest != nil || !s.hasWorker() || ended(s.host) {
-		return s.host.kill()
+	if s.guest != nil || !s.hasWorker() || isGone(s.owner) {
+		return s.owner.kill()
 	}
 	s.tell(Control, "undokernel_kill_request", struct{}{})
 	return "the kernel was killed"

@@ -103,7 +103,6 @@ func (l *wsLink) connect(ctx context.Context, session string,
 	patience time.Duration) (*websocket.Conn, error) {
 	d := websocket.Dialer{
 		Proxy: http.ProxyFromEnvironment, NetDialContext: l.server.dial, HandshakeTimeout: patience,
-		Subprotocols: []string{wire.Subprotocol},
 	}
 	address := "ws" + strings.TrimPrefix(l.server.URL, "http") +
 		"api/kernels/" + url.PathEscape(l.kernel) + "/channels?session_id=" + session
@@ -169,12 +168,7 @@ func (l *wsLink) read(conn *websocket.Conn) {
 		if err != nil {
 			return
 		}
-		var m Message
-		if conn.Subprotocol() == wire.Subprotocol {
-			m, err = wire.ParseV1(data)
-		} else {
-			m, err = wire.ParseLegacy(data, kind == websocket.BinaryMessage)
-		}
+		m, err := wire.ParseText(data, kind == websocket.BinaryMessage)
 		if err != nil {
 			continue // if it was an idle, the run notices that it is missing
 		}
@@ -302,14 +296,7 @@ func (l *wsLink) check(ctx context.Context, conn *websocket.Conn) error {
 func (l *wsLink) write(conn *websocket.Conn, m Message) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	kind := websocket.BinaryMessage
-	data, err := wire.EncodeV1(m)
-	if conn.Subprotocol() != wire.Subprotocol {
-		var isBinary bool
-		if data, isBinary, err = wire.EncodeLegacy(m); !isBinary {
-			kind = websocket.TextMessage
-		}
-	}
+	data, err := wire.EncodeText(m)
 	if err != nil {
 		return err
 	}
@@ -317,7 +304,7 @@ func (l *wsLink) write(conn *websocket.Conn, m Message) error {
 		return &tooLargeError{len(data)}
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(sendTimeout))
-	return conn.WriteMessage(kind, data)
+	return conn.WriteMessage(websocket.TextMessage, data)
 }
 
 // Rouse has the server connect to the kernel once more, under another session id; see [transport].
@@ -351,8 +338,7 @@ func (l *wsLink) Breaks() int {
 	return l.breaks
 }
 
-// why returns why the link has drained; nil if it was closed.
-func (l *wsLink) why() error {
+func (l *wsLink) Lost() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lost

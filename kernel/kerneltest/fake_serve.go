@@ -41,10 +41,11 @@ type fakeKernel struct {
 	aborted bool
 }
 
-// A request is a message with its raw header.
+// A request is a message with its raw header and what leads back to the client.
 type request struct {
 	wire.Message
 	header json.RawMessage
+	idents [][]byte
 }
 
 func fake(f Fault, file string) error {
@@ -177,9 +178,10 @@ func (k *fakeKernel) serve(s zmq4.Socket, answer func(request)) error {
 		if err != nil {
 			return err
 		}
-		m, err := k.key.Parse(raw.Frames)
+		m, err := (&wire.Receiver{Key: k.key}).Parse(raw.Frames)
 		if err == nil && k.fault != NeverReplies {
-			answer(request{m, raw.Frames[len(m.Idents)+2]})
+			at := len(raw.Frames) - 4
+			answer(request{m, raw.Frames[at], raw.Frames[:at-2]})
 		}
 	}
 }
@@ -289,7 +291,7 @@ func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType str
 	for _, p := range parts {
 		mac.Write(p)
 	}
-	idents := r.Idents
+	idents := r.idents
 	if s == k.iopub {
 		idents = [][]byte{[]byte("kernel.fake." + msgType)}
 	}

@@ -3,20 +3,22 @@
 package undokernel_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
 
-// send sends a malformed message.
+// send sends a malformed message, and does not wait for a reply.
 func send(t testing.TB, k *kernel.Kernel, c kernel.Channel, kind string) {
 	t.Helper()
-	if err := k.Send(kernel.Message{Channel: c, Header: kernel.Header{MsgType: kind},
-		Content: json.RawMessage("[1]")}); err != nil {
-		t.Error(err)
-	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, _ = k.Request(ctx, kernel.Message{Channel: c, Header: kernel.Header{MsgType: kind},
+		Content: json.RawMessage("[1]")})
 }
 
 // TestFrontOutlives: neither malformed messages nor any kind of end of a worker end the front,

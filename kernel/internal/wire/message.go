@@ -1,14 +1,14 @@
-// Package wire is the message format of the Jupyter protocol on ZeroMQ: the
-// multipart frames, their signature, and nothing that touches a socket.
+// Package wire is the message format of the Jupyter protocol on ZeroMQ and on WebSocket, and
+// nothing that touches a socket.
 //
-// A message is, frame by frame (jupyter_client, docs/messaging.rst, "The Wire
-// Protocol"): any number of routing identities, the delimiter <IDS|MSG>, the
-// hexadecimal HMAC of the next four frames, header, parent header, metadata
-// and content as JSON objects, and any number of raw buffers.
+// On ZeroMQ a message is, frame by frame (jupyter_client, docs/messaging.rst, "The Wire
+// Protocol"): any number of routing identities, the delimiter <IDS|MSG>, the hexadecimal HMAC of
+// the next four frames, header, parent header, metadata and content as JSON objects, and any number
+// of raw buffers. Nobody here sends or reads identities and buffers.
 package wire
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,43 +22,22 @@ const Version = "5.4"
 // delimiter ends the routing identities.
 const delimiter = "<IDS|MSG>"
 
-// The reasons why frames are not a message.
+// The reasons why something is not a message.
 var (
 	ErrMalformed = errors.New("malformed message")
 	ErrSignature = errors.New("wrong message signature")
 	ErrDuplicate = errors.New("message with a signature that was seen before")
 )
 
-// A Header says what a message is, and, as a parent header, which request it
-// belongs to. Unknown fields are dropped and a field that is not a string is
-// taken as empty: kernels write null dates, and no decision here needs more
-// than the id and the type.
+// A Header says what a message is, and, as a parent header, which request it belongs to. Unknown
+// fields are dropped, and those that no decision needs may be anything: kernels write null dates.
 type Header struct {
 	MsgID    string `json:"msg_id,omitempty"`
 	MsgType  string `json:"msg_type,omitempty"`
 	Session  string `json:"session,omitempty"`
-	Username string `json:"username,omitempty"`
-	Date     string `json:"date,omitempty"`
-	Version  string `json:"version,omitempty"`
-}
-
-// UnmarshalJSON is lenient; see [Header].
-func (h *Header) UnmarshalJSON(b []byte) error {
-	var raw map[string]json.RawMessage
-	if err := json.Unmarshal(b, &raw); err != nil {
-		return err
-	}
-	text := func(key string) (s string) {
-		if json.Unmarshal(raw[key], &s) != nil {
-			return ""
-		}
-		return s
-	}
-	*h = Header{
-		MsgID: text("msg_id"), MsgType: text("msg_type"), Session: text("session"),
-		Username: text("username"), Date: text("date"), Version: text("version"),
-	}
-	return nil
+	Username any    `json:"username,omitempty"`
+	Date     any    `json:"date,omitempty"`
+	Version  any    `json:"version,omitempty"`
 }
 
 // A Channel is one of the protocol's channels to a kernel.
@@ -76,94 +55,49 @@ const (
 // A Message is a message in either direction. Metadata and Content are JSON objects; nil stands for
 // an empty one.
 type Message struct {
-	Channel  Channel
-	Idents   [][]byte
-	Header   Header
-	Parent   Header
-	Metadata json.RawMessage
-	Content  json.RawMessage
-	Buffers  [][]byte
+	Channel  Channel         `json:"channel"`
+	Header   Header          `json:"header"`
+	Parent   Header          `json:"parent_header"`
+	Metadata json.RawMessage `json:"metadata"`
+	Content  json.RawMessage `json:"content"`
 }
 
-// Encode returns the frames of m, signed.
+// Encode returns the ZeroMQ frames of m, signed.
 func (k Key) Encode(m Message) ([][]byte, error) {
-	parts, err := m.parts()
-	if err != nil {
-		return nil, err
-	}
-	frames := slices.Clone(m.Idents)
-	frames = append(frames, []byte(delimiter), k.sign(parts))
-	frames = append(frames, parts...)
-	return append(frames, m.Buffers...), nil
-}
-
-// Parse reads the frames of one message. It checks the signature first; its
-// errors are [ErrSignature] and [ErrMalformed], wrapped. The message keeps
-// parts of frames, which the caller must not change afterwards, and has no Channel.
-func (k Key) Parse(frames [][]byte) (Message, error) {
-	at := slices.IndexFunc(frames, func(f []byte) bool { return string(f) == delimiter })
-	if at < 0 {
-		return Message{}, fmt.Errorf("%w: no delimiter", ErrMalformed)
-	}
-	// After the delimiter: signature and four JSON frames at least.
-	if len(frames)-at < 6 {
-		return Message{}, fmt.Errorf("%w: %d frames after the delimiter", ErrMalformed, len(frames)-at-1)
-	}
-	if !k.valid(frames[at+1], frames[at+2:at+6]) {
-		return Message{}, ErrSignature
-	}
-	m, err := fromParts(frames[at+2:])
-	m.Idents = none(frames[:at])
-	return m, err
-}
-
-// parts returns the four JSON texts of m.
-func (m Message) parts() ([][]byte, error) {
-	header, err := json.Marshal(m.Header)
-	if err != nil {
+	header, bad := json.Marshal(m.Header)
+	parent, err := json.Marshal(m.Parent)
+	if err := cmp.Or(bad, err); err != nil {
 		return nil, fmt.Errorf("encode header: %w", err)
 	}
-	parent, err := json.Marshal(m.Parent)
-	if err != nil {
-		return nil, fmt.Errorf("encode parent header: %w", err)
-	}
-	return [][]byte{header, parent, object(m.Metadata), object(m.Content)}, nil
+	parts := [][]byte{header, parent, object(m.Metadata), object(m.Content)}
+	return append([][]byte{[]byte(delimiter), k.sign(parts)}, parts...), nil
 }
 
-// fromParts returns the message with the given four JSON texts, followed by buffers.
-func fromParts(parts [][]byte) (Message, error) {
-	m := Message{Metadata: parts[2], Content: parts[3], Buffers: none(parts[4:])}
-	for i, name := range []string{"header", "parent header", "metadata", "content"} {
-		if !isObject(parts[i]) {
-			return Message{}, fmt.Errorf("%w: %s is not a JSON object", ErrMalformed, name)
-		}
+// Parse reads the ZeroMQ frames of one message. It checks the signature first. The message keeps
+// parts of frames, which the caller must not change afterwards, and has no Channel.
+func (r *Receiver) Parse(frames [][]byte) (m Message, err error) {
+	at := slices.IndexFunc(frames, func(f []byte) bool { return string(f) == delimiter })
+	if at < 0 || len(frames)-at < 6 { // then signature and four JSON frames at least
+		return m, fmt.Errorf("%w: %d frames", ErrMalformed, len(frames))
 	}
-	if err := json.Unmarshal(parts[0], &m.Header); err != nil {
-		return Message{}, fmt.Errorf("%w: header: %v", ErrMalformed, err)
+	signature, parts := frames[at+1], frames[at+2:at+6]
+	if !r.Key.valid(signature, parts) {
+		return m, ErrSignature
 	}
-	if err := json.Unmarshal(parts[1], &m.Parent); err != nil {
-		return Message{}, fmt.Errorf("%w: parent header: %v", ErrMalformed, err)
+	err = cmp.Or(json.Unmarshal(parts[0], &m.Header), json.Unmarshal(parts[1], &m.Parent))
+	if m.Metadata, m.Content = parts[2], parts[3]; err != nil {
+		return m, fmt.Errorf("%w: %v", ErrMalformed, err)
+	}
+	if r.Key != "" && r.again(signature) {
+		return m, ErrDuplicate
 	}
 	return m, nil
 }
 
 // object returns raw, or the empty object if raw is empty.
-func object(raw json.RawMessage) []byte {
+func object(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
-		return []byte("{}")
+		return json.RawMessage("{}")
 	}
 	return raw
-}
-
-// isObject reports whether b is one JSON object.
-func isObject(b []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(b, " \t\r\n"), []byte("{")) && json.Valid(b)
-}
-
-// none returns nil for an empty list, so that equal messages compare equal.
-func none(frames [][]byte) [][]byte {
-	if len(frames) == 0 {
-		return nil
-	}
-	return frames
 }

@@ -39,7 +39,7 @@ func (k Key) valid(signature []byte, parts [][]byte) bool {
 	return k == "" || hmac.Equal(signature, k.sign(parts))
 }
 
-// remembered is how many signatures a [Receiver] remembers (jupyter_client, session.py,
+// remembered is how many signatures a [Receiver] remembers at least (jupyter_client, session.py,
 // digest_history_size).
 const remembered = 1 << 16
 
@@ -49,23 +49,12 @@ const remembered = 1 << 16
 type Receiver struct {
 	Key Key
 
-	mu   sync.Mutex
-	seen map[digest]bool
-	ring []digest // the oldest at next, once it is full
-	next int
+	mu          sync.Mutex
+	seen, older map[digest]bool // older is the seen before
 }
 
 // A digest is the beginning of a signature, long enough to tell messages apart.
 type digest [16]byte
-
-// Parse is [Key.Parse] with the further error [ErrDuplicate].
-func (r *Receiver) Parse(frames [][]byte) (Message, error) {
-	m, err := r.Key.Parse(frames)
-	if err == nil && r.Key != "" && r.again(frames[len(m.Idents)+1]) {
-		return Message{}, ErrDuplicate
-	}
-	return m, err
-}
 
 // again remembers a signature and reports whether it was known already.
 func (r *Receiver) again(signature []byte) bool {
@@ -75,19 +64,10 @@ func (r *Receiver) again(signature []byte) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.seen[d] {
-		return true
-	}
-	if r.seen == nil {
-		r.seen = map[digest]bool{}
-	}
-	if len(r.ring) < remembered {
-		r.ring = append(r.ring, d)
-	} else {
-		delete(r.seen, r.ring[r.next])
-		r.ring[r.next] = d
-		r.next = (r.next + 1) % remembered
+	known := r.seen[d] || r.older[d]
+	if len(r.seen)%remembered == 0 {
+		r.seen, r.older = map[digest]bool{}, r.seen
 	}
 	r.seen[d] = true
-	return false
+	return known
 }

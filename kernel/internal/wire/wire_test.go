@@ -9,30 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestRoundTrip(t *testing.T) {
-	in := Message{
-		Idents: [][]byte{[]byte("kernel.1.stream"), {0, 255}},
-		Header: Header{MsgID: "1", MsgType: "stream", Session: "s", Username: "ü",
-			Date: "2026-11-21T00:00:00Z", Version: Version},
-		Parent:   Header{MsgID: "0"},
-		Metadata: []byte(`{}`),
-		Content:  []byte(`{"name":"stdout","text":"é\n"}`),
-		Buffers:  [][]byte{{1, 2, 3}, {}},
-	}
-	for _, key := range []Key{"", NewKey()} {
-		frames, err := key.Encode(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := key.Parse(frames)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff(in, out); d != "" {
-			t.Error(d)
-		}
-	}
-}
+// parse reads frames as the first of a connection.
+func parse(k Key, frames [][]byte) (Message, error) { return (&Receiver{Key: k}).Parse(frames) }
 
 // The vector is what jupyter_client 8.9.1's Session(key=b"secret") writes.
 func TestSignatureIsJupyters(t *testing.T) {
@@ -67,39 +45,24 @@ func TestParseRefuses(t *testing.T) {
 		"no signature":    {key, change(1, ""), ErrSignature},
 		"cut signature":   {key, change(1, string(good[1][:8])), ErrSignature},
 		"changed content": {key, change(5, `{"x":1}`), ErrSignature},
-		"not JSON":        {"", change(5, `{`), ErrMalformed},
-		"array":           {"", change(2, `[]`), ErrMalformed},
-		"null":            {"", change(3, `null`), ErrMalformed},
+		"not JSON":        {"", change(2, `{`), ErrMalformed},
+		"array":           {"", change(3, `[]`), ErrMalformed},
 	} {
-		if _, err := c.key.Parse(c.frames); !errors.Is(err, c.want) {
+		if _, err := parse(c.key, c.frames); !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
 		}
 	}
 }
 
-// Zed#41649, runtimed f1a6630: strict readers broke on null dates and fields
-// that nobody had seen before.
-func TestHeaderIsLenient(t *testing.T) {
-	frames := [][]byte{[]byte(delimiter), nil,
-		[]byte(`{"msg_id":"1","msg_type":"status","date":null,"username":7,"subshell_id":null,"new":{}}`),
-		[]byte(`{}`), []byte(`{}`), []byte(`{"execution_state":"starting"}`)}
-	m, err := Key("").Parse(frames)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(Header{MsgID: "1", MsgType: "status"}, m.Header); d != "" {
-		t.Error(d)
-	}
-}
-
-// FuzzParse: no frames make Parse panic, and what it accepts survives being
-// written and read again.
+// FuzzParse: no frames make Parse panic, and what it accepts survives being written and read again.
+// Zed#41649, runtimed f1a6630: strict readers broke on null dates and fields that nobody had seen
+// before.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"msg_id":"1","msg_type":"stream"}`), []byte(`{}`), []byte(`{}`),
-		[]byte(`{"text":"x"}`), []byte("topic"), true)
-	f.Add([]byte(`{"date":null}`), []byte(`{"msg_id":1}`), []byte(` {}`), []byte("{}\n"),
-		[]byte(delimiter), true)
-	f.Add([]byte(`[]`), []byte(``), []byte(`{`), []byte("\xff"), []byte{}, false)
+		[]byte(`{"name":"stdout","text":"é\n"}`), []byte("topic"), true)
+	f.Add([]byte(`{"msg_id":"1","date":null,"username":7,"subshell_id":null,"new":{}}`), []byte(`{}`),
+		[]byte(` {}`), []byte("{}\n"), []byte("topic"), true)
+	f.Add([]byte(`[]`), []byte(``), []byte(`{`), []byte("\xff"), []byte(delimiter), false)
 	f.Fuzz(func(t *testing.T, header, parent, metadata, content, other []byte, signed bool) {
 		key := Key("k")
 		parts := [][]byte{header, parent, metadata, content}
@@ -110,25 +73,26 @@ func FuzzParse(f *testing.F) {
 		frames := append([][]byte{other, []byte(delimiter), signature}, parts...)
 		frames = append(frames, other)
 		for cut := range frames { // every shorter message too
-			_, _ = key.Parse(frames[:cut])
+			_, _ = parse(key, frames[:cut])
 		}
-		first, err := key.Parse(frames)
+		first, err := parse(key, frames)
 		if err != nil {
+			if bytes.HasPrefix(header, []byte(`{"msg_id":"1"`)) && string(parent) == "{}" && signed {
+				t.Errorf("%s: %v", header, err)
+			}
 			return
 		}
 		again, err := key.Encode(first)
 		if err != nil {
 			t.Fatalf("encode: %v", err)
 		}
-		second, err := key.Parse(again)
+		second, err := parse(key, again)
 		if err != nil {
 			t.Fatalf("parse again: %v", err)
 		}
+		first.Metadata, first.Content = object(first.Metadata), object(first.Content)
 		if d := cmp.Diff(first, second); d != "" {
 			t.Error(d)
-		}
-		if !bytes.Equal(first.Content, second.Content) {
-			t.Error("content changed")
 		}
 	})
 }
@@ -137,32 +101,28 @@ func FuzzParse(f *testing.F) {
 func TestReceiver(t *testing.T) {
 	r := Receiver{Key: "key"}
 	send := func(id int) error {
-		frames, err := r.Key.Encode(Message{Idents: [][]byte{[]byte("topic")},
-			Header: Header{MsgID: fmt.Sprint(id)}})
+		frames, err := r.Key.Encode(Message{Header: Header{MsgID: fmt.Sprint(id)}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = r.Parse(frames)
+		_, err = r.Parse(append([][]byte{[]byte("topic")}, frames...))
 		return err
 	}
-	for id := range remembered {
+	for id := range 2 * remembered {
 		if err := send(id); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, id := range []int{0, remembered / 2, remembered - 1} {
+	for _, id := range []int{remembered, 2*remembered - 1} {
 		if err := send(id); !errors.Is(err, ErrDuplicate) {
 			t.Errorf("message %d again: error %v", id, err)
 		}
 	}
-	if err := send(-1); err != nil {
+	if err := send(0); err != nil { // the oldest have made room
 		t.Error(err)
 	}
-	if err := send(0); err != nil { // the oldest has made room
-		t.Error(err)
-	}
-	if len(r.seen) != remembered || len(r.ring) != remembered {
-		t.Errorf("%d and %d are remembered", len(r.seen), len(r.ring))
+	if len(r.seen)+len(r.older) > 2*remembered {
+		t.Errorf("%d and %d are remembered", len(r.seen), len(r.older))
 	}
 	unsigned := Receiver{}
 	frames, _ := unsigned.Key.Encode(Message{})

@@ -164,6 +164,9 @@ func (l *Link) Rouse() {
 
 func (l *Link) Drained() <-chan struct{} { return l.drained }
 
+// Lost is nil: the kernel has closed the connection, or its end has.
+func (l *Link) Lost() error { return nil }
+
 // Breaks is 0: a lost ZeroMQ connection is not made again.
 func (l *Link) Breaks() int { return 0 }
 

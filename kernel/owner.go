@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,29 +15,43 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A host controls the kernel of a session, as far as this program may: local is a process of ours,
-// guest a process of somebody else, remote a kernel on a server.
-type host interface {
+// An owner says who may end the kernel of a session, and does what this program may: local is a
+// process of ours, guest a process of somebody else, remote a kernel on a server.
+type owner interface {
 	// gone is closed once the kernel has ended or is out of reach for good.
 	gone() <-chan struct{}
-	// fate says in one line how the kernel ended; lost is set if it may still run but cannot be
-	// reached. Only valid after gone.
-	fate() (how string, lost error)
+	// fate says how it ended or, before gone, why it is about to, if that is known.
+	fate() fate
+	// heed looks for its end in a message; greeted is the kernel's own session id, "" if unknown.
+	heed(m Message, greeted string)
+	// doubt looks for its end in the background, as nothing is heard of it.
+	doubt()
 	// interrupt stops the running cell as Ctrl-C would. It does not wait.
 	interrupt(*session)
 	// kill kills our own kernel and lets any other run on, without waiting. It returns what it did, as
 	// a clause for the user.
 	kill() (done string)
-	// shutdown asks a kernel of ours to end. end makes sure that it has, and removes its files; an
-	// error means that it may still run. end may be called more than once.
-	shutdown(*session)
-	end(waits) error
+	// end ends a kernel of ours, after asking it to end if gently is set, and removes its files; an
+	// error means that it may still run. It may be called more than once.
+	end(s *session, gently bool) error
 }
 
-// ended reports whether the kernel of h has ended or is out of reach.
-func ended(h host) bool {
+// A fate is how a kernel ended.
+type fate struct {
+	how    string // in one line
+	lost   error  // it may still run but cannot be reached
+	itself bool   // it was a process of ours, and ended without our kill
+}
+
+// err returns f as an error; what is said before how.
+func (f fate) err(what string) error { return cmp.Or(f.lost, errors.New(what+f.how)) }
+
+const early = "the kernel ended before it was ready: "
+
+// isGone reports whether the kernel of o has ended or is out of reach.
+func isGone(o owner) bool {
 	select {
-	case <-h.gone():
+	case <-o.gone():
 		return true
 	default:
 		return false
@@ -51,12 +66,19 @@ type local struct {
 	conn zmq.File
 
 	confined bool // the process is in a sandbox
-	mute     bool // the process ended before it answered
 }
 
 func (l *local) gone() <-chan struct{} { return l.Exited }
 
-func (l *local) fate() (string, error) { return l.Death(), nil }
+func (l *local) fate() fate {
+	if l.Alive() {
+		return fate{how: l.Reason()}
+	}
+	return fate{how: l.Death(), itself: !l.Killed}
+}
+
+func (l *local) heed(Message, string) {}
+func (l *local) doubt()               {}
 
 func (l *local) interrupt(s *session) {
 	if l.spec.InterruptMode == "message" || l.confined { // signals do not reach processes in a sandbox
@@ -73,9 +95,6 @@ func (l *local) kill() string {
 
 // shutdown asks the kernel to end, so that its exit handlers run.
 func (l *local) shutdown(s *session) {
-	if !l.Alive() {
-		return
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.waits.shutdown)
 	defer cancel()
 	if _, err := s.roundTrip(ctx, Message{Channel: Control, Header: Header{MsgType: "shutdown_request"},
@@ -88,16 +107,12 @@ func (l *local) shutdown(s *session) {
 	}
 }
 
-// end kills what is left of the process and removes its folder.
-func (l *local) end(w waits) (err error) {
+func (l *local) end(s *session, gently bool) (err error) {
 	if l.Process != nil {
-		l.Process.Kill()
-		select {
-		case <-l.Exited:
-		case <-time.After(w.kill): // not even SIGKILL ends a process in a hung system call
-			err = fmt.Errorf("process %d cannot be killed", l.PID)
-			l.Process.KillAll() // including a guard, whose children die with it (Pdeathsig)
+		if gently && l.Alive() {
+			l.shutdown(s)
 		}
+		err = l.finish(s.waits.kill)
 	}
 	if l.dir != "" {
 		_ = disk.RemoveTemp(l.dir) // an empty folder in /tmp is not worth an error
@@ -105,22 +120,40 @@ func (l *local) end(w waits) (err error) {
 	return err
 }
 
+// finish kills what is left of the process.
+func (l *local) finish(within time.Duration) error {
+	l.Process.Kill()
+	select {
+	case <-l.Exited:
+		return nil
+	case <-time.After(within): // not even SIGKILL ends a process in a hung system call
+		l.Process.KillAll() // including a guard, whose children die with it (Pdeathsig)
+		return fmt.Errorf("process %d cannot be killed", l.PID)
+	}
+}
+
 // An ending records how a kernel that is not our own process ended.
 type ending struct {
 	once sync.Once
 	ch   chan struct{}
-	how  string
-	lost error
+	was  fate
 }
 
 func (l *ending) gone() <-chan struct{} { return l.ch }
 
-func (l *ending) fate() (string, error) { return l.how, l.lost }
+func (l *ending) fate() fate {
+	select {
+	case <-l.ch:
+		return l.was
+	default:
+		return fate{}
+	}
+}
 
 // record keeps the first reason, and closes gone.
 func (l *ending) record(how string, lost error) {
 	l.once.Do(func() {
-		l.how, l.lost = how, lost
+		l.was = fate{how: how, lost: lost}
 		close(l.ch)
 	})
 }
@@ -132,10 +165,7 @@ func (l *ending) watch(link transport) {
 	case <-l.ch:
 		return
 	}
-	how, lost := "its connections closed", error(nil)
-	if ws, ok := link.(*wsLink); ok {
-		how, lost = "the connection was lost", ws.why()
-	}
+	how, lost := "its connections closed", link.Lost()
 	if errors.Is(lost, errGone) {
 		how, lost = errGone.Error(), nil
 	}
@@ -158,20 +188,22 @@ func (l *ending) heed(m Message, greeted string) {
 	}
 }
 
+// leftRunning is what becomes of a kernel that is not ours in place of a kill.
+func (l *ending) leftRunning() string {
+	l.record("it was left running, busy with a cell that ignores interrupts", nil)
+	return "the kernel was left running, because another program started it"
+}
+
 // guest is somebody else's process, on this machine or wherever its connection file points.
 type guest struct{ ending }
 
 // interrupt sends a request, not a signal. ipykernel handles it whatever its kernelspec says.
 func (g *guest) interrupt(s *session) { s.tell(Control, "interrupt_request", struct{}{}) }
 
-func (g *guest) kill() string {
-	g.record("it was left running, busy with a cell that ignores interrupts", nil)
-	return "the kernel was left running, because another program started it"
-}
+func (g *guest) doubt()       {}
+func (g *guest) kill() string { return g.leftRunning() }
 
-func (g *guest) shutdown(*session) {}
-
-func (g *guest) end(waits) error {
+func (g *guest) end(*session, bool) error {
 	g.record("it was left", nil)
 	return nil
 }
@@ -194,16 +226,18 @@ func (r *remote) background(do func(context.Context) error) {
 	})
 }
 
-// look asks the server whether it still has the kernel: clients are not told when it is deleted.
-func (r *remote) look(ctx context.Context) error {
-	k, err := r.server.kernel(ctx, r.id)
-	if e, ok := errors.AsType[*ServerError](err); ok && e.Status == http.StatusNotFound {
-		r.record(errGone.Error(), nil)
-	}
-	if err == nil && k.State == "dead" {
-		r.record("the server says that it is dead", nil)
-	}
-	return err
+// doubt asks the server whether it still has the kernel: clients are not told when it is deleted.
+func (r *remote) doubt() {
+	r.background(func(ctx context.Context) error {
+		k, err := r.server.kernel(ctx, r.id)
+		if e, ok := errors.AsType[*ServerError](err); ok && e.Status == http.StatusNotFound {
+			r.record(errGone.Error(), nil)
+		}
+		if err == nil && k.State == "dead" {
+			r.record("the server says that it is dead", nil)
+		}
+		return err
+	})
 }
 
 func (r *remote) interrupt(*session) {
@@ -212,17 +246,14 @@ func (r *remote) interrupt(*session) {
 
 func (r *remote) kill() string {
 	if !r.own {
-		r.record("it was left running, busy with a cell that ignores interrupts", nil)
-		return "the kernel was left running, because another program started it"
+		return r.leftRunning()
 	}
 	r.record("it was ended for ignoring an interrupt", nil)
 	r.background(func(ctx context.Context) error { return r.server.delete(ctx, r.id) })
 	return "the kernel was ended"
 }
 
-func (r *remote) shutdown(*session) {}
-
-func (r *remote) end(waits) error {
+func (r *remote) end(*session, bool) error {
 	r.record("it was left", nil)
 	r.work.Wait()
 	if !r.own || r.id == "" {
