@@ -11,13 +11,9 @@ import (
 	"time"
 
 	"dsstar/kernel/internal/guard"
-	"dsstar/kernel/internal/turn"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
-
-// ErrClosed is returned by a Kernel's methods after Close.
-var ErrClosed = turn.ErrClosed
 
 // Options say what to start and how. [Start] needs Spec, [Dial] the name of one on the server to
 // start a kernel; [Attach] needs neither. Everything else is optional.
@@ -105,7 +101,7 @@ type Kernel struct {
 	options Options
 	waits   waits
 	again   opening                 // starts the next session; nil for a guest
-	turn    *turn.Turn              // held by whoever uses the session's shell channel
+	turn    *turn                   // held by whoever uses the session's shell channel
 	session atomic.Pointer[session] // never nil; dead after a failed Reset
 }
 
@@ -167,7 +163,7 @@ func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) 
 		o.release()
 		return nil, err
 	}
-	k := &Kernel{options: o, waits: w, turn: turn.New()}
+	k := &Kernel{options: o, waits: w, turn: newTurn()}
 	k.session.Store(s)
 	if own {
 		k.again = open
@@ -185,7 +181,7 @@ func (k *Kernel) Execute(ctx context.Context, code string) (notebook.Execution, 
 
 // ExecuteCell is [Kernel.Execute] with the options of a [Cell].
 func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, error) {
-	ctx, release, err := k.turn.Take(ctx)
+	ctx, release, err := k.turn.take(ctx)
 	if err != nil {
 		return notebook.Execution{}, err
 	}
@@ -201,7 +197,7 @@ func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, e
 // errors are those of [Kernel.Execute].
 func (k *Kernel) Silently(ctx context.Context, code string,
 	limit time.Duration) (notebook.Execution, error) {
-	ctx, release, err := k.turn.Take(ctx)
+	ctx, release, err := k.turn.take(ctx)
 	if err != nil {
 		return notebook.Execution{}, err
 	}
@@ -209,12 +205,18 @@ func (k *Kernel) Silently(ctx context.Context, code string,
 	return k.current().silently(ctx, code, limit)
 }
 
+// Hold keeps other callers out until release is called: calls with the context that it returns are
+// the holder's.
+func (k *Kernel) Hold(ctx context.Context) (holder context.Context, release func(), err error) {
+	return k.turn.take(ctx)
+}
+
 // Reset undoes all cells. A kernel of ours, even a dead one, is ended and started anew with an
 // empty Scratch; after an error it is dead, and Reset may be called again. In a kernel that is not
 // ours, names that cells created are deleted, names that they rebound get their old objects back,
 // the cells' working folder is reset, and Scratch is emptied; if that kernel is dead, Reset fails.
 func (k *Kernel) Reset(ctx context.Context) error {
-	ctx, release, err := k.turn.Take(ctx)
+	ctx, release, err := k.turn.take(ctx)
 	if err != nil {
 		return err
 	}
@@ -235,7 +237,7 @@ func (k *Kernel) Reset(ctx context.Context) error {
 	s, err := k.again(ctx, k.options)
 	if err != nil {
 		if ctx.Err() != nil {
-			err = turn.Reason(ctx)
+			err = Ended(ctx)
 		}
 		return err
 	}
@@ -266,7 +268,7 @@ func (k *Kernel) Scratch() string { return k.options.Scratch }
 // [ErrClosed]. No processes, goroutines or files of ours remain; an error means that our kernel may
 // still run. Close may be called more than once.
 func (k *Kernel) Close() error {
-	return k.turn.Close(func() error {
+	return k.turn.close(func() error {
 		defer k.options.release()
 		return k.current().end(true)
 	})

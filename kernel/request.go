@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"dsstar/kernel/internal/turn"
 )
 
 // Request sends a request other than a cell, such as complete_request,
@@ -17,14 +15,14 @@ import (
 // reason why there will be no reply.
 func (k *Kernel) Request(ctx context.Context, m Message) (Message, error) {
 	if m.Channel == Shell {
-		ctx, release, err := k.turn.Take(ctx)
+		ctx, release, err := k.turn.take(ctx)
 		if err != nil {
 			return Message{}, err
 		}
 		defer release()
 		return k.current().roundTrip(ctx, m)
 	}
-	if k.turn.Closed() {
+	if k.turn.isClosed() {
 		return Message{}, ErrClosed
 	}
 	s := k.current()
@@ -72,7 +70,7 @@ func (s *session) roundTrip(ctx context.Context, m Message) (reply Message, err 
 		case <-s.owner.gone():
 			return reply, s.owner.fate().err(died)
 		case <-ctx.Done():
-			return reply, turn.Reason(ctx)
+			return reply, Ended(ctx)
 		}
 	}
 }

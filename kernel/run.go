@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"dsstar/kernel/internal/turn"
 	"dsstar/notebook"
 )
 
@@ -75,7 +74,7 @@ func (s *session) begin(ctx context.Context, c Cell, limit time.Duration) (*run,
 		return r, nil
 	}
 	if ctx.Err() != nil {
-		return nil, turn.Reason(ctx)
+		return nil, Ended(ctx)
 	}
 	body, err := json.Marshal(map[string]any{ // messaging protocol, "Execute"
 		"code": c.Code, "silent": c.silent, "store_history": !c.silent && s.guest == nil,
@@ -131,7 +130,7 @@ func (r *run) follow(ctx context.Context) (notebook.Execution, error) {
 		case now := <-tick.C:
 			r.tick(now)
 		case <-gone:
-			if errors.Is(turn.Reason(ctx), ErrClosed) && r.s.guest == nil {
+			if errors.Is(Ended(ctx), ErrClosed) && r.s.guest == nil {
 				return r.execution(), ErrClosed // Close ends the kernel anyway
 			}
 			gone = nil
@@ -139,7 +138,7 @@ func (r *run) follow(ctx context.Context) (notebook.Execution, error) {
 		}
 	}
 	if gone == nil {
-		return r.execution(), turn.Reason(ctx)
+		return r.execution(), Ended(ctx)
 	}
 	return r.execution(), r.lost
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/gorilla/websocket"
 
-	"dsstar/kernel/internal/turn"
 	"dsstar/kernel/internal/wire"
 )
 
@@ -250,7 +249,7 @@ func (l *wsLink) Send(ctx context.Context, m Message) error {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return turn.Reason(ctx)
+			return Ended(ctx)
 		case <-l.ctx.Done():
 			return ErrClosed
 		}
@@ -284,7 +283,7 @@ func (l *wsLink) check(ctx context.Context, conn *websocket.Conn) error {
 	for heard().Before(asked) {
 		<-poll.C
 		if ctx.Err() != nil {
-			return turn.Reason(ctx)
+			return Ended(ctx)
 		}
 		if time.Since(asked) > pongWait || l.ctx.Err() != nil {
 			return errors.New("no answer to a ping")

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"dsstar/kernel/internal/turn"
+	"dsstar/kernel"
 	"dsstar/notebook"
 )
 
@@ -78,7 +78,7 @@ func (c *checkpoints) back(ctx context.Context, cells []string) (back notebook.R
 	for _, m := range c.leading(cells) {
 		problem := c.resume(ctx, m)
 		if ctx.Err() != nil {
-			return back, why, turn.Reason(ctx)
+			return back, why, kernel.Ended(ctx)
 		}
 		if problem == "" {
 			back = notebook.Restoration{Way: notebook.ByCheckpoint, Kept: len(m.cells),

@@ -31,6 +31,10 @@ type fake struct {
 
 var errFake = errors.New("the kernel ended")
 
+func (f *fake) Hold(ctx context.Context) (context.Context, func(), error) {
+	return ctx, func() {}, nil
+}
+
 func (f *fake) Alive() bool { return !f.dead && !f.ended }
 
 func (f *fake) ExecuteCell(_ context.Context, c kernel.Cell) (notebook.Execution, error) {

@@ -10,24 +10,24 @@ import (
 	"dsstar/notebook"
 )
 
-// A player is a history of a fake kernel.
+// A player is a session of a fake kernel.
 type player struct {
 	*testing.T
-	*history
+	*Session
 	fake *fake
 }
 
 func play(t *testing.T, branches bool) player {
 	t.Helper()
 	f := &fake{}
-	return player{t, &history{kernel: f, way: notebook.ByCheckpoint, copies: &checkpoints{kernel: f}, branches: branches}, f}
+	return player{t, &Session{runs: f, way: notebook.ByCheckpoint, copies: &checkpoints{kernel: f}, branches: branches}, f}
 }
 
 // run runs cells and returns what the last one printed.
 func (p player) run(cells ...string) (printed string) {
 	p.Helper()
 	for _, c := range cells {
-		x, err := p.execute(p.Context(), kernel.Cell{Code: c})
+		x, err := p.ExecuteCell(p.Context(), kernel.Cell{Code: c})
 		if err != nil {
 			p.Fatal(err)
 		}
@@ -40,7 +40,7 @@ func (p player) run(cells ...string) (printed string) {
 // returns what the last cell printed.
 func (p player) back(way notebook.Way, kept int, why string, cells ...string) (printed string) {
 	p.Helper()
-	back, err := p.rollback(p.Context(), cells)
+	back, err := p.Rollback(p.Context(), cells)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestBack(t *testing.T) {
 // A rollback stops at the first cell that fails.
 func TestBackToFailure(t *testing.T) {
 	p := play(t, false)
-	back, err := p.rollback(t.Context(), []string{"a", "fail", "b"})
+	back, err := p.Rollback(t.Context(), []string{"a", "fail", "b"})
 	if err != nil || len(back.Executions) != 2 || back.Executions[1].Status != notebook.Raised {
 		t.Errorf("%v %+v", err, back)
 	}
@@ -138,7 +138,7 @@ func TestCancelled(t *testing.T) {
 	p.run("a")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.execute(ctx, kernel.Cell{Code: "b"}); !errors.Is(err, context.Canceled) {
+	if _, err := p.ExecuteCell(ctx, kernel.Cell{Code: "b"}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	p.back(notebook.ByCheckpoint, 1, "", "a")
@@ -147,10 +147,10 @@ func TestCancelled(t *testing.T) {
 // With Off everything stays, and a dead kernel is started again.
 func TestOff(t *testing.T) {
 	f := &fake{}
-	p := player{t, &history{kernel: f, way: notebook.NotAtAll, why: "so"}, f}
+	p := player{t, &Session{runs: f, way: notebook.NotAtAll, why: "so"}, f}
 	p.back(notebook.ByReplay, 0, "", "a") // a new kernel
 	p.run("b", "fail")
-	if back, err := p.rollback(t.Context(), []string{"a"}); err != nil ||
+	if back, err := p.Rollback(t.Context(), []string{"a"}); err != nil ||
 		back.Way != notebook.NotAtAll || len(back.Executions) > 0 {
 		t.Errorf("%v %+v", err, back)
 	}

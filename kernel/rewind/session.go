@@ -2,10 +2,12 @@ package rewind
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"time"
 
 	"dsstar/kernel"
-	"dsstar/kernel/internal/turn"
+	"dsstar/kernel/undokernel"
 	"dsstar/notebook"
 )
 
@@ -22,14 +24,47 @@ type Options struct {
 // goroutine; cells and rollbacks run one at a time.
 type Session struct {
 	*kernel.Kernel
-	turn    *turn.Turn
-	history *history
+	runs     client       // the kernel
+	way      notebook.Way // back, unless something prevents it
+	why      string       // cells run again, if they do
+	copies   *checkpoints // nil: there are none
+	branches bool         // states are kept before they are abandoned
+	trail    trail
+}
+
+// A client is the part of a kernel that going back needs.
+type client interface {
+	Hold(context.Context) (context.Context, func(), error)
+	ExecuteCell(context.Context, kernel.Cell) (notebook.Execution, error)
+	Reset(context.Context) error
+	Alive() bool
+}
+
+// A trail is the cells of a session from its beginning, with their executions.
+type trail struct {
+	cells []string
+	ran   []notebook.Execution
+	lost  bool // a cell failed: the state is not what the cells produce
+	known bool // the present state has been kept, if that is possible
 }
 
 // New returns a Session of a kernel that has run no cells. The Session owns the kernel from then
 // on: use and close the kernel only through it.
 func New(k *kernel.Kernel, o Options) *Session {
-	return &Session{k, turn.New(), newHistory(k, o)}
+	s := &Session{Kernel: k, runs: k, way: notebook.ByReplay, why: o.Why, branches: o.Branches}
+	switch {
+	case o.Off:
+		s.way = notebook.NotAtAll
+	case !k.Info().Owned:
+		s.way, s.why = notebook.ByNames, ""
+	case !o.Replay && slices.Contains(k.Info().Features, undokernel.Module):
+		u, err := newUndoer(k, o.MaxMemory)
+		s.way, s.why, s.copies = notebook.ByCheckpoint, "", &checkpoints{kernel: u}
+		if err != nil {
+			s.copies.off = err.Error()
+		}
+	}
+	return s
 }
 
 // Execute runs code as one cell. See [kernel.Kernel.Execute].
@@ -37,14 +72,31 @@ func (s *Session) Execute(ctx context.Context, code string) (notebook.Execution,
 	return s.ExecuteCell(ctx, kernel.Cell{Code: code})
 }
 
-// ExecuteCell is Execute with the options of a [kernel.Cell].
+// ExecuteCell is Execute with the options of a [kernel.Cell]. It keeps the present state before, if
+// possible.
 func (s *Session) ExecuteCell(ctx context.Context, c kernel.Cell) (notebook.Execution, error) {
-	ctx, release, err := s.turn.Take(ctx)
+	ctx, release, err := s.runs.Hold(ctx)
 	if err != nil {
 		return notebook.Execution{}, err
 	}
 	defer release()
-	return s.history.execute(ctx, c)
+	s.keep(ctx)
+	if ctx.Err() != nil { // nothing has run yet that must be undone
+		return notebook.Execution{}, kernel.Ended(ctx)
+	}
+	x, err := s.runs.ExecuteCell(ctx, c)
+	t := &s.trail
+	if t.lost = t.lost || err != nil || x.Status != notebook.OK; !t.lost {
+		t.cells, t.ran, t.known = append(t.cells, c.Code), append(t.ran, x), false
+	}
+	return x, err
+}
+
+// keep keeps the present state, that of the trail, if it can.
+func (s *Session) keep(ctx context.Context) {
+	if s.copies != nil && !s.trail.known && !s.trail.lost && s.runs.Alive() && ctx.Err() == nil {
+		s.trail.known = s.copies.keep(ctx, s.trail)
+	}
 }
 
 // Rollback takes the kernel to the state that cells produce in a new kernel. It also works on a
@@ -58,20 +110,62 @@ func (s *Session) ExecuteCell(ctx context.Context, c kernel.Cell) (notebook.Exec
 //
 // It stops at the first cell that is not OK, whose execution is the last one returned. After an
 // error the kernel is dead or has run only some of the cells; another Rollback may follow.
-func (s *Session) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
+func (s *Session) Rollback(ctx context.Context, cells []string) (back notebook.Restoration,
+	err error) {
 	began := time.Now()
-	ctx, release, err := s.turn.Take(ctx)
+	ctx, release, err := s.runs.Hold(ctx)
 	if err != nil {
-		return notebook.Restoration{}, err
+		return back, err
 	}
 	defer release()
-	back, err := s.history.rollback(ctx, cells)
+	if s.branches || begins(cells, s.trail.cells) { // else it is not needed again
+		s.keep(ctx)
+	}
+	back, known := notebook.Restoration{Way: notebook.ByReplay}, s.trail.known
+	if len(s.trail.cells) > 0 || s.trail.lost || !s.runs.Alive() { // else there is nothing to undo
+		back, known, err = s.back(ctx, cells)
+	}
+	if err == nil && back.Way != notebook.NotAtAll {
+		n := len(back.Executions)
+		s.trail = trail{cells: cells[:n:n], ran: back.Executions[:n:n], known: known}
+		for n < len(cells) && err == nil && !s.trail.lost {
+			var x notebook.Execution
+			if x, err = s.ExecuteCell(ctx, kernel.Cell{Code: cells[n]}); err == nil {
+				n, back.Executions = n+1, append(back.Executions, x)
+			}
+		}
+	}
+	if err != nil {
+		s.trail.lost = true
+		err = fmt.Errorf("roll back: %w", err)
+	}
 	back.Seconds = time.Since(began).Seconds()
 	return back, err
 }
 
-// Way returns how Rollback goes back unless something prevents it.
-func (s *Session) Way() notebook.Way { return s.history.way }
+// begins reports whether cells begin with prefix.
+func begins(cells, prefix []string) bool {
+	return len(prefix) <= len(cells) && slices.Equal(cells[:len(prefix)], prefix)
+}
 
-// Close closes the kernel, and with it all copies. See [kernel.Kernel.Close].
-func (s *Session) Close() error { return s.turn.Close(s.Kernel.Close) }
+// back restores the state after the longest possible prefix of cells. It returns the executions of
+// these, and whether that state is kept already.
+func (s *Session) back(ctx context.Context, cells []string) (back notebook.Restoration, known bool,
+	err error) {
+	way, why := s.way, s.why
+	switch {
+	case way == notebook.NotAtAll && s.runs.Alive():
+		return notebook.Restoration{Way: way}, true, nil
+	case way == notebook.NotAtAll:
+		way = notebook.ByReplay
+	case s.copies != nil:
+		if back, why, err = s.copies.back(ctx, cells); err != nil || back.Way != "" {
+			return back, err == nil, err
+		}
+		way, s.copies.all = notebook.ByReplay, nil
+	}
+	return notebook.Restoration{Way: way, Why: why}, false, s.runs.Reset(ctx)
+}
+
+// Way returns how Rollback goes back unless something prevents it.
+func (s *Session) Way() notebook.Way { return s.way }

@@ -1,5 +1,4 @@
-// Package turn lets one goroutine at a time use something that can be closed.
-package turn
+package kernel
 
 import (
 	"context"
@@ -7,11 +6,11 @@ import (
 	"sync"
 )
 
-// ErrClosed is the error of Take after Close, and the cause with which Close cancels contexts.
+// ErrClosed is returned by a Kernel's methods after Close.
 var ErrClosed = errors.New("the kernel is closed")
 
-// A Turn is held by one goroutine at a time.
-type Turn struct {
+// A turn is the one lock of a Kernel: whoever holds it uses the shell channel. It can be closed.
+type turn struct {
 	free chan struct{} // holds a token while nobody has the turn
 	done chan struct{} // closed when Close has finished
 
@@ -20,18 +19,20 @@ type Turn struct {
 	closed bool
 }
 
-// New returns a turn that is free.
-func New() *Turn {
-	t := &Turn{free: make(chan struct{}, 1), done: make(chan struct{})}
+func newTurn() *turn {
+	t := &turn{free: make(chan struct{}, 1), done: make(chan struct{})}
 	t.free <- struct{}{}
 	return t
 }
 
-// Take waits for the turn. The returned context ends with ctx, and Close cancels it too. The caller
-// must call release.
-func (t *Turn) Take(ctx context.Context) (_ context.Context, release func(), err error) {
+// take waits for the turn, unless ctx is the holder's. The returned context ends with ctx, and close
+// cancels it too; it makes its calls the holder's. The caller must call release.
+func (t *turn) take(ctx context.Context) (_ context.Context, release func(), err error) {
 	if ctx.Err() != nil {
-		return nil, nil, ctx.Err()
+		return nil, nil, Ended(ctx)
+	}
+	if ctx.Value(t) != nil {
+		return ctx, func() {}, nil
 	}
 	select {
 	case <-t.free:
@@ -46,11 +47,11 @@ func (t *Turn) Take(ctx context.Context) (_ context.Context, release func(), err
 		t.free <- struct{}{}
 		return nil, nil, ErrClosed
 	}
-	ctx, t.cancel = context.WithCancelCause(ctx)
+	ctx, t.cancel = context.WithCancelCause(context.WithValue(ctx, t, true))
 	return ctx, t.release, nil
 }
 
-func (t *Turn) release() {
+func (t *turn) release() {
 	t.mu.Lock()
 	t.cancel(nil)
 	t.cancel = nil
@@ -58,16 +59,15 @@ func (t *Turn) release() {
 	t.free <- struct{}{}
 }
 
-// Closed reports whether Close has been called.
-func (t *Turn) Closed() bool {
+func (t *turn) isClosed() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.closed
 }
 
-// Close cancels the context of the holder, waits for the turn and calls end. Later calls wait for
+// close cancels the context of the holder, waits for the turn and calls end. Later calls wait for
 // the first one and return nil.
-func (t *Turn) Close(end func() error) error {
+func (t *turn) close(end func() error) error {
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
@@ -84,8 +84,8 @@ func (t *Turn) Close(end func() error) error {
 	return end()
 }
 
-// Reason returns why ctx has ended: ErrClosed after Close, else ctx.Err().
-func Reason(ctx context.Context) error {
+// Ended returns why the context of a call has ended: [ErrClosed] after Close, else ctx.Err().
+func Ended(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), ErrClosed) {
 		return ErrClosed
 	}
