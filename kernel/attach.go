@@ -16,20 +16,11 @@ import (
 // kernel; the first cell does. The caller must Close the Kernel, which leaves the kernel itself
 // running. Options.Spec and Options.Env are ignored.
 func Attach(ctx context.Context, file string, o Options) (*Kernel, error) {
-	return attach(ctx, file, o, defaultWaits())
+	return newKernel(ctx, o, "attach to "+file, false,
+		func(ctx context.Context, o Options) (*session, error) { return visitLocal(ctx, file, o) })
 }
 
-func attach(ctx context.Context, file string, o Options, w waits) (*Kernel, error) {
-	return newKernel(ctx, o, w, false, func(ctx context.Context, o Options) (*session, error) {
-		s, err := visitLocal(ctx, file, o, w)
-		if err != nil {
-			return nil, fmt.Errorf("attach to %s: %w", file, err)
-		}
-		return s, nil
-	})
-}
-
-func visitLocal(ctx context.Context, file string, o Options, w waits) (*session, error) {
+func visitLocal(ctx context.Context, file string, o Options) (*session, error) {
 	c, err := zmq.Read(file)
 	if err == nil {
 		err = c.Check()
@@ -40,11 +31,11 @@ func visitLocal(ctx context.Context, file string, o Options, w waits) (*session,
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
 	g := &guest{ending{ch: make(chan struct{})}}
-	s := newSession(g, o, w)
+	s := newSession(g, o)
 	s.guest = &visit{dir: o.Dir}
 	link, err := zmq.Dial(ctx, c, s.input != nil, s.deliver)
 	if err != nil {
-		return nil, notRunning(ctx, err)
+		return nil, cmp.Or(context.Cause(ctx), fmt.Errorf("no kernel answers there any more: %w", err))
 	}
 	s.link = link
 	go g.watch(link)
@@ -53,14 +44,6 @@ func visitLocal(ctx context.Context, file string, o Options, w waits) (*session,
 	}
 	s.info.Name, s.info.ID = c.KernelName, kernelID(file)
 	return s, nil
-}
-
-// notRunning returns what a failed dial usually means.
-func notRunning(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return fmt.Errorf("no kernel answers there any more: %w", err)
 }
 
 func startContext(ctx context.Context, o Options) (context.Context, context.CancelFunc) {

@@ -328,7 +328,8 @@ func TestAttachToSilence(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			o := faulty(t, f)
 			l := &local{spec: o.Spec}
-			s := newSession(l, o, brisk())
+			o.waits = brisk()
+			s := newSession(l, o)
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()
 			_ = l.launch(ctx, s, o) // never gets further than that

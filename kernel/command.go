@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -110,10 +109,7 @@ func find(name, prefix, dir string, env []string) (string, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
-		if err := executable(name); err != nil {
-			return "", &exec.Error{Name: name, Err: err}
-		}
-		return name, nil
+		return exec.LookPath(name)
 	}
 	var dirs []string
 	if prefix != "" && pythonName.MatchString(name) {
@@ -125,21 +121,9 @@ func find(name, prefix, dir string, env []string) (string, error) {
 		}
 	}
 	for _, d := range dirs {
-		if program := filepath.Join(d, name); filepath.IsAbs(d) && executable(program) == nil {
+		if program, err := exec.LookPath(filepath.Join(d, name)); filepath.IsAbs(d) && err == nil {
 			return program, nil
 		}
 	}
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
-}
-
-// executable returns why path is not a program; nil if it is one.
-func executable(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return err
-	case info.IsDir() || info.Mode()&0o111 == 0:
-		return fmt.Errorf("%w: not executable", os.ErrPermission)
-	}
-	return nil
 }

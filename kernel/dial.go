@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,13 +17,12 @@ type BufferedError struct {
 }
 
 func (e *BufferedError) Error() string {
-	doing := "nobody is connected to the kernel %s: output that the server keeps for whoever was " +
-		"would be lost"
+	busy := ""
 	if e.Busy {
-		doing = "the kernel %s is busy and nobody is connected to it: output that the server keeps for " +
-			"whoever was would be lost"
+		busy = "busy and "
 	}
-	return fmt.Sprintf(doing, e.ID)
+	return fmt.Sprintf("the kernel %s is %swithout clients: output that the server keeps for whoever was "+
+		"connected would be lost", e.ID, busy)
 }
 
 // Dial connects to a kernel on a server.
@@ -37,34 +37,20 @@ func (e *BufferedError) Error() string {
 //
 // The Kernel restores a lost connection. What the server buffers meanwhile is not lost.
 func Dial(ctx context.Context, server Server, id string, o Options) (*Kernel, error) {
-	return dial(ctx, server, id, o, defaultWaits())
-}
-
-func dial(ctx context.Context, server Server, id string, o Options, w waits) (*Kernel, error) {
-	own := id == ""
-	if own {
-		if err := o.emptyScratch(); err != nil {
-			return nil, fmt.Errorf("start a kernel on %s: %w", server.URL, err)
-		}
+	what := "start a kernel on " + server.URL
+	if id != "" {
+		what = "attach to the kernel " + id + " of " + server.URL
 	}
-	return newKernel(ctx, o, w, own, func(ctx context.Context, o Options) (*session, error) {
-		s, err := visitServer(ctx, server, id, o, w)
-		switch {
-		case err == nil:
-			return s, nil
-		case own:
-			return nil, fmt.Errorf("start a kernel on %s: %w", server.URL, err)
-		}
-		return nil, fmt.Errorf("attach to the kernel %s of %s: %w", id, server.URL, err)
+	return newKernel(ctx, o, what, id == "", func(ctx context.Context, o Options) (*session, error) {
+		return visitServer(ctx, server, id, o)
 	})
 }
 
-func visitServer(ctx context.Context, server Server, id string, o Options, w waits) (*session,
-	error) {
+func visitServer(ctx context.Context, server Server, id string, o Options) (*session, error) {
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
 	host := &remote{ending: ending{ch: make(chan struct{})}, server: server, id: id, own: id == ""}
-	s := newSession(host, o, w)
+	s := newSession(host, o)
 	if host.own {
 		var err error
 		if host.id, err = server.start(ctx, o.Spec.Name, o.Env); err != nil {
@@ -81,8 +67,8 @@ func visitServer(ctx context.Context, server Server, id string, o Options, w wai
 		err = s.dialServer(ctx, host)
 	}
 	if err != nil {
-		s.end(false)
-		return nil, err
+		_ = s.end(false) // the first error says more
+		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	if err := s.meet(ctx, o); err != nil {
 		return nil, err
@@ -97,15 +83,11 @@ func visitServer(ctx context.Context, server Server, id string, o Options, w wai
 // dialServer connects s to the kernel of host.
 func (s *session) dialServer(ctx context.Context, host *remote) error {
 	link, err := dialWS(ctx, host.server, host.id, s.id, s.waits, s.deliver)
-	if err != nil {
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			err = context.Cause(ctx)
-		}
-		return err
+	if err == nil {
+		s.link = link
+		go host.watch(link)
 	}
-	s.link = link
-	go host.watch(link)
-	return nil
+	return err
 }
 
 // tuneServed makes a kernel started on a server behave like a local one: it keeps all output and

@@ -15,8 +15,7 @@
 // [Specs] finds kernels to start, [Discover] kernels to join, and [Choose] picks one by name. A
 // [Kernel] runs cells ([Kernel.Execute]; with outputs as they arrive, [Kernel.ExecuteCell]),
 // interrupts them ([Kernel.Interrupt]), answers input() ([Options]), sends any other request of the
-// protocol ([Kernel.Request], [Kernel.Send]), starts again ([Kernel.Reset]), and is closed
-// ([Kernel.Close]).
+// protocol ([Kernel.Request]), starts again ([Kernel.Reset]), and is closed ([Kernel.Close]).
 //
 // # What holds
 //
@@ -27,8 +26,8 @@
 //
 // No output is lost unnoticed: if outputs may be missing, [notebook.Execution.Incomplete] says why,
 // and so do the outputs; only a kernel that drops outputs itself may do so unnoticed, and an
-// IPython kernel that this package starts is kept from it. Outputs of threads after the end of
-// their cell are in [Kernel.Late].
+// IPython kernel that this package starts is kept from it. What threads print after the end of their
+// cell is dropped.
 //
 // Nothing hangs: every wait ends with the kernel, a timeout or the context, whichever comes first.
 // Only a guest's cell waits for other clients' cells without a timeout. The memory for outputs is
@@ -48,18 +47,17 @@
 //
 // # What it does not do
 //
-// There are no kernel provisioners, no CURVE encryption and no widgets: comm messages are ignored,
-// and [Kernel.Send] sends some. Kernels are not confined unless [Options.Sandbox] is set: package
-// sandbox has one for Linux. They do not go back to earlier states: package rewind does
-// that. This package imports neither.
+// There are no kernel provisioners, no CURVE encryption and no widgets: comm messages are ignored.
+// Kernels are not confined unless [Options.Sandbox] is set: package sandbox has one for Linux. They do
+// not go back to earlier states: package rewind does that. This package imports neither.
 //
 // # Layers
 //
-// A Kernel owns one session at a time (session.go): a connection to a kernel and the host that
-// controls it (host.go). The connection is a transport (transport.go), over ZeroMQ (internal/zmq)
-// or WebSocket (ws.go), which delivers into queues that do not block it (internal/inbox). start.go,
-// attach.go and dial.go open sessions. A run (run.go, receive.go) follows one cell until its last
-// message; a visit (visit.go) keeps a guest's cells apart from the user's session. Reset replaces the
-// session. sandbox.go has what a kernel asks of its sandbox, worker.go what is particular to the kernel
-// of package undokernel.
+// A Kernel has one lock (turn.go) and one session at a time (session.go): a connection to a kernel and
+// its owner (owner.go). The connection is a transport (transport.go), over ZeroMQ (internal/zmq) or
+// WebSocket (ws.go), which delivers into queues that do not block it (inbox.go). start.go, attach.go
+// and dial.go open sessions. A run (run.go, receive.go) follows one cell until its last message; a
+// visit (visit.go) keeps a guest's cells apart from the user's session. Reset replaces the session.
+// sandbox.go has what a kernel asks of its sandbox, worker.go what is particular to the kernel of
+// package undokernel.
 package kernel

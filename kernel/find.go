@@ -84,33 +84,24 @@ func Discover(ctx context.Context, l Lookup, others ...Server) Found {
 	return f
 }
 
-// add adds k, or merges it into the kernel with the same ID.
-func (f *Found) add(k Running, processes map[string]procInfo) {
+// add adds k, or what its server knows to the kernel with the same ID that was found by its file.
+func (f *Found) add(k Running, processes map[string]Running) {
 	i := slices.IndexFunc(f.Kernels, func(o Running) bool { return o.ID == k.ID })
 	if i < 0 {
 		f.Kernels = append(f.Kernels, k)
 		i = len(f.Kernels) - 1
 	} else {
-		o := &f.Kernels[i] // found by its file before; the server knows more
-		file := o.File
-		*o = k
-		o.File = file
+		k.File = f.Kernels[i].File
 	}
-	if p, ok := processes[f.Kernels[i].File]; ok {
-		f.Kernels[i].PID, f.Kernels[i].Dir, f.Kernels[i].Python = p.pid, p.dir, p.program
-	}
+	p := processes[k.File]
+	k.PID, k.Dir, k.Python = p.PID, p.Dir, p.Python
+	f.Kernels[i] = k
 }
 
-// procInfo is what /proc says about a kernel's process.
-type procInfo struct {
-	pid          int
-	dir, program string
-}
-
-// kernelProcesses returns the processes with a connection file among their arguments, by its path.
-// Without /proc it returns none.
-func kernelProcesses() map[string]procInfo {
-	all := map[string]procInfo{}
+// kernelProcesses returns PID, Dir and Python of the processes with a connection file among their
+// arguments, by its path. Without /proc it returns none.
+func kernelProcesses() map[string]Running {
+	all := map[string]Running{}
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is good
 	for _, path := range lines {
 		data, err := os.ReadFile(path)
@@ -125,7 +116,7 @@ func kernelProcesses() map[string]procInfo {
 			}
 			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path))) // digits, by the pattern
 			dir, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))   // "" for others' processes
-			all[arg] = procInfo{pid, dir, argv[0]}
+			all[arg] = Running{PID: pid, Dir: dir, Python: argv[0]}
 		}
 	}
 	return all
@@ -161,7 +152,7 @@ func (k *Running) isAlive(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, 4*askWait)
 	defer cancel()
 	g := &guest{ending: ending{ch: make(chan struct{})}}
-	s := newSession(g, Options{}, defaultWaits())
+	s := newSession(g, Options{waits: defaultWaits()})
 	if s.link, err = zmq.Dial(ctx, c, false, s.deliver); err != nil {
 		return false
 	}
@@ -247,13 +238,12 @@ func Choose(name string, kernels []Running) (Running, error) {
 	}
 	var matches, exact []Running
 	for _, k := range kernels {
-		if k.Notebook != "" && (k.Notebook == name || sameNotebook(k.notebookFile(), name)) {
-			exact = append(exact, k)
-		}
-		if k.ID == name || k.File != "" && sameFile(k.File, name) {
+		switch {
+		case k.ID == name || sameFile(k.File, name):
 			return k, nil
-		}
-		if k.answers(name) {
+		case k.Notebook != "" && (k.Notebook == name || sameFile(k.notebookFile(), name)):
+			exact = append(exact, k)
+		case k.answers(name):
 			matches = append(matches, k)
 		}
 	}
@@ -274,7 +264,7 @@ func (k Running) answers(name string) bool {
 		return true
 	}
 	if file := k.notebookFile(); isFile(file) && isFile(name) {
-		return sameNotebook(file, name)
+		return sameFile(file, name)
 	}
 	return k.Notebook != "" && (k.Notebook == name ||
 		strings.HasSuffix(k.Notebook, "/"+strings.TrimPrefix(name, "./")) ||
@@ -297,15 +287,9 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sameNotebook reports whether two paths lead to the same file.
-func sameNotebook(a, b string) bool {
+// sameFile reports whether two paths lead to the same file.
+func sameFile(a, b string) bool {
 	x, err := os.Stat(a)
 	y, e := os.Stat(b)
 	return errors.Join(err, e) == nil && os.SameFile(x, y)
-}
-
-func sameFile(a, b string) bool {
-	x, err := filepath.Abs(a)
-	y, e := filepath.Abs(b)
-	return errors.Join(err, e) == nil && x == y
 }

@@ -36,7 +36,8 @@ type Options struct {
 	// session; if it raises, nobody is told
 	Prelude string
 
-	sockets bool // use Unix sockets for any kernel, not only ipykernel; for tests
+	waits   waits // zero for the default; shorter in tests
+	sockets bool  // use Unix sockets for any kernel, not only ipykernel; for tests
 	// parent of Scratch, opened before the first cell, as cells may replace what the path leads to
 	parent *os.Root
 }
@@ -99,7 +100,6 @@ type Info struct {
 // is never restarted or ended.
 type Kernel struct {
 	options Options
-	waits   waits
 	again   opening                 // starts the next session; nil for a guest
 	turn    *turn                   // held by whoever uses the session's shell channel
 	session atomic.Pointer[session] // never nil; dead after a failed Reset
@@ -135,38 +135,43 @@ func defaultWaits() waits {
 // Start starts a kernel and returns when it is ready: it has answered, and its iopub messages
 // arrive. The caller must Close it. Errors include the end of the kernel's standard error.
 func Start(ctx context.Context, o Options) (*Kernel, error) {
-	return start(ctx, o, defaultWaits())
-}
-
-func start(ctx context.Context, o Options, w waits) (*Kernel, error) {
-	if err := o.Spec.check(); err != nil {
-		return nil, fmt.Errorf("start kernel %s: %w", o.Spec.Name, err)
-	}
-	if err := o.emptyScratch(); err != nil {
-		return nil, fmt.Errorf("start kernel %s: %w", o.Spec.Name, err)
-	}
-	return newKernel(ctx, o, w, true,
-		func(ctx context.Context, o Options) (*session, error) { return boot(ctx, o, w) })
+	return newKernel(ctx, o, "start kernel "+o.Spec.Name, true, boot)
 }
 
 // An opening opens a session.
 type opening func(context.Context, Options) (*session, error)
 
-// newKernel opens the first session of a Kernel. If own is set, Reset opens further ones.
-func newKernel(ctx context.Context, o Options, w waits, own bool, open opening) (*Kernel, error) {
+// newKernel opens the first session of a Kernel. If own is set, Reset opens further ones. Errors
+// begin with what.
+func newKernel(ctx context.Context, o Options, what string, own bool, open opening) (*Kernel, error) {
+	named := func(ctx context.Context, o Options) (*session, error) {
+		s, err := open(ctx, o)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", what, err)
+		}
+		return s, err
+	}
+	if own {
+		if err := o.emptyScratch(); err != nil {
+			return nil, fmt.Errorf("%s: %w", what, err)
+		}
+	}
 	if err := o.hold(); err != nil {
 		return nil, err
 	}
+	if o.waits == (waits{}) {
+		o.waits = defaultWaits()
+	}
 	o.Outputs = o.Outputs.begin()
-	s, err := open(ctx, o)
+	s, err := named(ctx, o)
 	if err != nil {
 		o.release()
 		return nil, err
 	}
-	k := &Kernel{options: o, waits: w, turn: newTurn()}
+	k := &Kernel{options: o, turn: newTurn()}
 	k.session.Store(s)
 	if own {
-		k.again = open
+		k.again = named
 	}
 	return k, nil
 }
@@ -197,12 +202,7 @@ func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, e
 // errors are those of [Kernel.Execute].
 func (k *Kernel) Silently(ctx context.Context, code string,
 	limit time.Duration) (notebook.Execution, error) {
-	ctx, release, err := k.turn.take(ctx)
-	if err != nil {
-		return notebook.Execution{}, err
-	}
-	defer release()
-	return k.current().silently(ctx, code, limit)
+	return k.ExecuteCell(ctx, Cell{Code: code, Timeout: limit, silent: true})
 }
 
 // Hold keeps other callers out until release is called: calls with the context that it returns are

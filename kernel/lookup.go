@@ -27,37 +27,29 @@ func (l Lookup) env(name string) string {
 // the Python environments, of the system, and IPython's former folder. As in Jupyter, an active
 // environment precedes the user.
 func (l Lookup) Dirs() []string {
-	prefixes := slices.Clone(l.Prefixes)
-	for _, name := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
-		prefixes = append(prefixes, l.env(name))
-	}
+	active := []string{l.env("VIRTUAL_ENV"), l.env("CONDA_PREFIX")}
 	var inEnvs []string
-	for _, p := range prefixes {
+	for _, p := range slices.Concat(l.Prefixes, active) {
 		if p != "" {
 			inEnvs = append(inEnvs, filepath.Join(p, "share", "jupyter"))
 		}
 	}
-	user := []string{l.userData()}
-	if base := l.env("PYTHONUSERBASE"); base != "" {
-		user = append(user, filepath.Join(base, "share", "jupyter"))
-	}
-
-	dirs := filepath.SplitList(l.env("JUPYTER_PATH"))
-	if l.preferEnv() {
-		dirs = slices.Concat(dirs, inEnvs, user)
+	data := append(filepath.SplitList(l.env("JUPYTER_PATH")), l.userData())
+	if strings.Join(active, "") != "" {
+		data = slices.Insert(data, len(data)-1, inEnvs...)
 	} else {
-		dirs = slices.Concat(dirs, user, inEnvs)
+		data = append(data, inEnvs...)
 	}
-	dirs = append(dirs, systemData...)
-	for i, d := range dirs {
-		if d != "" {
-			dirs[i] = filepath.Join(d, "kernels")
+	var dirs []string
+	for _, d := range append(data, systemData...) {
+		if d != "" && !slices.Contains(dirs, filepath.Join(d, "kernels")) {
+			dirs = append(dirs, filepath.Join(d, "kernels"))
 		}
 	}
 	if l.Home != "" {
 		dirs = append(dirs, filepath.Join(l.Home, ".ipython", "kernels"))
 	}
-	return distinct(dirs)
+	return dirs
 }
 
 // RuntimeDir returns the folder where Jupyter keeps the connection files of
@@ -89,26 +81,5 @@ func (l Lookup) userData() string {
 	return ""
 }
 
-// preferEnv reports whether Python environments precede the user's own folder.
-func (l Lookup) preferEnv() bool {
-	switch strings.ToLower(l.env("JUPYTER_PREFER_ENV_PATH")) {
-	case "":
-		return l.env("VIRTUAL_ENV") != "" || l.env("CONDA_PREFIX") != ""
-	case "no", "n", "false", "off", "0", "0.0":
-		return false
-	}
-	return true
-}
-
 // systemData has Jupyter's folders for all users.
 var systemData = []string{"/usr/local/share/jupyter", "/usr/share/jupyter"}
-
-// distinct drops repeated and empty entries.
-func distinct(list []string) []string {
-	seen := map[string]bool{"": true}
-	return slices.DeleteFunc(list, func(s string) bool {
-		old := seen[s]
-		seen[s] = true
-		return old
-	})
-}

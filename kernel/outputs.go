@@ -43,13 +43,9 @@ func (o Outputs) take(f *notebook.Fold) {
 // (jupyter_server, kernels/connection/channels.py, _limit_rate).
 func exceeded(content json.RawMessage) bool {
 	const longest = 2000
-	if len(content) > longest || !bytes.Contains(content, []byte(" rate exceeded.")) {
-		return false
-	}
 	var c struct{ Name, Text string }
-	if json.Unmarshal(content, &c) != nil || c.Name != "stderr" {
-		return false
-	}
-	return strings.HasPrefix(c.Text, "IOPub message rate exceeded.") ||
-		strings.HasPrefix(c.Text, "IOPub data rate exceeded.")
+	return len(content) <= longest && bytes.Contains(content, []byte(" rate exceeded.")) &&
+		json.Unmarshal(content, &c) == nil && c.Name == "stderr" &&
+		(strings.HasPrefix(c.Text, "IOPub message rate exceeded.") ||
+			strings.HasPrefix(c.Text, "IOPub data rate exceeded."))
 }

@@ -219,7 +219,7 @@ func TestStartErrors(t *testing.T) {
 			`start kernel x: exec: "no-such-program"`, exec.ErrNotFound},
 		"no file": {Spec{Name: "x", Argv: []string{bare + "/bin/python"}}, "no such file",
 			fs.ErrNotExist},
-		"a folder": {Spec{Name: "x", Argv: []string{"/tmp"}}, "not executable", fs.ErrPermission},
+		"a folder": {Spec{Name: "x", Argv: []string{"/tmp"}}, "is a directory", syscall.EISDIR},
 		"ends": {Spec{Name: "x",
 			Argv: []string{"sh", "-c", "echo a line >&2; echo the reason >&2; exit 7"}},
 			"exit status 7; its stderr ends with:\na line\nthe reason", nil},

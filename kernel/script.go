@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os/exec"
 	"slices"
 	"strings"
@@ -17,14 +16,6 @@ import (
 
 // scriptKept is how much of the end of a script's standard output is kept.
 const scriptKept = 1 << 20
-
-// scriptEnv returns the environment of a script: env without PYTHONHASHSEED, so that the order of
-// sets differs on every run and answers that depend on it are noticed.
-func scriptEnv(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
-		return strings.HasPrefix(kv, "PYTHONHASHSEED=") || strings.HasPrefix(kv, parentPID)
-	})
-}
 
 // RunScript runs the Python script at path in o.Dir, in a new process of the interpreter of o.Spec.
 // It is confined as a kernel would be, but with a private folder of its own. It can write to
@@ -83,15 +74,17 @@ func (l *local) plain(o Options) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd.Env = append(scriptEnv(cmd.Env), "MPLBACKEND=agg", "PYTHONIOENCODING=utf-8")
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool {
+		// without a hash seed the order of sets differs on every run, and answers that depend on it are
+		// noticed
+		return strings.HasPrefix(kv, "PYTHONHASHSEED=") || strings.HasPrefix(kv, parentPID)
+	})
+	cmd.Env = append(cmd.Env, "MPLBACKEND=agg", "PYTHONIOENCODING=utf-8")
 	if !o.confined() {
 		return cmd, nil
 	}
-	share := Confined{Private: l.dir, Env: append(slices.Collect(maps.Keys(o.Spec.Env)),
-		"MPLBACKEND"), Reports: true}
-	if o.Scratch != "" {
-		share.Write = []string{o.Scratch}
-	}
+	share := l.share(o)
+	share.Env, share.Listens, share.Facts = append(share.Env, "MPLBACKEND"), false, false
 	return o.Sandbox.Command(cmd, share)
 }
 

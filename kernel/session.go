@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -32,16 +33,16 @@ type session struct {
 	guest   *visit   // what to undo in a kernel that is not ours; nil for ours
 
 	mu      sync.Mutex
-	pending map[string]*inbox // by request id
-	greeted string            // the kernel's own session id; "" until known
-	fallen  string            // how the worker process ended (worker.go); "" while it runs
-	heard   chan struct{}     // closed at the first iopub message
+	pending map[string]*inbox      // by request id
+	greeted string                 // the kernel's own session id; "" until known
+	fallen  atomic.Pointer[string] // how the worker process ended (worker.go)
+	heard   chan struct{}          // closed at the first iopub message
 	hearing sync.Once
 }
 
-func newSession(who owner, o Options, w waits) *session {
+func newSession(who owner, o Options) *session {
 	return &session{
-		id: uuid.NewString(), owner: who, waits: w, input: o.Input, outputs: o.Outputs,
+		id: uuid.NewString(), owner: who, waits: o.waits, input: o.Input, outputs: o.Outputs,
 		prelude: o.Prelude, pending: map[string]*inbox{}, heard: make(chan struct{}),
 	}
 }

@@ -143,15 +143,10 @@ func (s Spec) check() error {
 	if len(s.Argv) == 0 || s.Argv[0] == "" {
 		return errors.New("the kernelspec has no argv")
 	}
-	if p, ok := s.Metadata["kernel_provisioner"]; ok && p != nil {
-		what := "a kernel provisioner"
-		if m, ok := p.(map[string]any); ok && m["provisioner_name"] == "local-provisioner" {
-			return nil // the default
-		} else if ok && m["provisioner_name"] != nil {
-			what = fmt.Sprintf("the kernel provisioner %v", m["provisioner_name"])
-		}
-		return fmt.Errorf("the kernelspec requires %s, which runs only inside "+
-			"Jupyter: start the kernel with a Jupyter server or gateway instead", what)
+	p, _ := s.Metadata["kernel_provisioner"].(map[string]any)
+	if name := p["provisioner_name"]; name != nil && name != "local-provisioner" {
+		return fmt.Errorf("the kernelspec requires the kernel provisioner %v, which runs only inside "+
+			"Jupyter: start the kernel with a Jupyter server or gateway instead", name)
 	}
 	if s.InterruptMode != "" && s.InterruptMode != "signal" && s.InterruptMode != "message" {
 		return fmt.Errorf("the kernelspec has the unknown interrupt_mode %q", s.InterruptMode)

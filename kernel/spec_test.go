@@ -79,10 +79,6 @@ func TestSpecs(t *testing.T) {
 	if err != nil || s.DisplayName != "the environment's" || s.prefix() != venv {
 		t.Errorf("%v %+v", err, s)
 	}
-	env["JUPYTER_PREFER_ENV_PATH"] = "0"
-	if s, err := FindSpec("python3", lookup(home, env)); err != nil || s.DisplayName != "the user's" {
-		t.Errorf("%v %+v", err, s)
-	}
 }
 
 func TestFindSpecMissing(t *testing.T) {

@@ -22,13 +22,16 @@ var errNotReady = errors.New("not ready in time")
 
 // boot starts a kernel process and waits until it is ready. On an error
 // nothing is left of it.
-func boot(ctx context.Context, o Options, w waits) (*session, error) {
+func boot(ctx context.Context, o Options) (*session, error) {
+	if err := o.Spec.check(); err != nil {
+		return nil, err
+	}
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
-	s, taken, err := attempt(ctx, o, w)
+	s, taken, err := attempt(ctx, o)
 	if taken && ctx.Err() == nil {
 		// If that was not the reason, the second attempt fails too, perhaps for another one.
-		if again, _, e := attempt(ctx, o, w); e == nil {
+		if again, _, e := attempt(ctx, o); e == nil {
 			return again, nil
 		}
 	}
@@ -37,9 +40,9 @@ func boot(ctx context.Context, o Options, w waits) (*session, error) {
 
 // attempt starts a kernel process once. After an error the session has ended; taken says that the
 // kernel ended before it answered, as if another program had taken a port that was free.
-func attempt(ctx context.Context, o Options, w waits) (s *session, taken bool, err error) {
+func attempt(ctx context.Context, o Options) (s *session, taken bool, err error) {
 	l := &local{spec: o.Spec}
-	s = newSession(l, o, w)
+	s = newSession(l, o)
 	err = l.launch(ctx, s, o)
 	if err == nil {
 		err = s.greet(ctx, Shell)
@@ -64,7 +67,7 @@ func attempt(ctx context.Context, o Options, w waits) (s *session, taken bool, e
 	if errors.Is(err, errNotReady) {
 		err = fmt.Errorf("%w: %v", err, startTimeout(o))
 	}
-	return nil, taken, fmt.Errorf("start kernel %s: %w%s", o.Spec.Name, err, words)
+	return nil, taken, fmt.Errorf("%w%s", err, words)
 }
 
 // launch makes the private folder, starts the process and connects s to it.
@@ -126,59 +129,39 @@ func (l *local) share(o Options) Confined {
 
 // connect waits until the kernel listens and dials it.
 func (l *local) connect(ctx context.Context, s *session, c zmq.File, file string) error {
-	poll := time.NewTicker(5 * time.Millisecond)
-	defer poll.Stop()
-	for !c.Bound(file) {
-		if err := l.pause(ctx, poll.C); err != nil {
-			return fmt.Errorf("%w, as it does not listen", err)
-		}
-	}
-	l.conn = c
-	alive, cancel := context.WithCancel(ctx)
-	defer cancel()
+	// The end of the process ends the waiting: a child may hold its sockets open.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	go func() {
 		select {
 		case <-l.Exited:
-			cancel() // stop dialling: a child may hold its sockets open
-		case <-alive.Done():
+			cancel(fate{how: l.State}.err(early))
+		case <-ctx.Done():
 		}
 	}()
+	poll := time.NewTicker(5 * time.Millisecond)
+	defer poll.Stop()
+	for !c.Bound(file) {
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%w, as it does not listen", context.Cause(ctx))
+		}
+	}
+	l.conn = c
 	for {
-		link, err := zmq.Dial(alive, c, s.input != nil, s.deliver)
+		link, err := zmq.Dial(ctx, c, s.input != nil, s.deliver)
 		if err == nil {
 			s.link = link
-		}
-		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if !l.Alive() {
-			return l.early()
-		}
-		if err == nil {
-			return nil
-		}
-		// The sockets' files appear an instant before the sockets accept connections.
-		if e := l.pause(ctx, poll.C); e != nil && l.Alive() {
-			return errors.Join(e, err)
-		} else if e != nil {
-			return e
+		select {
+		case <-poll.C: // the sockets' files appear an instant before the sockets accept connections
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }
-
-// pause waits for a tick, the end of ctx or of the process.
-func (l *local) pause(ctx context.Context, tick <-chan time.Time) error {
-	select {
-	case <-tick:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-l.Exited:
-		return l.early()
-	}
-}
-
-func (l *local) early() error { return fate{how: l.State}.err(early) }
 
 // lastWords returns the end of what the process wrote to stderr, to be
 // appended to an error.

@@ -6,15 +6,9 @@ import (
 	"dsstar/kernel/internal/wire"
 )
 
-// A Message is a message of the protocol, in either direction:
-//
-//	Channel  Channel
-//	Header   Header
-//	Parent   Header          // of the message that this one answers or is about
-//	Metadata json.RawMessage // a JSON object; nil for an empty one
-//	Content  json.RawMessage // likewise
-//
-// To send one, set Channel, Header.MsgType, Content and, if needed, Metadata; the rest is filled in.
+// A Message is a message of the protocol, in either direction, with its Channel, Header, the Parent
+// header of the message that it is about, and Metadata and Content as JSON objects; nil stands for an
+// empty one. To send one, set Channel, Header.MsgType and Content; the rest is filled in.
 type Message = wire.Message
 
 // A Header identifies a message by its strings MsgID, MsgType and Session.

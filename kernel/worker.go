@@ -36,16 +36,15 @@ func (s *session) obituary(name, value string) (how string, ok bool) {
 
 // fall records how the worker process ended.
 func (s *session) fall(how string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.fallen = how
+	s.fallen.Store(&how)
 }
 
 // fell returns how the worker process ended; "" if it has not.
 func (s *session) fell() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fallen
+	if how := s.fallen.Load(); how != nil {
+		return *how
+	}
+	return ""
 }
 
 // rise records that a worker process runs again, if reply says so.

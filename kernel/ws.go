@@ -79,7 +79,7 @@ func dialWS(ctx context.Context, s Server, kernel, session string, w waits,
 		return nil, err
 	}
 	l.conn = conn
-	l.workers.Go(l.work)
+	l.workers.Go(func() { l.work(conn) })
 	return l, nil
 }
 
@@ -118,19 +118,13 @@ func (l *wsLink) connect(ctx context.Context, session string,
 	return nil, fmt.Errorf("%s cannot be reached: %w", l.server.URL, err)
 }
 
-// work reads from the connection, and reconnects whenever it is lost.
-func (l *wsLink) work() {
+// work reads from conn, and reconnects whenever it is lost.
+func (l *wsLink) work(conn *websocket.Conn) {
 	defer close(l.drained)
 	for {
-		l.mu.Lock()
-		conn := l.conn
-		l.mu.Unlock()
 		l.read(conn)
 		l.set(nil, nil)
 		_ = conn.Close() // the connection is lost already
-		if l.ctx.Err() != nil {
-			return
-		}
 		next, err := l.reconnect()
 		if l.ctx.Err() != nil {
 			if err == nil {
@@ -138,14 +132,11 @@ func (l *wsLink) work() {
 			}
 			return
 		}
+		l.set(next, err)
 		if err != nil {
-			l.set(nil, err)
 			return
 		}
-		l.mu.Lock()
-		l.breaks++
-		l.mu.Unlock()
-		l.set(next, nil)
+		conn = next
 	}
 }
 
@@ -221,7 +212,9 @@ func (l *wsLink) reconnect() (*websocket.Conn, error) {
 func (l *wsLink) set(conn *websocket.Conn, lost error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.conn, l.lost = conn, lost
+	if l.conn, l.lost = conn, lost; conn != nil {
+		l.breaks++
+	}
 	close(l.changed)
 	l.changed = make(chan struct{})
 }
@@ -267,21 +260,14 @@ const (
 // can look intact although everything written to it is lost.
 func (l *wsLink) check(ctx context.Context, conn *websocket.Conn) error {
 	asked := time.Now()
-	heard := func() time.Time {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.heard
-	}
-	if asked.Sub(heard()) < fresh || ctx.Err() != nil { // ctx may be atOnce
+	if asked.Sub(l.lastHeard()) < fresh || ctx.Err() != nil { // ctx may be atOnce
 		return nil
 	}
 	if err := conn.WriteControl(websocket.PingMessage, nil, asked.Add(sendTimeout)); err != nil {
 		return err
 	}
-	poll := time.NewTicker(time.Millisecond)
-	defer poll.Stop()
-	for heard().Before(asked) {
-		<-poll.C
+	for l.lastHeard().Before(asked) {
+		time.Sleep(time.Millisecond)
 		if ctx.Err() != nil {
 			return Ended(ctx)
 		}
@@ -290,6 +276,12 @@ func (l *wsLink) check(ctx context.Context, conn *websocket.Conn) error {
 		}
 	}
 	return nil
+}
+
+func (l *wsLink) lastHeard() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heard
 }
 
 func (l *wsLink) write(conn *websocket.Conn, m Message) error {

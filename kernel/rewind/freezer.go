@@ -15,15 +15,11 @@ import (
 // errSilent is wrapped by the errors of a freezer if the kernel does not answer in time.
 var errSilent = errors.New("the kernel did not answer")
 
-// A freezer is a kernel that can freeze copies of itself. Its errors say in plain words why it did
-// not do what was asked.
+// A freezer is a kernel that can freeze copies of itself, with the files, and continue from one, which
+// also stays frozen. count is the execution_count. Errors say in plain words why it did not.
 type freezer interface {
-	// freeze has the kernel freeze a copy of itself, and keep the files with it.
 	freeze(context.Context) (id string, count int, err error)
-	// resume ends the current worker process and has the kernel continue from a copy, which also stays
-	// frozen, with the files as they were. It returns the copy's execution_count.
 	resume(ctx context.Context, id string) (count int, err error)
-	// drop drops a frozen copy.
 	drop(ctx context.Context, id string) error
 }
 

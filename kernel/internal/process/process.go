@@ -119,34 +119,29 @@ func (p *Process) Reason() string {
 }
 
 // Interrupt sends SIGINT to the process group, as Ctrl-C would.
-func (p *Process) Interrupt() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.gone {
-		interruptGroup(p.PID)
-	}
-}
+func (p *Process) Interrupt() { p.signal(interruptGroup) }
 
 // Kill kills the process group, or tells the guard to. It does not wait.
 func (p *Process) Kill() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.told = true
-	switch {
-	case p.gone:
-	case p.guard:
-		endProcess(p.PID)
-	default:
-		killGroup(p.PID)
+	end := killGroup
+	if p.guard {
+		end = endProcess
 	}
+	p.signal(func(pid int) {
+		p.told = true
+		end(pid)
+	})
 }
 
 // KillAll kills the process group, a guard included.
-func (p *Process) KillAll() {
+func (p *Process) KillAll() { p.signal(killGroup) }
+
+// signal calls send with the pid, unless that may be another process's by now.
+func (p *Process) signal(send func(pid int)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.gone {
-		killGroup(p.PID)
+		send(p.PID)
 	}
 }
 

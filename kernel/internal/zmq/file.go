@@ -58,9 +58,13 @@ func NewFile(kernel, dir string, tcp, chooses bool) (File, error) {
 	return c, nil
 }
 
+func (c *File) ports() []*int {
+	return []*int{&c.ShellPort, &c.IOPubPort, &c.ControlPort, &c.StdinPort, &c.HBPort}
+}
+
 // choosePorts takes five ports that are free now.
 func (c *File) choosePorts() error {
-	for _, port := range []*int{&c.ShellPort, &c.IOPubPort, &c.StdinPort, &c.ControlPort, &c.HBPort} {
+	for _, port := range c.ports() {
 		l, err := net.Listen("tcp", net.JoinHostPort(c.IP, "0"))
 		if err != nil {
 			return fmt.Errorf("choose ports for the kernel: %w", err)
@@ -85,8 +89,8 @@ func (c File) RemoveSockets() (err error) {
 	if c.Transport != "ipc" {
 		return nil
 	}
-	for _, port := range []int{c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort, c.HBPort} {
-		if e := os.Remove(c.IP + "-" + strconv.Itoa(port)); !errors.Is(e, fs.ErrNotExist) {
+	for _, port := range c.ports() {
+		if e := os.Remove(c.IP + "-" + strconv.Itoa(*port)); !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}
@@ -97,10 +101,10 @@ func (c File) RemoveSockets() (err error) {
 // ports, they are read from the connection file at path.
 func (c *File) Bound(path string) bool {
 	if c.Transport == "ipc" {
-		for _, port := range []int{c.ShellPort, c.IOPubPort, c.ControlPort, c.StdinPort} {
+		for _, port := range c.ports()[:4] {
 			// Cells can write there: a link could lead to another program's socket.
-			info, err := os.Lstat(c.IP + "-" + strconv.Itoa(port))
-			if port == c.StdinPort && errors.Is(err, fs.ErrNotExist) {
+			info, err := os.Lstat(c.IP + "-" + strconv.Itoa(*port))
+			if port == &c.StdinPort && errors.Is(err, fs.ErrNotExist) {
 				continue // it is dialled only if input() is answered
 			}
 			if err != nil || info.Mode().Type() != fs.ModeSocket {
@@ -116,8 +120,9 @@ func (c *File) Bound(path string) bool {
 	if err != nil || now.Check() != nil {
 		return false
 	}
-	c.ShellPort, c.IOPubPort, c.StdinPort, c.ControlPort, c.HBPort = now.ShellPort, now.IOPubPort,
-		now.StdinPort, now.ControlPort, now.HBPort
+	for i, port := range c.ports() {
+		*port = *now.ports()[i]
+	}
 	return true
 }
 
