@@ -41,7 +41,7 @@ func (l Lookup) Dirs() []string {
 		data = append(data, inEnvs...)
 	}
 	var dirs []string
-	for _, d := range append(data, systemData...) {
+	for _, d := range append(data, "/usr/local/share/jupyter", "/usr/share/jupyter") {
 		if d != "" && !slices.Contains(dirs, filepath.Join(d, "kernels")) {
 			dirs = append(dirs, filepath.Join(d, "kernels"))
 		}
@@ -80,6 +80,3 @@ func (l Lookup) userData() string {
 	}
 	return ""
 }
-
-// systemData has Jupyter's folders for all users.
-var systemData = []string{"/usr/local/share/jupyter", "/usr/share/jupyter"}

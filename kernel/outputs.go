@@ -12,12 +12,9 @@ import (
 	"dsstar/notebook/human"
 )
 
-// runOutputs is the default of Outputs.Run, in bytes.
-const runOutputs = 256 << 20
-
 // begin returns o with all that it may keep. Sessions that follow each other share it.
 func (o Outputs) begin() Outputs {
-	o.Run, o.left = cmp.Or(o.Run, runOutputs), new(atomic.Int64)
+	o.Run, o.left = cmp.Or(o.Run, 256<<20), new(atomic.Int64)
 	o.left.Store(o.Run)
 	return o
 }

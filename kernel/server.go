@@ -194,15 +194,8 @@ type serverKernel struct {
 	ID          string `json:"id"`
 	Name        string `json:"name"`
 	State       string `json:"execution_state"`
-	Activity    any    `json:"last_activity"` // see active
+	Activity    any    `json:"last_activity"` // a time as text, if the server has one
 	Connections int    `json:"connections"`
-}
-
-// active returns the time of the last activity; the zero time if the server has no valid one.
-func (k serverKernel) active() time.Time {
-	text, _ := k.Activity.(string)
-	at, _ := time.Parse(time.RFC3339Nano, text)
-	return at
 }
 
 // Kernels returns the kernels that run on the server, with their notebooks.
@@ -224,8 +217,10 @@ func (s Server) Kernels(ctx context.Context) ([]Running, error) {
 	}
 	kernels := make([]Running, len(list))
 	for i, k := range list {
+		text, _ := k.Activity.(string)
+		since, _ := time.Parse(time.RFC3339Nano, text) // else the zero time
 		kernels[i] = Running{
-			ID: k.ID, Spec: k.Name, State: k.State, Since: k.active(), Connections: k.Connections,
+			ID: k.ID, Spec: k.Name, State: k.State, Since: since, Connections: k.Connections,
 			Notebook: notebooks[k.ID], Server: s,
 		}
 	}

@@ -17,8 +17,8 @@ const exitRefused = 125
 // Main runs the commands by which this package starts processes of its own. If args, which must be
 // os.Args, is one of them, Main does not return.
 func Main(args []string) {
-	commands := map[string]func(st stage, file string) error{guardCommand: stage.keep,
-		watchCommand: stage.guard, namespacesCommand: stage.makeView, initCommand: stage.beProcess1,
+	commands := map[string]func(st stage, file string) error{guardCommand: stage.guard,
+		namespacesCommand: stage.makeView, initCommand: stage.beProcess1,
 		enterCommand: func(st stage, _ string) error { return st.enter() }}
 	if len(args) != 3 || commands[args[1]] == nil {
 		return

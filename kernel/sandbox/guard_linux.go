@@ -22,11 +22,21 @@ const (
 )
 
 // guard starts the program, enforces its limits, kills all its descendants once it has ended, and
-// exits with its status. It returns only on an error.
+// exits with its status. If the guard itself is killed, the program is, too, and in full all that it
+// has started. guard returns only on an error.
 func (st stage) guard(file string) error {
-	reports := st.report() // before any process is started that could inherit it
-	signals, err := adopt()
-	if err != nil {
+	runtime.LockOSThread() // Pdeathsig of a child is sent when the thread that started it ends
+	reports := os.Stderr
+	if st.Reports { // the program does not inherit it
+		const descriptor = 3
+		unix.CloseOnExec(descriptor)
+		reports = os.NewFile(descriptor, "report")
+	}
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP)
+	signal.Ignore(unix.SIGINT) // it is for the program
+	// orphans of its descendants become its children
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return err
 	}
 	before, _ := st.written() // of folders that are too deep, as much as is counted
@@ -51,16 +61,6 @@ func (st stage) guard(file string) error {
 		os.Exit(128 + int(unix.SIGKILL))
 	}
 	panic("unreachable")
-}
-
-// adopt makes this process the parent of orphans of its descendants, and returns the signals that end
-// it. SIGINT is for the program.
-func adopt() (<-chan os.Signal, error) {
-	runtime.LockOSThread() // Pdeathsig of a child is sent when the thread that started it ends
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, unix.SIGTERM, unix.SIGHUP)
-	signal.Ignore(unix.SIGINT)
-	return signals, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }
 
 // start starts the program and sends its exit status to ended.

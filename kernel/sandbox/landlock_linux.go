@@ -240,7 +240,7 @@ func (st stage) confineFiles() error {
 	}
 	const written = fsRead | fsWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	err = errors.Join(r.allowReading(own, st.Inodes, append(system, st.Read...)...),
-		r.allow(written, st.Inodes, st.Write...))
+		r.allow(written, st.Inodes, st.Write...), r.allow(fsRead, nil, groupFiles()...))
 	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE |
 		unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
@@ -249,12 +249,9 @@ func (st stage) confineFiles() error {
 			r.allow(fsRead, nil, gpuProc...),
 			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, nil, "/dev/dri"))
 	}
-	if !full {
-		err = errors.Join(err, r.allow(fsRead, nil, groupFiles()...))
-	}
 	switch {
 	case full:
-		err = errors.Join(err, r.allow(fsRead, nil, "/proc", cgroupFolder), r.allow(device, nil, "/dev"),
+		err = errors.Join(err, r.allow(fsRead, nil, "/proc"), r.allow(device, nil, "/dev"),
 			r.allow(written, nil, "/tmp", "/dev/shm"))
 	case st.Box.Multiprocessing:
 		err = errors.Join(err, r.allow(fsRead, nil, "/proc"), r.allow(device, nil, devices...),

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -234,17 +233,6 @@ func outputOf(t testing.TB, args ...string) string {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(string(out))
-}
-
-// childOf returns a child of a process, 0 if it has none.
-func childOf(pid int) (child int) {
-	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, file := range files {
-		if b, err := os.ReadFile(file); err == nil && len(b) > 0 {
-			_, _ = fmt.Sscan(string(b), &child)
-		}
-	}
-	return child
 }
 
 // withABI makes a command of a box use only the given version of Landlock's interface.

@@ -57,10 +57,6 @@ func (st stage) makeView(file string) error {
 	if err != nil {
 		return err
 	}
-	// not earlier, as the view contains files of the current group
-	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil {
-		return fmt.Errorf("new namespace of control groups: %w", err)
-	}
 	err = inOrder(
 		func() error { return unix.Sethostname([]byte("sandbox")) },
 		st.loopback,

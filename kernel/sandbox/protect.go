@@ -52,13 +52,10 @@ func (b Box) protects(s Session, data, own []string) error {
 var ErrUnsearched = errors.New("the files cannot all be searched for sockets, on which other " +
 	"programs may listen")
 
-// Bounds of a search for sockets: files and folders, and time. The system's folders are searched for
-// a shorter time, as that delays the first start; sockets that are missed there are still found if
-// Linux lists them.
+// Bounds of a search for sockets: files and folders, and time.
 const (
-	mostEntries       = 2_000_000
-	longestWalk       = 20 * time.Second
-	longestSystemWalk = 2 * time.Second
+	mostEntries = 2_000_000
+	longestWalk = 20 * time.Second
 )
 
 // sockets returns the Unix sockets in the folders that cells read or write, except the session's
@@ -68,7 +65,6 @@ func (b Box) sockets(needs []string) (found []string, err error) {
 		return slices.ContainsFunc(programFolders, func(folder string) bool { return in(path, folder) })
 	}
 	folders := outermost(slices.Concat(slices.DeleteFunc(slices.Clone(needs), inSystem), b.Read, b.Write))
-	found = slices.Clone(systemSockets())
 	until := time.Now().Add(longestWalk)
 	for _, path := range folders {
 		sockets, known := searched.Load(path)
@@ -92,24 +88,13 @@ func (b Box) sockets(needs []string) (found []string, err error) {
 	return slices.Compact(found), nil
 }
 
-// programFolders are the system's folders that cells read.
+// programFolders are the system's folders that cells read: static files of the distribution (Filesystem
+// Hierarchy Standard 3.0, chapter 4) in which Linux lists what listens in this network namespace.
 var programFolders = []string{"/usr", "/opt"}
 
 // searched caches the sockets in folders, which can have many files. It is never refreshed, as this
 // process is short-lived.
 var searched sync.Map // a []string by path
-
-// systemSockets returns the sockets in the folders of programFolders that are searched, once. The rest
-// of /usr are static files of the distribution (Filesystem Hierarchy Standard 3.0, chapter 4), and
-// Linux lists what listens there in this network namespace.
-var systemSockets = sync.OnceValue(func() (found []string) {
-	until := time.Now().Add(longestSystemWalk)
-	for _, folder := range []string{"/usr/local", "/opt"} {
-		sockets, _ := socketsBelow(folder, until, mostEntries)
-		found = append(found, sockets...)
-	}
-	return found
-})
 
 // socketsBelow returns the sockets in a path, which may be one itself. The error says why it was
 // not searched completely: at the end of a time or a number of entries, or if a folder cannot be

@@ -44,9 +44,6 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	if !b.Tier.Confines() {
 		return cmd, nil
 	}
-	if b.Tier == Full {
-		go systemSockets() // meanwhile the Python is asked
-	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err

@@ -18,12 +18,6 @@ import (
 	"dsstar/kernel/internal/guard"
 )
 
-// listsChildren reports whether Linux was built with CONFIG_PROC_CHILDREN.
-var listsChildren = func() bool {
-	_, err := os.Stat("/proc/thread-self/children")
-	return err == nil
-}()
-
 // children returns the child processes of pid, including zombies.
 func children(pid int) (all []int) {
 	base := "/proc/" + strconv.Itoa(pid) + "/task/"
@@ -43,22 +37,9 @@ func children(pid int) (all []int) {
 }
 
 // descendants returns the children of pid, their children, and so on.
-func descendants(pid int) []int {
-	if listsChildren {
-		return below(pid, children)
-	}
-	byParent := map[int][]int{}
-	for _, process := range processes() {
-		_, parent, _ := lineage(process)
-		byParent[parent] = append(byParent[parent], process)
-	}
-	return below(pid, func(pid int) []int { return byParent[pid] })
-}
-
-// below is descendants with a given list of children.
-func below(pid int, children func(int) []int) (all []int) {
+func descendants(pid int) (all []int) {
 	for _, child := range children(pid) {
-		all = append(append(all, child), below(child, children)...)
+		all = append(append(all, child), descendants(child)...)
 	}
 	return all
 }

@@ -5,7 +5,6 @@ package sandbox
 import (
 	"bufio"
 	"os/exec"
-	"slices"
 	"syscall"
 	"testing"
 
@@ -33,18 +32,6 @@ func family(t *testing.T) *exec.Cmd {
 		t.Fatal(err)
 	}
 	return cmd
-}
-
-// If Linux does not list children (CONFIG_PROC_CHILDREN), descendants are found by their parents.
-func TestDescendantsByParent(t *testing.T) {
-	shell := family(t).Process.Pid
-	listed := descendants(shell)
-	was := listsChildren
-	defer func() { listsChildren = was }()
-	listsChildren = false
-	if got := descendants(shell); len(got) != 1 || was && !slices.Equal(got, listed) {
-		t.Errorf("the shell has the descendants %v, by their parents %v", listed, got)
-	}
 }
 
 // The ID of an ended process may have been reused.

@@ -74,7 +74,7 @@ func (st stage) view(self string) ([]part, error) {
 	for _, dir := range memoryFolders {
 		parts = append(parts, part{kind: memoryPart, at: dir, size: cmp.Or(st.Box.Limits.Memory, 1<<30)})
 	}
-	reads := slices.Concat(systemReads, st.Read, st.Named)
+	reads := slices.Concat(systemReads, st.Read, st.Named, groupFiles())
 	if st.Box.GPU {
 		for _, path := range gpuDevices() {
 			parts = append(parts, part{kind: devicePart, from: path, at: path, optional: true})
@@ -96,7 +96,6 @@ func (st stage) view(self string) ([]part, error) {
 			parts = append(parts, part{kind: readPart, from: path, at: path, optional: true})
 		}
 	}
-	parts = append(parts, groupParts()...)
 	for _, path := range st.Write {
 		parts = append(parts, part{kind: writePart, from: path, at: path})
 	}

@@ -25,6 +25,10 @@ func builtinWorks() error {
 	if err := actionAvailable(&action); err != nil {
 		return &MissingError{Builtin, fmt.Errorf("this Linux has no seccomp filters: %w", err)}
 	}
+	if _, err := os.Stat("/proc/thread-self/children"); err != nil {
+		return &MissingError{Builtin, fmt.Errorf("this Linux does not list children of processes "+
+			"(CONFIG_PROC_CHILDREN): %w", err)}
+	}
 	return nil
 }
 
