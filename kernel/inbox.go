@@ -19,22 +19,6 @@ func newInbox() *inbox { return &inbox{ready: make(chan struct{}, 1)} }
 // gap is the channel of a message that stands for lost ones.
 const gap Channel = "gap"
 
-// put appends a message.
-func (b *inbox) put(m Message) {
-	size := 1<<10 + len(m.Content) // small messages are mostly overhead
-	switch {
-	case !isOutput(m) || b.bytes+size <= maxWaiting || len(b.items) == 0:
-		b.items = append(b.items, m)
-		b.bytes += size
-	case !b.lossy:
-		b.items, b.lossy = append(b.items, Message{Channel: gap}), true
-	}
-	select {
-	case b.ready <- struct{}{}:
-	default:
-	}
-}
-
 // isOutput reports whether m may be lost: a run can go on without outputs, but not without other
 // messages.
 func isOutput(m Message) bool {

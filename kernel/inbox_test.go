@@ -8,14 +8,18 @@ import (
 // TestInbox: messages come in order. Outputs beyond the limit are lost, and one gap in their place
 // says so; other messages all arrive.
 func TestInbox(t *testing.T) {
-	s, b := &session{}, newInbox()
+	b := newInbox()
+	s := &session{owner: &local{}, heard: make(chan struct{}), pending: map[string]*inbox{"it": b}}
+	put := func(id, kind string, content []byte) {
+		s.deliver(Message{Header: Header{MsgID: id, MsgType: kind}, Parent: Header{MsgID: "it"}, Content: content})
+	}
 	for turn := range 2 { // as after the first, so after others
 		const n, size = 300, 1 << 20
 		content := make([]byte, size) // all share it
 		for i := range n {
 			id := fmt.Sprint(i)
-			b.put(Message{Header: Header{MsgID: id, MsgType: "stream"}, Content: content})
-			b.put(Message{Header: Header{MsgID: id, MsgType: "status"}})
+			put(id, "stream", content)
+			put(id, "status", nil)
 		}
 		<-b.ready
 		var outputs, others, gaps int

@@ -9,19 +9,6 @@ import (
 	"dsstar/notebook"
 )
 
-// read handles the messages that have arrived.
-func (r *run) read(ctx context.Context) {
-	for _, m := range r.s.take(r.in) {
-		r.on(ctx, m)
-	}
-	switch {
-	case r.replied && r.idle:
-		r.phase = over
-	case (r.replied || r.idle) && r.phase != killing && r.phase != over:
-		r.phase = draining
-	}
-}
-
 // on handles one message.
 func (r *run) on(ctx context.Context, m Message) {
 	switch {
@@ -93,6 +80,7 @@ func (r *run) reply(ctx context.Context, m Message) {
 		r.s.fall("a cell ended it")
 		r.exec.Status, r.exec.Reason = notebook.Died, endedByCell
 	}
+	r.drain()
 }
 
 // maxAborts is how often a request is repeated that the kernel answered with "aborted", without
@@ -132,6 +120,17 @@ func (r *run) state(m Message) {
 	}
 	r.idle = r.idle || c.State == "idle"
 	r.exec.Count = max(r.exec.Count, c.Count)
+	r.drain()
+}
+
+// drain begins to wait for the other one when execute_reply or the status idle has come.
+func (r *run) drain() {
+	switch {
+	case r.replied && r.idle:
+		r.phase = over
+	case (r.replied || r.idle) && r.phase != killing && r.phase != over:
+		r.phase = draining
+	}
 }
 
 // publishError handles an exception. If the sandbox may have caused it, a hint is added to the

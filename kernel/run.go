@@ -122,7 +122,9 @@ func (r *run) follow(ctx context.Context) (notebook.Execution, error) {
 	for r.phase != over {
 		select {
 		case <-r.in.ready:
-			r.read(asked)
+			for _, m := range r.s.take(r.in) {
+				r.on(asked, m)
+			}
 		case a := <-r.answers:
 			r.sendInput(a)
 		case <-r.s.owner.gone():
@@ -284,7 +286,9 @@ func (r *run) died() {
 	case <-r.s.link.Drained():
 	case <-time.After(500 * time.Millisecond): // another process holds a socket open
 	}
-	r.read(context.Background())
+	for _, m := range r.s.take(r.in) {
+		r.on(context.Background(), m)
+	}
 	switch {
 	case r.phase == over: // it died after the cell
 	case f.lost != nil:

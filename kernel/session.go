@@ -215,8 +215,19 @@ func (s *session) deliver(m Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.owner.heed(m, s.greeted)
-	if in := s.pending[m.Parent.MsgID]; in != nil {
-		in.put(m)
+	in, size := s.pending[m.Parent.MsgID], 1<<10+len(m.Content) // small messages are mostly overhead
+	switch {
+	case in == nil:
+		return
+	case !isOutput(m) || in.bytes+size <= maxWaiting || len(in.items) == 0:
+		in.items = append(in.items, m)
+		in.bytes += size
+	case !in.lossy:
+		in.items, in.lossy = append(in.items, Message{Channel: gap}), true
+	}
+	select {
+	case in.ready <- struct{}{}:
+	default:
 	}
 }
 
