@@ -35,8 +35,6 @@ var describeCode string
 
 const describeMark = "dsstar-python:"
 
-var errSilent = errors.New("does not answer like Python 3")
-
 // Describe asks the Python that words start, outside the sandbox, about itself and which of the
 // top-level modules it lacks. It imports none of them, and runs nothing in the current folder, in
 // PYTHONPATH, or in write: real paths of the folders where cells write.
@@ -56,7 +54,7 @@ func Describe(ctx context.Context, words, env, modules, write []string) (p Pytho
 	}
 	_, reply, _ := bytes.Cut(out, []byte("\n"+describeMark)) // a launcher may print too
 	if json.NewDecoder(bytes.NewReader(reply)).Decode(&p) != nil {
-		return p, errSilent
+		return p, errors.New("does not answer like Python 3")
 	}
 	p.Path = cmp.Or(p.Path, words[len(words)-1])
 	return p, nil

@@ -3,6 +3,7 @@ package pyenv
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,8 +12,9 @@ import (
 
 // minor is the version without the patch level.
 func (p Python) minor() string {
-	parts := strings.SplitN(p.Version, ".", 3)
-	return strings.Join(parts[:min(2, len(parts))], ".")
+	major, rest, _ := strings.Cut(p.Version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	return major + "." + minor
 }
 
 // A NoPythonError says why no interpreter on PATH is suitable.
@@ -40,11 +42,10 @@ func candidates(env []string) (paths []string) {
 	for minor := newest; minor >= oldest; minor-- {
 		names = append(names, fmt.Sprintf("python3.%d", minor))
 	}
-	seen := map[string]bool{}
 	for _, name := range append(names, "python3", "python") {
 		for _, path := range LookPath(name, env) {
-			if target := resolve(path); !seen[target] {
-				seen[target] = true
+			same := func(other string) bool { return resolve(other) == resolve(path) }
+			if !slices.ContainsFunc(paths, same) {
 				paths = append(paths, path)
 			}
 		}

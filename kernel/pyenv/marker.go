@@ -53,17 +53,17 @@ func readMarker(dir string) (marker, error) {
 	return m, json.Unmarshal(data, &m)
 }
 
-// findReady looks for a usable environment made from o.Lock by any interpreter: to find the
-// interpreter for a new one takes subprocesses.
-func findReady(ctx context.Context, o Options) (dir string, ok bool) {
+// findReady looks for a usable environment made from o.Lock by any interpreter, as to find the
+// interpreter for a new one takes subprocesses; "" if there is none.
+func findReady(ctx context.Context, o Options) string {
 	entries, _ := os.ReadDir(o.Dir)              // without the folder there is none
 	for _, e := range slices.Backward(entries) { // the newest Python first
 		dir := filepath.Join(o.Dir, e.Name())
 		if m, err := readMarker(dir); err == nil && m.usable(ctx, dir, o) {
-			return dir, true
+			return dir
 		}
 	}
-	return "", false
+	return ""
 }
 
 // usable reports whether the environment was made from o.Lock and still works. An environment
@@ -73,15 +73,10 @@ func (m marker) usable(ctx context.Context, dir string, o Options) bool {
 	if m.Lock != digest(o.Lock) {
 		return false
 	}
-	if _, err := os.Stat(interpreter(dir)); err != nil {
-		return false
-	}
+	_, err := os.Stat(interpreter(dir))
 	target := resolve(m.Base)
-	if target == "" {
-		return false
-	}
-	if target == m.Target {
-		return true
+	if err != nil || target == "" || target == m.Target {
+		return err == nil && target != ""
 	}
 	// The base has moved, as with every patch release from Homebrew. Ask once and record it.
 	now, err := Describe(ctx, []string{interpreter(dir)}, o.Env, nil, nil)

@@ -1,23 +1,18 @@
 // Package pyenv keeps the Python environment that cells run in when the user names no interpreter.
 //
-// Most callers only need [Ensure]: it creates the environment from a lock file the first time, and
-// afterwards finds it with a few file operations, without subprocesses and network. It builds the
-// environment with uv if that is installed, otherwise with venv and pip; both check every file
-// against the hashes of the lock. [Describe] and [Check] inspect other interpreters, and [Ask] runs a
-// script in one.
-//
-// Several processes may call Ensure concurrently, and any of them may be killed: an environment is
-// complete only once its marker, written last, is there.
+// [Ensure] creates the environment from a lock file the first time, with uv or with venv and pip, and
+// afterwards finds it without subprocesses and network. Several processes may call it concurrently,
+// and any of them may be killed: an environment is complete only once its marker, written last, is
+// there. [Describe] and [Check] inspect other interpreters, and [Ask] runs a script in one.
 package pyenv
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +41,7 @@ func Ensure(ctx context.Context, o Options) (python string, err error) {
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return "", err
 	}
-	if dir, ok := findReady(ctx, o); ok {
+	if dir := findReady(ctx, o); dir != "" {
 		return interpreter(dir), nil
 	}
 	if err := disk.CheckWritable(o.Dir); err != nil {
@@ -77,10 +72,7 @@ func Ensure(ctx context.Context, o Options) (python string, err error) {
 }
 
 func envName(lock []byte, base Python) string {
-	h := sha256.New()
-	h.Write(lock)
-	h.Write([]byte("\x00" + recipe + "\x00" + base.Version))
-	return fmt.Sprintf("python-%s-%s", base.minor(), hex.EncodeToString(h.Sum(nil))[:12])
+	return fmt.Sprintf("python-%s-%s", base.minor(), digest(append(slices.Clone(lock), base.Version...))[:12])
 }
 
 // interpreter returns where venv and uv put the executable.

@@ -44,9 +44,19 @@ func (r runner) run(ctx context.Context, tool string, words []string) error {
 	cmd.WaitDelay = 3 * time.Second
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	ended := make(chan error, 1)
+	ended, begun := make(chan error, 1), time.Now()
 	go func() { ended <- cmd.Run() }()
-	err := r.wait(ended)
+	tick := time.NewTicker(5 * time.Second)
+	defer tick.Stop()
+	var err error
+	for running := true; running; {
+		select {
+		case err = <-ended:
+			running = false
+		case now := <-tick.C:
+			r.progress(fmt.Sprintf("still creating the Python environment (%.0f s)", now.Sub(begun).Seconds()))
+		}
+	}
 	if ctx.Err() != nil {
 		if cmd.Process != nil { // some may have survived the interrupt
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
@@ -57,21 +67,6 @@ func (r runner) run(ctx context.Context, tool string, words []string) error {
 		return &InstallError{Tool: tool, Output: lastLines(output.String(), 12), Err: err}
 	}
 	return nil
-}
-
-// wait returns what a tool ended with. Until then it says every few seconds that the tool runs.
-func (r runner) wait(ended <-chan error) error {
-	tick := time.NewTicker(5 * time.Second)
-	defer tick.Stop()
-	for begun := time.Now(); ; {
-		select {
-		case err := <-ended:
-			return err
-		case now := <-tick.C:
-			r.progress(fmt.Sprintf("still creating the Python environment (%.0f s)",
-				now.Sub(begun).Seconds()))
-		}
-	}
 }
 
 // Ask runs a program with code of dsstar's own, outside the sandbox, and returns what it prints. It
