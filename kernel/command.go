@@ -40,8 +40,8 @@ func (s Spec) command(path, dir string, environ []string) (*exec.Cmd, error) {
 	return &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: env}, nil
 }
 
-// withFolder puts a folder before the others of PATH, unless it is one of them: cells say !python and
-// !pip, and mean those beside their own Python.
+// withFolder puts a folder before the others of PATH, unless it is one of them: cells say !python
+// and !pip, and mean those beside their own Python.
 func withFolder(env []string, folder string) []string {
 	path := ""
 	for _, kv := range env {

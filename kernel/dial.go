@@ -21,8 +21,8 @@ func (e *BufferedError) Error() string {
 	if e.Busy {
 		busy = "busy and "
 	}
-	return fmt.Sprintf("the kernel %s is %swithout clients: output that the server keeps for whoever was "+
-		"connected would be lost", e.ID, busy)
+	return fmt.Sprintf("the kernel %s is %swithout clients: output that the server keeps for "+
+		"whoever was connected would be lost", e.ID, busy)
 }
 
 // Dial connects to a kernel on a server.

@@ -26,8 +26,8 @@
 //
 // No output is lost unnoticed: if outputs may be missing, [notebook.Execution.Incomplete] says why,
 // and so do the outputs; only a kernel that drops outputs itself may do so unnoticed, and an
-// IPython kernel that this package starts is kept from it. What threads print after the end of their
-// cell is dropped.
+// IPython kernel that this package starts is kept from it. What threads print after the end of
+// their cell is dropped.
 //
 // Nothing hangs: every wait ends with the kernel, a timeout or the context, whichever comes first.
 // Only a guest's cell waits for other clients' cells without a timeout. The memory for outputs is
@@ -48,16 +48,16 @@
 // # What it does not do
 //
 // There are no kernel provisioners, no CURVE encryption and no widgets: comm messages are ignored.
-// Kernels are not confined unless [Options.Sandbox] is set: package sandbox has one for Linux. They do
-// not go back to earlier states: package rewind does that. This package imports neither.
+// Kernels are not confined unless [Options.Sandbox] is set: package sandbox has one for Linux. They
+// do not go back to earlier states: package rewind does that. This package imports neither.
 //
 // # Layers
 //
-// A Kernel has one lock (turn.go) and one session at a time (session.go): a connection to a kernel and
-// its owner (owner.go). The connection is a transport (transport.go), over ZeroMQ (internal/zmq) or
-// WebSocket (ws.go), which delivers into queues that do not block it (inbox.go). start.go, attach.go
-// and dial.go open sessions. A run (run.go, receive.go) follows one cell until its last message; a
-// visit (visit.go) keeps a guest's cells apart from the user's session. Reset replaces the session.
-// sandbox.go has what a kernel asks of its sandbox, worker.go what is particular to the kernel of
-// package undokernel.
+// A Kernel has one lock (turn.go) and one session at a time (session.go): a connection to a kernel
+// and its owner (owner.go). The connection is a transport (transport.go), over ZeroMQ
+// (internal/zmq) or WebSocket (ws.go), which delivers into queues that do not block it (inbox.go).
+// start.go, attach.go and dial.go open sessions. A run (run.go, receive.go) follows one cell until
+// its last message; a visit (visit.go) keeps a guest's cells apart from the user's session. Reset
+// replaces the session. sandbox.go has what a kernel asks of its sandbox, worker.go what is
+// particular to the kernel of package undokernel.
 package kernel

@@ -4,9 +4,9 @@ package kernel
 const maxWaiting = 256 << 20
 
 // An inbox has the messages about a request until its owner takes them ([session.take]). It never
-// blocks the reader of a socket: if that lags, ZeroMQ drops iopub messages (14,000 of 20,000 printed
-// lines in a trial), even the status idle. Beyond maxWaiting outputs are lost; a message on the
-// channel gap in their place says so. The session's lock guards it.
+// blocks the reader of a socket: if that lags, ZeroMQ drops iopub messages (14,000 of 20,000
+// printed lines in a trial), even the status idle. Beyond maxWaiting outputs are lost; a message on
+// the channel gap in their place says so. The session's lock guards it.
 type inbox struct {
 	ready chan struct{} // has a token whenever there are messages
 	items []Message

@@ -143,7 +143,8 @@ type opening func(context.Context, Options) (*session, error)
 
 // newKernel opens the first session of a Kernel. If own is set, Reset opens further ones. Errors
 // begin with what.
-func newKernel(ctx context.Context, o Options, what string, own bool, open opening) (*Kernel, error) {
+func newKernel(ctx context.Context, o Options, what string, own bool,
+	open opening) (*Kernel, error) {
 	named := func(ctx context.Context, o Options) (*session, error) {
 		s, err := open(ctx, o)
 		if err != nil {

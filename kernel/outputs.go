@@ -26,8 +26,8 @@ func (o Outputs) fold(c Cell) notebook.Fold {
 	return notebook.Fold{Limits: l, Observe: c.Observe, Secrets: o.Secrets}
 }
 
-// take subtracts the outputs of a finished cell from what is left. When that uses it up, a note in f
-// says so.
+// take subtracts the outputs of a finished cell from what is left. When that uses it up, a note in
+// f says so.
 func (o Outputs) take(f *notebook.Fold) {
 	size := int64(f.Size())
 	if left := o.left.Add(-size); left <= 0 && left+size > 0 {

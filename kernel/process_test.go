@@ -248,8 +248,8 @@ func TestStartErrors(t *testing.T) {
 	})
 }
 
-// A kernel that ends before it answers is started once more, as a port may have been taken. The first
-// error is reported: the second may have another reason. One that its prelude ends is not.
+// A kernel that ends before it answers is started once more, as a port may have been taken. The
+// first error is reported: the second may have another reason. One that its prelude ends is not.
 func TestStartedTwice(t *testing.T) {
 	t.Parallel()
 	const fails = `test $n -gt 1 || { echo died of $n >&2; exit 3; }; `

@@ -240,8 +240,8 @@ func (s *session) ended() (fate, bool) {
 	return fate{how: how}, how != ""
 }
 
-// end ends the session, in any state: a kernel of ours ends, after it was asked to if gently is set,
-// and any other is left. It may be called again. An error means that our kernel may still run.
+// end ends the session, in any state: a kernel of ours ends, after it was asked to if gently is
+// set, and any other is left. It may be called again. An error means that our kernel may still run.
 func (s *session) end(gently bool) error {
 	if gently && s.guest != nil {
 		s.endVisit()

@@ -47,7 +47,8 @@ func attempt(ctx context.Context, o Options) (s *session, taken bool, err error)
 	if err == nil {
 		err = s.greet(ctx, Shell)
 	}
-	taken = err != nil && l.Process != nil && !l.Alive() && l.conn.Transport == "tcp" && !l.spec.IPython()
+	taken = err != nil && l.Process != nil && !l.Alive() && l.conn.Transport == "tcp" &&
+		!l.spec.IPython()
 	if err == nil {
 		err = s.tune(ctx)
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // A Message is a message of the protocol, in either direction, with its Channel, Header, the Parent
-// header of the message that it is about, and Metadata and Content as JSON objects; nil stands for an
-// empty one. To send one, set Channel, Header.MsgType and Content; the rest is filled in.
+// header of the message that it is about, and Metadata and Content as JSON objects; nil stands for
+// an empty one. To send one, set Channel, Header.MsgType and Content; the rest is filled in.
 type Message = wire.Message
 
 // A Header identifies a message by its strings MsgID, MsgType and Session.

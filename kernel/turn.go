@@ -25,8 +25,8 @@ func newTurn() *turn {
 	return t
 }
 
-// take waits for the turn, unless ctx is the holder's. The returned context ends with ctx, and close
-// cancels it too; it makes its calls the holder's. The caller must call release.
+// take waits for the turn, unless ctx is the holder's. The returned context ends with ctx, and
+// close cancels it too; it makes its calls the holder's. The caller must call release.
 func (t *turn) take(ctx context.Context) (_ context.Context, release func(), err error) {
 	if ctx.Err() != nil {
 		return nil, nil, Ended(ctx)

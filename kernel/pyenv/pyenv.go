@@ -1,9 +1,10 @@
 // Package pyenv keeps the Python environment that cells run in when the user names no interpreter.
 //
-// [Ensure] creates the environment from a lock file the first time, with uv or with venv and pip, and
-// afterwards finds it without subprocesses and network. Several processes may call it concurrently,
-// and any of them may be killed: an environment is complete only once its marker, written last, is
-// there. [Describe] and [Check] inspect other interpreters, and [Ask] runs a script in one.
+// [Ensure] creates the environment from a lock file the first time, with uv or with venv and pip,
+// and afterwards finds it without subprocesses and network. Several processes may call it
+// concurrently, and any of them may be killed: an environment is complete only once its marker,
+// written last, is there. [Describe] and [Check] inspect other interpreters, and [Ask] runs a
+// script in one.
 package pyenv
 
 import (
@@ -72,7 +73,8 @@ func Ensure(ctx context.Context, o Options) (python string, err error) {
 }
 
 func envName(lock []byte, base Python) string {
-	return fmt.Sprintf("python-%s-%s", base.minor(), digest(append(slices.Clone(lock), base.Version...))[:12])
+	inputs := append(slices.Clone(lock), base.Version...)
+	return fmt.Sprintf("python-%s-%s", base.minor(), digest(inputs)[:12])
 }
 
 // interpreter returns where venv and uv put the executable.

@@ -54,7 +54,8 @@ func (r runner) run(ctx context.Context, tool string, words []string) error {
 		case err = <-ended:
 			running = false
 		case now := <-tick.C:
-			r.progress(fmt.Sprintf("still creating the Python environment (%.0f s)", now.Sub(begun).Seconds()))
+			r.progress(fmt.Sprintf("still creating the Python environment (%.0f s)",
+				now.Sub(begun).Seconds()))
 		}
 	}
 	if ctx.Err() != nil {
@@ -70,9 +71,9 @@ func (r runner) run(ctx context.Context, tool string, words []string) error {
 }
 
 // Ask runs a program with code of dsstar's own, outside the sandbox, and returns what it prints. It
-// runs in an empty temporary folder: the current folder may be a stranger's, and a contextlib.py in it
-// would run with the user's rights. env should contain no credentials. The error is the last line of
-// the program's stderr, if any.
+// runs in an empty temporary folder: the current folder may be a stranger's, and a contextlib.py in
+// it would run with the user's rights. env should contain no credentials. The error is the last
+// line of the program's stderr, if any.
 func Ask(ctx context.Context, env []string, words ...string) ([]byte, error) {
 	empty, err := disk.TempFolder("", "dsstar-ask-")
 	if err != nil {

@@ -71,8 +71,8 @@ func (c *checkpoints) failed(err error) string {
 	return err.Error()
 }
 
-// back resumes the nearest checkpoint that it can. If there is none, the restoration has no way, and
-// why says what prevented it.
+// back resumes the nearest checkpoint that it can. If there is none, the restoration has no way,
+// and why says what prevented it.
 func (c *checkpoints) back(ctx context.Context, cells []string) (back notebook.Restoration,
 	why string, err error) {
 	for _, m := range c.leading(cells) {

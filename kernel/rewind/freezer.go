@@ -15,8 +15,8 @@ import (
 // errSilent is wrapped by the errors of a freezer if the kernel does not answer in time.
 var errSilent = errors.New("the kernel did not answer")
 
-// A freezer is a kernel that can freeze copies of itself, with the files, and continue from one, which
-// also stays frozen. count is the execution_count. Errors say in plain words why it did not.
+// A freezer is a kernel that can freeze copies of itself, with the files, and continue from one,
+// which also stays frozen. count is the execution_count. Errors say in plain words why it did not.
 type freezer interface {
 	freeze(context.Context) (id string, count int, err error)
 	resume(ctx context.Context, id string) (count int, err error)
@@ -28,7 +28,8 @@ type undoer struct {
 	*kernel.Kernel
 	folders []string // its scratch folder as processes see it; none if it has none
 	memory  int64    // Options.MaxMemory
-	// for the kernel to freeze or resume a copy; its own limits, in frozen.py and files.py, are shorter
+	// for the kernel to freeze or resume a copy; its own limits, in frozen.py and files.py, are
+	// shorter
 	patience time.Duration
 }
 

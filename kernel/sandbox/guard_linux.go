@@ -22,8 +22,8 @@ const (
 )
 
 // guard starts the program, enforces its limits, kills all its descendants once it has ended, and
-// exits with its status. If the guard itself is killed, the program is, too, and in full all that it
-// has started. guard returns only on an error.
+// exits with its status. If the guard itself is killed, the program is, too, and in full all that
+// it has started. guard returns only on an error.
 func (st stage) guard(file string) error {
 	runtime.LockOSThread() // Pdeathsig of a child is sent when the thread that started it ends
 	reports := os.Stderr

@@ -15,9 +15,9 @@ import (
 // ErrWritable is wrapped by errors about files that cells could change but must not.
 var ErrWritable = errors.New("cells could change it")
 
-// protects returns an error if cells could change data, a run folder or the temporary files of sessions,
-// as these are in a folder where cells write. data and own are real paths. Data may be a folder of
-// b.Write itself: that names them.
+// protects returns an error if cells could change data, a run folder or the temporary files of
+// sessions, as these are in a folder where cells write. data and own are real paths. Data may be a
+// folder of b.Write itself: that names them.
 func (b Box) protects(s Session, data, own []string) error {
 	given, err := folders(b.Write)
 	if err != nil {
@@ -88,8 +88,9 @@ func (b Box) sockets(needs []string) (found []string, err error) {
 	return slices.Compact(found), nil
 }
 
-// programFolders are the system's folders that cells read: static files of the distribution (Filesystem
-// Hierarchy Standard 3.0, chapter 4) in which Linux lists what listens in this network namespace.
+// programFolders are the system's folders that cells read: static files of the distribution
+// (Filesystem Hierarchy Standard 3.0, chapter 4) in which Linux lists what listens in this network
+// namespace.
 var programFolders = []string{"/usr", "/opt"}
 
 // searched caches the sockets in folders, which can have many files. It is never refreshed, as this

@@ -8,8 +8,8 @@ import (
 
 // EncodeText returns the WebSocket message that carries m: one JSON text. Every server takes it of
 // clients that name no subprotocol; a server whose kernels run on a gateway takes nothing else
-// (jupyter_server, docs/source/developers/websocket-protocols.rst; gateway/connections.py). There is
-// no signature: the server signs.
+// (jupyter_server, docs/source/developers/websocket-protocols.rst; gateway/connections.py). There
+// is no signature: the server signs.
 func EncodeText(m Message) ([]byte, error) {
 	m.Metadata, m.Content = object(m.Metadata), object(m.Content)
 	return json.Marshal(m)

@@ -90,8 +90,8 @@ func TestWebSocketOracle(t *testing.T) {
 	}
 }
 
-// FuzzWebSocket: no bytes make the parser panic, and what it accepts survives being written and read
-// again.
+// FuzzWebSocket: no bytes make the parser panic, and what it accepts survives being written and
+// read again.
 func FuzzWebSocket(f *testing.F) {
 	for _, m := range messages {
 		data, err := EncodeText(m)
