@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"dsstar/notebook/disk"
 )
 
 // variable matches a reference to the environment in a kernel.json.
@@ -21,14 +23,13 @@ var pythonName = regexp.MustCompile(`^python(3(\.\d+)?)?$`)
 // file at path (jupyter_client, docs/kernels.rst, "Kernel specs").
 func (s Spec) command(path, dir string, environ []string) (*exec.Cmd, error) {
 	env := s.environ(environ)
-	prefix := s.prefix()
 	replace := strings.NewReplacer("{connection_file}", path, "{resource_dir}", s.Dir, "{prefix}",
-		prefix)
+		s.prefix())
 	argv := slices.Clone(s.Argv)
 	for i := range argv {
 		argv[i] = replace.Replace(argv[i])
 	}
-	program, err := find(argv[0], prefix, dir, env)
+	program, err := find(argv[0], s.prefix(), dir, env)
 	if err != nil {
 		return nil, err
 	}
@@ -43,12 +44,7 @@ func (s Spec) command(path, dir string, environ []string) (*exec.Cmd, error) {
 // withFolder puts a folder before the others of PATH, unless it is one of them: cells say !python
 // and !pip, and mean those beside their own Python.
 func withFolder(env []string, folder string) []string {
-	path := ""
-	for _, kv := range env {
-		if list, ok := strings.CutPrefix(kv, "PATH="); ok {
-			path = list
-		}
-	}
+	path := pathIn(env)
 	if slices.Contains(filepath.SplitList(path), folder) {
 		return env
 	}
@@ -95,11 +91,10 @@ const parentPID = "JPY_PARENT_PID="
 // prefix returns the Python environment that the spec belongs to, if its folder is
 // <prefix>/share/jupyter/kernels/<name>.
 func (s Spec) prefix() string {
-	before, _, ok := strings.Cut(s.Dir, "/share/jupyter/kernels/")
-	if !ok {
-		return ""
+	if before, _, ok := strings.Cut(s.Dir, "/share/jupyter/kernels/"); ok {
+		return before
 	}
-	return before
+	return ""
 }
 
 // find returns the path of the program name: a path is relative to dir, "python" is preferably that
@@ -111,19 +106,22 @@ func find(name, prefix, dir string, env []string) (string, error) {
 		}
 		return exec.LookPath(name)
 	}
-	var dirs []string
+	path := pathIn(env)
 	if prefix != "" && pythonName.MatchString(name) {
-		dirs = append(dirs, filepath.Join(prefix, "bin"))
+		path = filepath.Join(prefix, "bin") + ":" + path
 	}
-	for _, kv := range env {
-		if list, ok := strings.CutPrefix(kv, "PATH="); ok {
-			dirs = append(dirs, filepath.SplitList(list)...)
-		}
-	}
-	for _, d := range dirs {
-		if program, err := exec.LookPath(filepath.Join(d, name)); filepath.IsAbs(d) && err == nil {
-			return program, nil
-		}
+	if all := disk.LookPath(name, path); len(all) > 0 {
+		return all[0], nil
 	}
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
+}
+
+// pathIn returns the last PATH of env.
+func pathIn(env []string) (path string) {
+	for _, kv := range env {
+		if list, ok := strings.CutPrefix(kv, "PATH="); ok {
+			path = list
+		}
+	}
+	return path
 }

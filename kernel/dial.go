@@ -11,18 +11,11 @@ import (
 
 // A BufferedError is a refusal to join a kernel without clients: the server may buffer output for
 // its last client, and drops it when another one connects.
-type BufferedError struct {
-	ID   string
-	Busy bool
-}
+type BufferedError struct{ ID string }
 
 func (e *BufferedError) Error() string {
-	busy := ""
-	if e.Busy {
-		busy = "busy and "
-	}
-	return fmt.Sprintf("the kernel %s is %swithout clients: output that the server keeps for "+
-		"whoever was connected would be lost", e.ID, busy)
+	return fmt.Sprintf("nobody is connected to the kernel %s: output that the server keeps for "+
+		"whoever was would be lost", e.ID)
 }
 
 // Dial connects to a kernel on a server.
@@ -61,7 +54,7 @@ func visitServer(ctx context.Context, server Server, id string, o Options) (*ses
 	}
 	k, err := server.kernel(ctx, host.id)
 	if err == nil && !host.own && k.Connections == 0 && !o.Discard {
-		err = &BufferedError{k.ID, k.State == "busy"}
+		err = &BufferedError{k.ID}
 	}
 	if err == nil {
 		err = s.dialServer(ctx, host)

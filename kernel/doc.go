@@ -54,10 +54,5 @@
 // # Layers
 //
 // A Kernel has one lock (turn.go) and one session at a time (session.go): a connection to a kernel
-// and its owner (owner.go). The connection is a transport (transport.go), over ZeroMQ
-// (internal/zmq) or WebSocket (ws.go), which delivers into queues that do not block it (inbox.go).
-// start.go, attach.go and dial.go open sessions. A run (run.go, receive.go) follows one cell until
-// its last message; a visit (visit.go) keeps a guest's cells apart from the user's session. Reset
-// replaces the session. sandbox.go has what a kernel asks of its sandbox, worker.go what is
-// particular to the kernel of package undokernel.
+// (transport.go) and its owner (owner.go). A run (run.go) follows one cell until its last message.
 package kernel

@@ -3,7 +3,6 @@ package kernel
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -84,16 +83,17 @@ type Cell struct {
 	silent bool // not a cell: not counted, publishes nothing
 }
 
-// Info describes a running kernel.
+// Info describes a running kernel, in part in the words of its kernel_info_reply.
 type Info struct {
-	Name           string         // of the Spec
-	ID             string         // of a kernel that we joined or one on a server; "" for others
-	Server         string         // URL of the server that runs it; "" for none
-	Owned          bool           // we started it, and end it
-	Implementation string         // "ipython"
-	Features       []string       // supported_features: "kernel subshells", "debugger"
-	Language       map[string]any // language_info as the kernel gave it, for the notebook's metadata
-	PID            int            // of our process; a restart changes it
+	Name   string `json:"-"` // of the Spec
+	ID     string `json:"-"` // of a kernel that we joined or one on a server; "" for others
+	Server string `json:"-"` // URL of the server that runs it; "" for none
+	Owned  bool   `json:"-"` // we started it, and end it
+	PID    int    `json:"-"` // of our process; a restart changes it
+
+	Implementation string         `json:"implementation"`     // "ipython"
+	Features       []string       `json:"supported_features"` // "kernel subshells", "debugger"
+	Language       map[string]any `json:"language_info"`      // for the notebook's metadata
 }
 
 // A Kernel is a live kernel: one that this process started and will end, or somebody else's, which
@@ -285,16 +285,3 @@ func (k *Kernel) Alive() bool {
 }
 
 func (k *Kernel) current() *session { return k.session.Load() }
-
-// infoOf reads what it can of a kernel_info_reply: a malformed one is no reason to refuse a kernel
-// that runs cells.
-func infoOf(content json.RawMessage) Info {
-	var reply struct {
-		Implementation string         `json:"implementation"`
-		Features       []string       `json:"supported_features"`
-		Language       map[string]any `json:"language_info"`
-	}
-	_ = json.Unmarshal(content, &reply)
-	return Info{Implementation: reply.Implementation, Features: reply.Features,
-		Language: reply.Language}
-}

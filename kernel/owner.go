@@ -261,12 +261,10 @@ func (r *remote) end(*session, bool) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*sendTimeout)
 	defer cancel()
-	err := r.server.delete(ctx, r.id)
-	if err != nil {
-		err = r.server.delete(ctx, r.id) // once more: a kernel left behind costs its owner
-	}
-	if err != nil {
-		return fmt.Errorf("the kernel %s may still run: %w", r.id, err)
+	if r.server.delete(ctx, r.id) != nil { // once more: a kernel left behind costs its owner
+		if err := r.server.delete(ctx, r.id); err != nil {
+			return fmt.Errorf("the kernel %s may still run: %w", r.id, err)
+		}
 	}
 	r.id = "" // do not delete it again
 	return nil

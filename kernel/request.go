@@ -7,12 +7,10 @@ import (
 	"time"
 )
 
-// Request sends a request other than a cell, such as complete_request,
-// inspect_request, history_request, is_complete_request, comm_info_request or
-// usage_request, and returns the reply, whatever its status says. A request on
-// Shell waits for running cells. Kernels do not answer requests that they do not
-// know, so ctx should have a deadline. The error is that of ctx, ErrClosed, or the
-// reason why there will be no reply.
+// Request sends a request other than a cell, such as complete_request, inspect_request or
+// history_request, and returns the reply, whatever its status says. A request on Shell waits for
+// running cells. Kernels do not answer requests that they do not know, so ctx should have a
+// deadline. The error is that of ctx, ErrClosed, or the reason why there will be no reply.
 func (k *Kernel) Request(ctx context.Context, m Message) (Message, error) {
 	if m.Channel == Shell {
 		ctx, release, err := k.turn.take(ctx)

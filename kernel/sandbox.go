@@ -24,14 +24,8 @@ type Sandbox interface {
 	Seal() string
 }
 
-// Confined is what the command of a [Sandbox] needs:
-//
-//	Private string    // a writable folder, for sockets, home and temporary files
-//	Write   []string  // writable folders; missing ones are created
-//	Env     []string  // names of environment variables that it keeps
-//	Reports bool      // the guard writes to descriptor 3, in one line, why it killed the processes
-//	Listens bool      // the program binds sockets
-//	Facts   bool      // its processes read each other's entries in /proc
+// Confined is what the command of a [Sandbox] needs; type Session of package sandbox lists its
+// fields.
 type Confined = guard.Session
 
 // An Advisor explains what a sandbox may have caused. Its words become part of an Execution.

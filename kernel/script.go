@@ -58,10 +58,12 @@ func RunScript(ctx context.Context, o Options, path string,
 	case <-ctx.Done():
 		return x, ctx.Err()
 	}
-	if x.Status == "" {
-		if x.Status = notebook.OK; !cmd.ProcessState.Success() {
-			x.Status, x.Reason = notebook.Raised, l.Death()
-		}
+	switch {
+	case x.Status != "":
+	case cmd.ProcessState.Success():
+		x.Status = notebook.OK
+	default:
+		x.Status, x.Reason = notebook.Raised, l.Death()
 	}
 	x.Outputs = o.Outputs.streams(stdout.String(), l.Stderr.String())
 	x.Seconds = time.Since(began).Seconds()

@@ -18,9 +18,9 @@ import (
 	"unicode"
 )
 
-// A Server is a Jupyter Server, a JupyterHub user's server, a Kernel Gateway or
-// an Enterprise Gateway, reached over REST and WebSocket (jupyter_server,
-// services/api/api.yaml). A Server has no state; its zero value is no server.
+// A Server is a Jupyter Server, a JupyterHub user's server, a Kernel Gateway or an Enterprise
+// Gateway, reached over REST and WebSocket (jupyter_server, services/api/api.yaml). Its zero value
+// is no server.
 type Server struct {
 	URL    string // with the base path: "http://localhost:8888/", "https://hub.example.org/user/ada/"
 	Token  string // "" if the server requires none

@@ -150,7 +150,8 @@ func (s *session) silently(ctx context.Context, code string,
 func (s *session) introduced(items []Message) bool {
 	for _, m := range items {
 		if m.Header.MsgType == "kernel_info_reply" {
-			s.info = infoOf(m.Content)
+			// a malformed one is no reason to refuse a kernel that runs cells
+			_ = json.Unmarshal(m.Content, &s.info)
 			s.mu.Lock()
 			if s.greeted = m.Header.Session; s.greeted == s.id {
 				s.greeted = "" // IJulia and others only echo the request's session

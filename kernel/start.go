@@ -164,17 +164,12 @@ func (l *local) connect(ctx context.Context, s *session, c zmq.File, file string
 	}
 }
 
-// lastWords returns the end of what the process wrote to stderr, to be
-// appended to an error.
+// lastWords returns the end of what the process wrote to stderr, to be appended to an error.
 func (l *local) lastWords() string {
-	if l.Process == nil {
+	if l.Process == nil || strings.TrimSpace(l.Stderr.String()) == "" {
 		return ""
 	}
-	text := strings.TrimSpace(l.Stderr.String())
-	if text == "" {
-		return ""
-	}
-	lines := strings.Split(text, "\n")
+	lines := strings.Split(strings.TrimSpace(l.Stderr.String()), "\n")
 	return "; its stderr ends with:\n" + strings.Join(lines[max(0, len(lines)-12):], "\n")
 }
 
