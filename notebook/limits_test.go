@@ -257,26 +257,6 @@ func TestUpdatesAreBounded(t *testing.T) {
 	}
 }
 
-// TestUpdateMakesRoom: an update that is too large replaces data at the limit and frees its room.
-func TestUpdateMakesRoom(t *testing.T) {
-	f := notebook.Fold{Limits: notebook.Limits{Cell: 3200, Data: 2000}}
-	full := picture(1400, "1")
-	large := picture(3000, "1")
-	large.kind = "update_display_data"
-	add(t, &f, full, large, full)
-	other := picture(800, "2")
-	add(t, &f, other)
-	for i, o := range f.Outputs() {
-		if o.Data["image/png"] == nil {
-			t.Errorf("output %d shows %v", i, o.Data)
-		}
-	}
-	add(t, &f, large, display("display_data", strings.Repeat("x", 900), ""))
-	if o := f.Outputs()[3]; len(o.PlainText()) != 900 {
-		t.Errorf("the last output shows %v", o.Data)
-	}
-}
-
 func TestObserve(t *testing.T) {
 	f := notebook.Fold{Limits: notebook.Limits{Stream: 8, Data: 1, Cell: 10}}
 	var seen []notebook.Output
