@@ -1,8 +1,10 @@
 package notebook
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -111,17 +113,17 @@ func overstrike(text string, ends bool) string {
 	for line := range strings.Lines(text) {
 		line, isWhole := strings.CutSuffix(line, "\n")
 		parts := strings.Split(line, "\r")
-		last, shows := len(parts)-1, ""
 		for i, part := range parts {
-			part = withoutBackspaces(part)
-			if i == last && last > 0 && (part == "" || !isWhole && !ends) {
-				part = shows + "\r" + part
-			} else {
-				part = over(shows, part)
-			}
-			shows = part
+			parts[i] = withoutBackspaces(part)
 		}
-		b.WriteString(shows)
+		end := len(parts)
+		if last := parts[end-1]; end > 1 && (last == "" || !isWhole && !ends) {
+			end--
+		}
+		b.WriteString(overlaid(parts[:end]))
+		if end < len(parts) {
+			b.WriteString("\r" + parts[end])
+		}
 		if isWhole {
 			b.WriteByte('\n')
 		}
@@ -131,30 +133,41 @@ func overstrike(text string, ends bool) string {
 
 // withoutBackspaces removes backspaces, and for each one a character before it.
 func withoutBackspaces(text string) string {
-	kept := ""
-	for i, part := range strings.Split(text, "\b") {
-		if i > 0 {
-			_, n := utf8.DecodeLastRuneInString(kept)
-			kept = kept[:len(kept)-n]
-		}
-		kept += part
-	}
-	return kept
-}
-
-// over writes text over a line. Text with escape sequences replaces it, because they may erase.
-func over(line, text string) string {
-	switch {
-	case text == "":
-		return line
-	case strings.Contains(line+text, "\x1b"):
+	if !strings.Contains(text, "\b") {
 		return text
 	}
-	for range text {
-		_, n := utf8.DecodeRuneInString(line)
-		line = line[n:]
+	var kept []byte
+	for i, part := range strings.Split(text, "\b") {
+		if i > 0 {
+			_, n := utf8.DecodeLastRune(kept)
+			kept = kept[:len(kept)-n]
+		}
+		kept = append(kept, part...)
 	}
-	return text + strings.TrimRight(line, " ")
+	return string(kept)
+}
+
+// overlaid returns what a terminal shows of texts that are written over each other. One with escape
+// sequences replaces those before it, because it may erase them.
+func overlaid(texts []string) string {
+	shown, own, covered := []byte(nil), 0, 0 // own: the bytes of the last text
+	for _, text := range slices.Backward(texts) {
+		isStyled := strings.Contains(text, "\x1b")
+		if !isStyled || shown == nil {
+			rest := text
+			for n := covered; n > 0 && rest != ""; n-- {
+				_, size := utf8.DecodeRuneInString(rest)
+				rest = rest[size:]
+			}
+			covered += utf8.RuneCountInString(rest)
+			shown = append(shown, rest...)
+			own = cmp.Or(own, len(shown))
+		}
+		if isStyled {
+			break
+		}
+	}
+	return string(shown[:own]) + strings.TrimRight(string(shown[own:]), " ")
 }
 
 // head returns at most n bytes of the beginning of a text: whole lines if there is a line break near
