@@ -33,61 +33,53 @@ type checkedCell struct {
 	Differences []compare.Difference `json:"differences"`
 	Text        string               `json:"text,omitempty"` // of an attempt's outputs
 
-	title string
+	label, title string
 }
 
 // judges reports whether the cells are compared with the record. Without --check, only how the
 // attempts of a round end is.
 func (r *rerun) judges() bool { return r.Check || r.Round != nil }
 
-// check compares the cells with the record.
-func (r *rerun) check() {
-	r.result.Checked = []checkedCell{}
-	for _, s := range r.steps {
-		if s.cell < 0 || s.cell != r.place.added { // that of --data or --parameters is new
-			c := r.checkStep(s)
-			r.changed = r.changed || c.Verdict == differs || c.Verdict == failed && s.was != nil
-			r.result.Checked = append(r.result.Checked, c)
-		}
+// check compares a cell with the record.
+func (r *rerun) check(s *step) checkedCell {
+	c := checkedCell{Index: s.cell, ID: s.id, Attempt: s.attempt, Differences: []compare.Difference{},
+		label: fmt.Sprintf("cell %d", s.cell+1), title: firstLine(s.code)}
+	if s.attempt > 0 {
+		c.Round, c.label = *r.Round, fmt.Sprintf("try %d", s.attempt)
+	} else if c.Round = recordOf(r.nb.Cells[s.cell]).Round; c.Round > 0 {
+		c.title = fmt.Sprintf("round %d: %s", c.Round, c.title)
 	}
-}
-
-func (r *rerun) checkStep(s *step) checkedCell {
-	c := checkedCell{Index: s.cell, ID: s.id, Attempt: s.attempt, Verdict: same,
-		Differences: []compare.Difference{}, title: firstLine(s.code)}
-	if s.cell >= 0 {
-		if c.Round = recordOf(r.nb.Cells[s.cell]).Round; c.Round > 0 {
-			c.title = fmt.Sprintf("round %d: %s", c.Round, c.title)
-		}
-	} else if c.Round = *r.Round; s.is != nil {
+	if s.is != nil && s.attempt > 0 {
 		c.Text, c.title = s.is.PlainText(), ended(*s.is)
 	}
+	c.Verdict, c.Reason = r.verdict(s, &c.Differences)
+	return c
+}
+
+// verdict judges a cell, and adds how its outputs differ.
+func (r *rerun) verdict(s *step, found *[]compare.Difference) (v verdict, reason string) {
 	switch {
 	case s.is == nil:
-		c.Verdict, c.Reason = notRun, "the run had ended before it"
-		return c
+		return notRun, "the run had ended before it"
 	case s.was == nil && outcome(*s.is) == notebook.OK:
-		c.Verdict, c.Reason = notRun, "the notebook has no outputs of it"
-		return c
+		return notRun, "the notebook has no outputs of it"
 	case s.was == nil:
-		c.Verdict, c.Reason = failed, problem(*s.is)
-		return c
+		return failed, problem(*s.is)
 	}
 	is, was := outcome(*s.is), outcome(*s.was)
 	// The outputs of a cell that was stopped depend on timing.
-	if r.Check && (s.cell >= 0 || is == was && (is == notebook.OK || is == notebook.Raised)) {
-		found := compare.Outputs(s.was.Outputs, s.is.Outputs, r.Tolerance)
-		c.Differences = append(c.Differences, found...)
+	if r.Check && (s.attempt == 0 || is == was && (is == notebook.OK || is == notebook.Raised)) {
+		*found = append(*found, compare.Outputs(s.was.Outputs, s.is.Outputs, r.Tolerance)...)
 	}
 	switch {
-	case is != was && is != notebook.OK && s.cell >= 0:
-		c.Verdict, c.Reason = failed, problem(*s.is)
+	case is != was && is != notebook.OK && s.attempt == 0:
+		return failed, problem(*s.is)
 	case is != was && s.attempt > 0:
-		c.Verdict, c.Reason = differs, "in the record it "+ended(*s.was)
-	case len(c.Differences) > 0:
-		c.Verdict = differs
+		return differs, "in the record it " + ended(*s.was)
+	case len(*found) > 0:
+		return differs, ""
 	}
-	return c
+	return same, ""
 }
 
 // outcome is how a cell ended. One that ran but was rejected counts as OK.
@@ -118,25 +110,21 @@ type sameAnswer struct {
 
 // findAnswers compares the answers with the recorded ones.
 func (r *rerun) findAnswers() (all []sameAnswer) {
-	if !r.place.own {
-		return nil
-	}
-	questions := r.place.runOf(r.nb).Questions
-	text := func(s string) []notebook.Output {
-		return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: s}}
+	printed := func(text string) []notebook.Output {
+		return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}
 	}
 	for _, s := range r.steps {
-		c := r.nb.Cells[s.cell]
-		record := recordOf(c)
-		if record.Role != "final" || s.was == nil || strings.TrimSpace(s.was.Stdout()) == "" {
+		record := recordOf(r.nb.Cells[s.cell])
+		if !r.place.own || record.Role != "final" || s.was == nil || strings.TrimSpace(s.was.Stdout()) == "" {
 			continue
 		}
-		is := sameAnswer{Was: strings.TrimSpace(s.was.Stdout()),
-			Is: strings.TrimSpace(notebook.Execution{Outputs: c.Outputs}.Stdout()), part: record.Part}
-		if record.Part <= len(questions) {
+		now := notebook.Execution{Outputs: r.nb.Cells[s.cell].Outputs}
+		is := sameAnswer{Was: strings.TrimSpace(s.was.Stdout()), Is: strings.TrimSpace(now.Stdout()),
+			part: record.Part}
+		if questions := r.place.run.Questions; record.Part <= len(questions) {
 			is.Question = questions[record.Part-1].Text
 		}
-		is.Same = len(compare.Outputs(text(is.Was), text(is.Is), r.Tolerance)) == 0
+		is.Same = len(compare.Outputs(printed(is.Was), printed(is.Is), r.Tolerance)) == 0
 		all = append(all, is)
 	}
 	return all

@@ -17,9 +17,9 @@ func TestOutFileHeld(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	o, err := newOutFile(filepath.Join(dir, "a.ipynb"), "", &notebook.Notebook{})
+	o, err := newOutFile(filepath.Join(dir, "a.ipynb"), "")
 	if err == nil {
-		err = errors.Join(os.Rename(dir, dir+"-moved"), os.Symlink(outside, dir), o.save())
+		err = errors.Join(os.Rename(dir, dir+"-moved"), os.Symlink(outside, dir), o.save(&notebook.Notebook{}))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -24,19 +24,20 @@ import (
 
 // A place is the folder in which the cells of a notebook run, and their data.
 type place struct {
-	own       bool   // dsstar wrote the notebook
-	made      bool   // this user's dsstar did
-	intact    bool   // and its cells show what they did then
-	home      string // the notebook's folder, absolute
-	dir       string // where cells run: home, or a temporary folder for dsstar's own notebooks
-	temporary string // that folder, as it was created
+	own    bool               // dsstar wrote the notebook
+	run    *record.Trajectory // what it recorded; nothing, if that cannot be read
+	made   bool               // this user's dsstar did
+	intact bool               // and its cells show what they did then
+	home   string             // the notebook's folder, absolute
+	dir    string             // where cells run: home, or a temporary folder for dsstar's own notebooks
+	close  func()             // removes that
 	// the data folder, absolute if possible; for others' notebooks only that of --data
 	data   string
+	given  bool           // data is from the user, not from the notebook
+	linked []string       // links to data in the data folder
 	code   map[int]string // code to run instead of the cell's, by position
 	added  int            // position of the added cell; -1: none
 	env    []string
-	given  bool     // data is from the user, not from the notebook
-	linked []string // links to data in the data folder
 }
 
 // newPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
@@ -51,7 +52,11 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 	home = disk.RealPath(home) // as cells see it
 	seal := record.SealOf(nb)
 	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Holds(seal), intact: !seal.Reshown,
-		home: home, dir: home, code: map[int]string{}, env: a.Env, given: flags.Data != "", added: -1}
+		home: home, dir: home, code: map[int]string{}, env: a.Host.Env, given: flags.Data != "", added: -1,
+		close: func() {}}
+	if p.run, err = page.Recorded(nb); err != nil {
+		p.run = record.New(record.Task{}, record.Question{})
+	}
 	set, err := parametersOf(flags.Parameters)
 	if err != nil {
 		return nil, err
@@ -65,15 +70,16 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 			return nil, err
 		}
 	}
-	if err := a.Reopen(p.runOf(nb).Task.Sources, s, p.made); err != nil {
+	if err := a.Host.Reopen(p.run.Task.Sources, s, p.made); err != nil {
 		return nil, err
 	}
 	// As in the run, so that sets of strings have the same order.
-	p.env = a.KernelEnv(s)
-	if p.dir, err = disk.TempFolder("", "dsstar-rerun-"); err != nil {
+	p.env = a.Host.KernelEnv(s)
+	temporary, err := disk.TempFolder("", "dsstar-rerun-")
+	if err != nil {
 		return nil, err
 	}
-	p.temporary, p.dir = p.dir, disk.RealPath(p.dir)
+	p.dir, p.close = disk.RealPath(temporary), func() { _ = disk.RemoveTemp(temporary) }
 	if err := record.Folder(home).Lend(p.dir); err != nil {
 		p.close()
 		return nil, err
@@ -81,56 +87,37 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 	return p, nil
 }
 
-// close removes the temporary folder.
-func (p *place) close() {
-	if p.temporary != "" {
-		_ = disk.RemoveTemp(p.temporary) // the system cleans it up, too
-	}
-}
-
-// checkData checks the folder of --data.
-func checkData(folder string) (string, error) {
-	data, err := filepath.Abs(folder)
-	if err != nil {
-		return "", err
-	}
-	info, err := os.Stat(data)
-	switch {
-	case err != nil:
-		return "", usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls %s", disk.Existing(data)))
-	case !info.IsDir():
-		return "", usage.New("--data: not a folder: "+ui.Printable(folder),
-			usage.Again("--data", filepath.Dir(data)))
-	}
-	return data, nil
-}
-
 // dataDir matches the assignment of the data folder in a parameters cell.
 var dataDir = regexp.MustCompile(`(?m)^data_dir[ \t]*=[ \t]*(.*)$`)
 
 // setData makes the cells find the data: by absolute path, if they run in another folder.
 func (p *place) setData(path, data string, nb *notebook.Notebook) (err error) {
-	if data != "" {
-		if p.data, err = checkData(data); err != nil {
-			return err
-		}
-	}
 	at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool {
 		return c.Type == notebook.Code && slices.Contains(c.Tags(), "parameters") &&
 			dataDir.MatchString(c.Source)
 	})
-	switch {
-	case at < 0 && data != "":
-		return usage.New(fmt.Sprintf("--data: %s has no cell with the tag parameters that sets data_dir",
-			ui.Printable(path)),
-			usage.Without("data").Note("on the data that its cells name"))
-	case data != "" && p.own:
-		nb.Cells[at].Source = withData(nb.Cells[at].Source, p.data)
+	if data != "" {
+		if p.data, err = filepath.Abs(data); err != nil {
+			return err
+		}
+		switch info, err := os.Stat(p.data); {
+		case err != nil:
+			return usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls %s", disk.Existing(p.data)))
+		case !info.IsDir():
+			return usage.New("--data: not a folder: "+ui.Printable(data),
+				usage.Again("--data", filepath.Dir(p.data)))
+		case at < 0:
+			return usage.New(fmt.Sprintf("--data: %s has no cell with the tag parameters that sets data_dir",
+				ui.Printable(path)), usage.Without("data").Note("on the data that its cells name"))
+		case !p.own:
+			p.inject([]parameter{dataParameter(p.data)}, nb)
+		default:
+			nb.Cells[at].Source = withData(nb.Cells[at].Source, p.data)
+			p.run.Task.Data, p.run.Task.Sources = p.data, nil
+		}
 		return nil
-	case data != "":
-		p.inject([]parameter{dataParameter(p.data)}, nb)
-		return nil
-	case at < 0 || !p.own:
+	}
+	if at < 0 || !p.own {
 		return nil
 	}
 	source := nb.Cells[at].Source
@@ -140,7 +127,7 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) (err error) {
 		p.code[at] = withData(source, p.data)
 	}
 	if p.data == filepath.Join(p.home, record.DataFolder) {
-		for _, s := range p.runOf(nb).Task.Sources {
+		for _, s := range p.run.Task.Sources {
 			at := filepath.Join(p.data, s.Name)
 			p.linked = append(p.linked, at)
 			for _, c := range files.Companions(at, s.Name) {
@@ -149,18 +136,6 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) (err error) {
 		}
 	}
 	return nil
-}
-
-// runOf returns what the record of a notebook says; nothing if it cannot be read.
-func (p *place) runOf(nb *notebook.Notebook) *record.Trajectory {
-	t, err := page.Recorded(nb)
-	if err != nil {
-		return record.New(record.Task{}, record.Question{})
-	}
-	if p.given {
-		t.Task.Data, t.Task.Sources = p.data, nil
-	}
-	return t
 }
 
 // MoveData returns the source of a run's parameters cell, or of the script with it, with the data
@@ -202,7 +177,7 @@ func (p *place) moved(outputs []notebook.Output) []notebook.Output {
 // those of dsstar's own notebooks can write to their temporary folder.
 func (r *rerun) box(s *configs.Settings) (sandbox.Box, error) {
 	place, p := r.place, r.show
-	b, why, err := r.Box(s)
+	b, why, err := r.Host.Box(s)
 	if err != nil {
 		return b, err
 	}
@@ -219,7 +194,7 @@ func (r *rerun) box(s *configs.Settings) (sandbox.Box, error) {
 	for _, path := range append(slices.Clone(place.linked), place.data) {
 		switch path := disk.RealPath(path); {
 		case path == "":
-		case place.given || !r.Private(path):
+		case place.given || !r.Host.Private(path):
 			b.Read = append(b.Read, path)
 		case b.Tier.Confines():
 			p.Warn("the notebook's data, %s, are hidden or the system's: cells read them only "+

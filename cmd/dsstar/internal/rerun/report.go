@@ -35,8 +35,6 @@ type failedCell struct {
 	ID     string          `json:"id"`
 	Status notebook.Status `json:"status"`
 	Reason string          `json:"reason"`
-
-	step *step
 }
 
 // A FailedError reports a notebook whose run ended with a failed cell.
@@ -48,27 +46,25 @@ type FailedError struct {
 func (e *FailedError) Error() string { return e.Text }
 
 // conclude prints the result of a run that ended with err, and returns an error that carries the
-// exit code.
+// exit code. A check that is unfinished has no result.
 func (r *rerun) conclude(err error) error {
-	if err == nil && r.result.Failed == nil {
+	if err == nil && r.failed == nil {
 		r.show.show("done     %s in %.1f s", human.Plural(r.result.Executed, "cell"), r.result.Seconds)
 	}
-	for _, line := range r.answerLines() {
-		r.show.show("%s", line)
-	}
-	r.show.show("")
+	r.show.show("%s", r.answerLines())
 	r.show.Stop()
 	r.result.Out, r.result.Cells = r.out.shown, len(r.steps)
 	upTo := ""
 	if r.out.written {
 		upTo = "\nthe notebook up to there: " + r.out.shown
 	}
-	written := r.print(err != nil)
+	var written error
+	if err == nil || !r.judges() {
+		written = r.print()
+	}
 	switch {
 	case errors.Is(err, context.Canceled): // the error says only that it was interrupted
-		if upTo != "" {
-			fmt.Fprintln(r.Stderr, upTo[1:])
-		}
+		fmt.Fprint(r.Stderr, strings.TrimPrefix(upTo+"\n", "\n"))
 		return err
 	case err != nil:
 		return fmt.Errorf("%w%s", err, upTo)
@@ -76,7 +72,7 @@ func (r *rerun) conclude(err error) error {
 		return written
 	case r.Check && r.changed:
 		return ErrDiffers
-	case r.result.Failed != nil:
+	case r.failed != nil:
 		return r.failure(upTo)
 	case r.Round != nil && r.changed:
 		return errors.New("an attempt did not end as recorded")
@@ -84,10 +80,9 @@ func (r *rerun) conclude(err error) error {
 	return nil
 }
 
-// print writes to standard output what the command gives. A check that is unfinished has no result.
-func (r *rerun) print(unfinished bool) (err error) {
+// print writes to standard output what the command gives.
+func (r *rerun) print() (err error) {
 	switch {
-	case r.judges() && unfinished:
 	case r.JSON:
 		return ui.JSON(r.Stdout, r.result)
 	case r.judges():
@@ -106,13 +101,12 @@ func (r *rerun) print(unfinished bool) (err error) {
 // failure says which cell ended the run, and how to let cells write beside the notebook, if that is
 // why.
 func (r *rerun) failure(upTo string) error {
-	s, home := r.result.Failed.step, r.place.home
-	e := &FailedError{Text: fmt.Sprintf("cell %d: %s%s", s.cell+1, r.result.Failed.Reason, upTo)}
-	if s.cell < 0 {
-		e.Text = fmt.Sprintf("cannot rebuild the session before round %d: %s", *r.Round,
-			r.result.Failed.Reason)
+	reason, home := r.result.Failed.Reason, r.place.home
+	e := &FailedError{Text: fmt.Sprintf("cell %d: %s%s", r.failed.cell+1, reason, upTo)}
+	if r.Round != nil {
+		e.Text = fmt.Sprintf("cannot rebuild the session before round %d: %s", *r.Round, reason)
 	}
-	if !r.place.own && strings.Contains(s.is.PlainText(), "--allow-write "+human.Shell(home)) {
+	if !r.place.own && strings.Contains(r.failed.is.PlainText(), "--allow-write "+human.Shell(home)) {
 		e.Hints = []usage.Hint{usage.Again("--allow-write", home).Note("if you trust it with that folder")}
 	}
 	return e
@@ -128,18 +122,13 @@ func (r *rerun) report() string {
 	found := map[verdict]int{}
 	for _, c := range r.result.Checked {
 		found[c.Verdict]++
-		label := fmt.Sprintf("cell %d", c.Index+1)
-		if c.Attempt > 0 {
-			label = fmt.Sprintf("try %d", c.Attempt)
-		}
-		label = fmt.Sprintf("%-8s %-8s", label, c.Verdict)
+		label := fmt.Sprintf("%-8s %-8s", c.label, c.Verdict)
 		fmt.Fprintf(&b, "%s %s\n", label, ui.Fit(ui.Clean(c.title), 99-len(label)))
 		if c.Reason != "" {
 			fmt.Fprintf(&b, "%s%s\n", indent, c.Reason)
 		}
 		for _, d := range c.Differences {
-			fmt.Fprintf(&b, "%s%s:\n", indent, ui.Clean(d.What))
-			for line := range strings.Lines(d.Diff) {
+			for line := range strings.Lines(d.What + ":\n" + strings.TrimSuffix(d.Diff, "\n")) {
 				fmt.Fprintf(&b, "%s%s\n", indent, ui.Clean(strings.TrimRight(line, "\n")))
 			}
 		}
@@ -155,14 +144,11 @@ func (r *rerun) report() string {
 	}
 	fmt.Fprintf(&b, "checked  %s in %.1f s: %s\n", human.Plural(len(r.result.Checked), "cell"),
 		r.result.Seconds, strings.Join(parts, ", "))
-	for _, line := range r.answerLines() {
-		fmt.Fprintln(&b, line)
-	}
-	return b.String()
+	return b.String() + r.answerLines()
 }
 
 // answerLines says whether the answers are the same; several are numbered.
-func (r *rerun) answerLines() (lines []string) {
+func (r *rerun) answerLines() (text string) {
 	one := func(text string) string { return cmp.Or(ui.Fit(ui.Clean(text), 200), "nothing") }
 	for _, a := range r.result.Answers {
 		label := "answer  "
@@ -170,10 +156,10 @@ func (r *rerun) answerLines() (lines []string) {
 			label = fmt.Sprintf("answer %d", a.part)
 		}
 		if a.Same {
-			lines = append(lines, label+" same: "+one(a.Is))
+			text += label + " same: " + one(a.Is) + "\n"
 		} else {
-			lines = append(lines, label+" differs: was "+one(a.Was)+", is "+one(a.Is))
+			text += label + " differs: was " + one(a.Was) + ", is " + one(a.Is) + "\n"
 		}
 	}
-	return lines
+	return text
 }

@@ -3,8 +3,10 @@
 package rerun
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"dsstar/agent/files"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
@@ -20,11 +23,12 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/rewind"
 	"dsstar/notebook"
+	"dsstar/notebook/human"
 )
 
 // A Runner runs notebooks again. All its fields are required.
 type Runner struct {
-	site.Host
+	Host           site.Host
 	Stdout, Stderr io.Writer
 	File           io.Writer                     // takes a notebook for standard output
 	Progress       func(quiet bool) *ui.Progress // starts one
@@ -48,6 +52,22 @@ type Flags struct {
 // ErrDiffers is returned by a check that has found and printed a difference.
 var ErrDiffers = errors.New("the outputs differ")
 
+// A rerun is one execution of a notebook, or of one of its rounds.
+type rerun struct {
+	*Runner
+	Flags
+	place   *place
+	k       *rewind.Session
+	nb      *notebook.Notebook
+	out     *outFile
+	show    *transcript
+	steps   []*step
+	base    []string // the cells before a round, after which each attempt begins
+	failed  *step    // the cell that ended the run
+	changed bool     // a check has found a difference
+	result  Result
+}
+
 // Run executes the notebook nb, which is at path, or a round of it. All arguments are checked
 // before anything is set up.
 func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, flags Flags,
@@ -61,13 +81,12 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 		return err
 	}
 	defer place.close()
-	r := &rerun{Runner: a, Flags: flags, place: place, nb: nb, out: &outFile{nb: nb},
+	r := &rerun{Runner: a, Flags: flags, place: place, nb: nb, out: &outFile{},
 		result: Result{Notebook: path}}
-	switch {
-	case flags.Round != nil:
+	if flags.Round != nil {
 		r.steps, err = r.roundSteps()
-	case !flags.Check || flags.Out != "":
-		r.out, err = newOutFile(path, flags.Out, nb)
+	} else if !flags.Check || flags.Out != "" {
+		r.out, err = newOutFile(path, flags.Out)
 	}
 	if err != nil {
 		return err
@@ -82,7 +101,12 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 		return err
 	}
 	defer r.k.Close()
-	err = r.run(ctx)
+	r.out.keep(nb)
+	err = r.execute(ctx)
+	if err == nil {
+		r.compare()
+	}
+	err = cmp.Or(err, r.out.save(nb))
 	r.result.Seconds = time.Since(begin).Seconds()
 	return r.conclude(err)
 }
@@ -121,7 +145,7 @@ func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 	for _, w := range s.Warnings {
 		r.show.Warn("%s", w)
 	}
-	for _, source := range files.Databases(r.place.runOf(r.nb).Task.Sources) {
+	for _, source := range files.Databases(r.place.run.Task.Sources) {
 		r.show.Paste("data     %s", source)
 	}
 	spec, err := r.spec(ctx, s)
@@ -135,15 +159,14 @@ func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 	}
 	o := kernel.Options{Dir: r.place.dir, Env: r.place.env, CellTimeout: r.Timeout,
 		Spec: withoutHistory(spec), StartTimeout: s.StartTimeout, Sandbox: box,
-		Outputs: kernel.Outputs{Secrets: r.SecretTexts()}}
+		Outputs: kernel.Outputs{Secrets: r.Host.SecretTexts()}}
+	goes := *s
 	if r.Round == nil { // it never goes back
-		r.k, err = site.Begin(ctx, o, rewind.Options{})
-	} else {
-		if o.Scratch = filepath.Join(r.place.dir, "files"); o.CellTimeout == 0 {
-			o.CellTimeout = s.CellTimeout // as in the run, where an attempt may have timed out
-		}
-		r.k, err = r.Start(ctx, o, rewind.Options{MaxMemory: box.Limits.Memory / 4 * 3}, s)
+		goes.Rollback = "off"
+	} else if o.Scratch = filepath.Join(r.place.dir, "files"); o.CellTimeout == 0 {
+		o.CellTimeout = s.CellTimeout // as in the run, where an attempt may have timed out
 	}
+	r.k, err = r.Host.Start(ctx, o, rewind.Options{MaxMemory: box.Limits.Memory / 4 * 3}, &goes)
 	if err != nil {
 		return err
 	}
@@ -153,4 +176,136 @@ func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 	}
 	r.result.Kernel = info.Name
 	return nil
+}
+
+// execute runs the cells. A failed cell is in the result; an error means that the kernel's
+// infrastructure failed, or that ctx was cancelled.
+func (r *rerun) execute(ctx context.Context) error {
+	for _, s := range r.steps {
+		if s.attempt > 0 {
+			if err := r.goBack(ctx); err != nil || r.failed != nil {
+				return err
+			}
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		x, err := r.cell(ctx, s)
+		if err := cmp.Or(ctx.Err(), err); err != nil {
+			return err
+		}
+		if r.ends(s, x) {
+			r.fail(s, fmt.Sprintf("cell %d of %s, In [%d]:", s.cell+1,
+				ui.Printable(filepath.Base(r.result.Notebook)), x.Count))
+			return nil
+		}
+		r.show.end(x)
+	}
+	return nil
+}
+
+// goBack takes the session to the state in which the attempts of a round begin.
+func (r *rerun) goBack(ctx context.Context) error {
+	r.show.Await(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"),
+		*r.Round))
+	back, err := r.k.Rollback(ctx, r.base)
+	if n := len(back.Executions); err == nil && n > 0 && back.Executions[n-1].Status != notebook.OK {
+		r.changed = true
+		r.fail(&step{cell: -1, code: r.base[n-1], is: &back.Executions[n-1]},
+			fmt.Sprintf("cell %d of those before round %d:", n, *r.Round))
+	}
+	return err
+}
+
+// ends reports whether the run ends with a cell. The tag raises-exception does not cover time-outs.
+func (r *rerun) ends(s *step, x notebook.Execution) bool {
+	switch {
+	case x.Status == notebook.OK || s.attempt > 0:
+		return false
+	case x.Status == notebook.Raised:
+		return !s.mayRaise
+	}
+	return !(r.AllowErrors && x.Status == notebook.TimedOut && r.k.Alive())
+}
+
+// obedience is the time that a cell has to end after an interrupt.
+const obedience = 2 * time.Second
+
+// cell executes one cell and stores its outputs in the notebook. If ctx is cancelled, the cell is
+// interrupted and its outputs so far are kept.
+func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
+	r.result.Executed++
+	title := firstLine(s.code)
+	r.show.Await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, len(r.steps), title))
+	r.show.show("%s", ui.Fit(fmt.Sprintf("In [%d]: %s", r.result.Executed, title), 100))
+	within, leave := context.WithCancel(context.WithoutCancel(ctx))
+	defer leave()
+	defer context.AfterFunc(ctx, func() {
+		r.k.Interrupt()
+		time.AfterFunc(obedience, leave)
+	})()
+	x, err := r.k.ExecuteCell(within,
+		kernel.Cell{Code: s.code, ID: s.id, MayRaise: s.mayRaise, Observe: r.show.output})
+	x.Outputs, x.Updates = r.place.moved(x.Outputs), r.place.moved(x.Updates)
+	s.is = &x
+	if s.cell >= 0 {
+		for _, update := range x.Updates {
+			for i := range r.nb.Cells {
+				notebook.Redisplay(r.nb.Cells[i].Outputs, update)
+			}
+		}
+		c := &r.nb.Cells[s.cell]
+		c.Outputs, c.ExecutionCount = x.Outputs, x.Count
+		r.out.keep(r.nb)
+	}
+	return x, err
+}
+
+// fail records the cell that ends the run and shows it.
+func (r *rerun) fail(s *step, title string) {
+	r.failed, r.result.Failed = s, &failedCell{s.cell, s.id, s.is.Status, problem(*s.is)}
+	r.show.Stop()
+	showFailure(r.Stderr, title, s.code, *s.is)
+}
+
+// problem says in one line how a cell failed.
+func problem(x notebook.Execution) string {
+	e, raised := x.Error()
+	switch {
+	case x.Status == notebook.Raised && raised && e.EName != "":
+		return "raised " + ui.Fit(ui.Clean(e.EName+": "+e.EValue), 300)
+	case x.Reason != "":
+		return ui.Fit(ui.Clean(x.Reason), 300)
+	}
+	return "failed"
+}
+
+// compare compares cells and answers with the record. The notebook says the answers that have changed.
+func (r *rerun) compare() {
+	r.result.Checked = []checkedCell{}
+	for _, s := range r.steps {
+		if !r.judges() || s.cell >= 0 && s.cell == r.place.added { // that of --data or --parameters is new
+			continue
+		}
+		c := r.check(s)
+		r.changed = r.changed || c.Verdict == differs || c.Verdict == failed && s.was != nil
+		r.result.Checked = append(r.result.Checked, c)
+	}
+	if r.Round != nil {
+		return
+	}
+	r.result.Answers = r.findAnswers()
+	now := map[int]string{}
+	for _, is := range r.result.Answers {
+		if !is.Same || r.Data != "" || len(r.Parameters) > 0 {
+			now[is.part] = is.Is
+		}
+		r.changed = r.changed || !is.Same
+	}
+	if len(now) > 0 {
+		page.Restate(r.nb, now)
+	}
+	if r.place.made && r.place.intact { // nothing that it shows is anybody else's
+		r.Key.Seal(r.nb)
+	}
 }

@@ -19,15 +19,23 @@ func (r *rerun) spec(ctx context.Context, s *configs.Settings) (kernel.Spec, err
 	named, language := kernelOf(r.nb)
 	switch {
 	case s.Kernel != "" && s.Python == "":
-		return r.findKernel(s.Kernel)
+		spec, err := kernel.FindSpec(s.Kernel, r.Host.Lookup())
+		if err == nil {
+			_, err = spec.Program(r.Host.Env)
+		}
+		if err != nil {
+			err = usage.New(fmt.Sprintf("--kernel: %v", err), usage.Shell("jupyter kernelspec list"),
+				usage.Without("kernel"))
+		}
+		return spec, err
 	case !isPython(language):
 		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python",
 			ui.Printable(language)),
 			usage.Again("--kernel", cmp.Or(named, "NAME")), usage.Shell("jupyter kernelspec list"))
 	case s.Python != "" && s.Kernel == "": // only the user knows what else the notebook needs
-		return r.OwnPython(ctx, s, s.Python, []string{"ipykernel"})
+		return r.Host.OwnPython(ctx, s, s.Python, []string{"ipykernel"})
 	case s.Python == "" && named != "" && !strings.EqualFold(named, "python3"):
-		spec, err := kernel.FindSpec(named, r.Lookup())
+		spec, err := kernel.FindSpec(named, r.Host.Lookup())
 		if err == nil && isPython(spec.Language) {
 			r.show.Say("kernel   %s, which the notebook names", ui.Printable(spec.Name))
 			return spec, nil
@@ -36,7 +44,7 @@ func (r *rerun) spec(ctx context.Context, s *configs.Settings) (kernel.Spec, err
 			ui.Printable(named))
 	}
 	r.show.Wait("setting up Python")
-	return r.Spec(ctx, s, func(line string) { r.show.Say("set-up   %s", line) })
+	return r.Host.Spec(ctx, s, func(line string) { r.show.Say("set-up   %s", line) })
 }
 
 // kernelOf returns the notebook's kernelspec and language; "" if it names none.
@@ -52,19 +60,6 @@ func kernelOf(nb *notebook.Notebook) (name, language string) {
 
 func isPython(language string) bool {
 	return slices.Contains([]string{"", "python", "python3", "ipython"}, strings.ToLower(language))
-}
-
-// findKernel finds the kernelspec that the user named, in any language.
-func (r *rerun) findKernel(name string) (kernel.Spec, error) {
-	spec, err := kernel.FindSpec(name, r.Lookup())
-	if err == nil {
-		_, err = spec.Program(r.Env)
-	}
-	if err != nil {
-		return spec, usage.New(fmt.Sprintf("--kernel: %v", err), usage.Shell("jupyter kernelspec list"),
-			usage.Without("kernel"))
-	}
-	return spec, nil
 }
 
 // withoutHistory keeps the cells out of IPython's history file, as nbclient does. The history is in

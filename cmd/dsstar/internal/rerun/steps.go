@@ -1,6 +1,7 @@
 package rerun
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -66,21 +67,18 @@ func (r *rerun) notebookSteps() (steps []*step) {
 
 // roundSteps returns the attempts of a round, and sets the cells before them.
 func (r *rerun) roundSteps() (steps []*step, err error) {
-	path, n := r.result.Notebook, *r.Round
+	n := *r.Round
 	if !r.place.own {
 		return nil, usage.New(fmt.Sprintf("--round: %s was not written by dsstar and has no rounds",
-			ui.Printable(path)), usage.Without("round"))
+			ui.Printable(r.result.Notebook)), usage.Without("round"))
 	}
 	t, err := page.Read(r.nb)
 	if err != nil {
 		return nil, err
 	}
-	if r.place.data != "" {
-		t.Task.Data = r.place.data
-	} else if !filepath.IsAbs(t.Task.Data) {
+	if t.Task.Data = cmp.Or(r.place.data, t.Task.Data); !filepath.IsAbs(t.Task.Data) {
 		t.Task.Data = filepath.Join(r.place.home, t.Task.Data)
 	}
-	round, base, ok := t.At(n)
 	if rounds := t.RoundsTaken(); n < 1 || n > rounds {
 		last := usage.Again("--round", strconv.Itoa(rounds))
 		if rounds == 0 {
@@ -89,6 +87,7 @@ func (r *rerun) roundSteps() (steps []*step, err error) {
 		return nil, usage.New(fmt.Sprintf("--round: the run has only %s, not %d",
 			human.Plural(rounds, "round"), n), last)
 	}
+	round, base, ok := t.At(n)
 	for i, a := range round.Attempts {
 		if !a.NotRun() {
 			steps = append(steps, &step{cell: -1, code: a.Code, attempt: i + 1, mayRaise: true,
@@ -110,13 +109,9 @@ type cellRecord struct {
 	Part  int // the number of the question, from 1
 }
 
-func recordOf(c notebook.Cell) cellRecord {
-	meta, _ := c.Metadata["dsstar"].(map[string]any)
-	role, _ := meta["role"].(string)
-	number := func(name string) int {
-		n, _ := meta[name].(json.Number)
-		i, _ := n.Int64()
-		return int(i)
-	}
-	return cellRecord{role, number("round"), max(1, number("part"))}
+func recordOf(c notebook.Cell) (r cellRecord) {
+	data, _ := json.Marshal(c.Metadata["dsstar"])
+	_ = json.Unmarshal(data, &r) // what is not read is not there
+	r.Part = max(1, r.Part)
+	return r
 }

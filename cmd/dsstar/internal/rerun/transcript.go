@@ -3,8 +3,6 @@ package rerun
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"dsstar/cmd/dsstar/internal/ui"
@@ -29,13 +27,17 @@ func (t *transcript) show(format string, args ...any) {
 	t.Show(fmt.Sprintf(format, args...))
 }
 
+// shownBytes is how much is shown of an output; the notebook has all of it.
+const shownBytes = 8 << 10
+
 // output shows one output as it arrives, a stream line by line. Exceptions are shown when their
 // cell ends.
 func (t *transcript) output(o notebook.Output) {
+	text := ui.OutputText(o)
 	switch {
 	case t.quiet || o.Type == notebook.ErrorOutput:
 	case o.Type == notebook.Stream:
-		t.line += o.Text
+		t.line += text
 		if at := strings.LastIndexByte(t.line, '\n'); at >= 0 {
 			t.Show(notebook.Overstrike(t.line[:at+1]))
 			t.line = t.line[at+1:]
@@ -44,7 +46,7 @@ func (t *transcript) output(o notebook.Output) {
 	case o.DisplayID != "" && t.seen[o.DisplayID]: // usually an update of a progress bar
 	default:
 		t.seen[o.DisplayID] = true
-		text := shown(o.Data)
+		text = strings.Trim(text[:min(len(text), shownBytes)], "\n ")
 		if o.Type == notebook.ExecuteResult {
 			space := map[bool]string{true: "\n", false: " "}[strings.Contains(text, "\n")]
 			text = fmt.Sprintf("Out[%d]:%s%s", o.ExecutionCount, space, text)
@@ -64,14 +66,13 @@ func (t *transcript) end(x notebook.Execution) {
 	}
 }
 
-func tracebacks(x notebook.Execution) string {
-	var b strings.Builder
+func tracebacks(x notebook.Execution) (text string) {
 	for _, o := range x.Outputs {
 		if o.Type == notebook.ErrorOutput {
-			b.WriteString(o.PlainText() + "\n")
+			text += o.PlainText() + "\n"
 		}
 	}
-	return b.String()
+	return text
 }
 
 // showFailure shows the error of the cell that ended the run, after the cell's first lines unless
@@ -89,26 +90,6 @@ func showFailure(w io.Writer, title, source string, x notebook.Execution) {
 	for line := range strings.Lines(title + "\n" + text) {
 		fmt.Fprintln(w, strings.TrimRight(ui.Clean(line), " "))
 	}
-}
-
-// shownBytes is how much is shown of an output; the notebook has all of it.
-const shownBytes = 8 << 10
-
-// shown returns a display as text.
-func shown(data notebook.MIMEBundle) string {
-	text, hasText := data["text/plain"].(string)
-	note := ""
-	for _, mime := range slices.Sorted(maps.Keys(data)) {
-		kind, _, _ := strings.Cut(mime, "/")
-		isMedia := kind == "image" || kind == "video" || kind == "audio"
-		if note == "" && (isMedia || !hasText) {
-			note = "<" + mime + "> "
-		}
-	}
-	if len(text) > shownBytes {
-		text = text[:shownBytes] + "…"
-	}
-	return strings.TrimRight(note+text, "\n ")
 }
 
 // firstLine returns the first non-empty line of a cell, with … if there are more.

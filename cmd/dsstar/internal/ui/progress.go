@@ -179,7 +179,7 @@ func (p *Progress) Output(o notebook.Output) {
 	if !p.live {
 		return
 	}
-	text := outputText(o)
+	text := OutputText(o)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.view.put(text)

@@ -209,8 +209,8 @@ func (v *view) put(text string) {
 	}
 }
 
-// outputText returns an output as text. Exceptions are reported when the cell ends.
-func outputText(o notebook.Output) string {
+// OutputText returns an output as text. Exceptions are reported when the cell ends.
+func OutputText(o notebook.Output) string {
 	switch o.Type {
 	case notebook.Stream:
 		return o.Text
