@@ -145,10 +145,9 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	if warning != "" {
 		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", ui.Clean(warning))
 	}
-	if e.name == "script" && nb.Metadata["dsstar"] != nil {
-		data = []byte(rerun.MoveData(string(data), func(folder string) string {
-			return dataSeen(path, target, folder)
-		}))
+	home := realFolder(path)
+	if e.name == "script" && nb.Metadata["dsstar"] != nil && (target == "" || realFolder(target) != home) {
+		data = []byte(rerun.MoveData(string(data), home))
 	}
 	if out == "-" {
 		_, err := a.fileOut().Write(data)
@@ -159,20 +158,6 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	}
 	_, err = fmt.Fprintln(a.stdout, target)
 	return target, err
-}
-
-// dataSeen returns the data folder, which a notebook names by a relative path, as a script names
-// it. It is absolute if nobody knows where the script, "", will be.
-func dataSeen(notebook, script, data string) string {
-	home, at := realFolder(notebook), filepath.Join(realFolder(notebook), data)
-	switch from := realFolder(script); {
-	case script == "":
-		return at
-	case from == home:
-		return data
-	default:
-		return dataFrom(from, at)
-	}
 }
 
 // realFolder returns the folder of a file, absolute and without links.

@@ -143,7 +143,7 @@ func (j *job) setUp(ctx context.Context, a *app) error {
 
 // folders returns the folders that kernels must be able to read.
 func (j *job) folders() []string {
-	folders := []string{disk.Existing(cmp.Or(j.out, j.base()))}
+	folders := []string{disk.Existing(cmp.Or(j.out, j.settings.Out))}
 	for _, s := range j.sources {
 		if s.Path != "" {
 			folders = append(folders, s.Path)
@@ -160,19 +160,6 @@ func (j *job) about() site.About {
 	return j.site.About()
 }
 
-// base returns the folder in which run folders are created.
-func (j *job) base() string {
-	here, err := os.Getwd()
-	if err != nil || filepath.IsAbs(j.settings.Out) {
-		return j.settings.Out
-	}
-	if here, err = filepath.EvalSymlinks(here); err != nil {
-		return j.settings.Out
-	}
-	// the current folder, unless the kernel is a notebook's
-	return filepath.Join(site.Beside(j.about().Running, here), j.settings.Out)
-}
-
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -185,7 +172,7 @@ func isFolder(path string) bool {
 
 // checkWritable rejects a place for the run that cannot be written to.
 func (j *job) checkWritable() error {
-	run := cmp.Or(j.out, j.base())
+	run := cmp.Or(j.out, j.settings.Out)
 	err := disk.CheckWritable(run)
 	switch {
 	case err == nil:
@@ -194,7 +181,7 @@ func (j *job) checkWritable() error {
 		return usage.New(err.Error(), usage.Shell("cp -r %s %s   # a copy that can be written to, and then:", run, elsewhere()),
 			usage.Again().Args(filepath.Join(elsewhere(), filepath.Base(run))))
 	case j.out != "":
-		return usage.New(err.Error(), usage.Without("out").Note("a new run folder in "+j.base()))
+		return usage.New(err.Error(), usage.Without("out").Note("a new run folder in "+j.settings.Out))
 	}
 	return usage.New(err.Error(), usage.Shell("export DSSTAR_OUT=%s   # runs go there", filepath.Join(elsewhere(), "dsstar-runs")))
 }
@@ -220,11 +207,11 @@ func (j job) folder() (record.Folder, error) {
 	if j.out != "" {
 		return record.CreateFolder(j.out)
 	}
-	base := j.base()
-	if err := checkLinks(j.settings, "out", base, j.settings.Out); err != nil {
+	out := j.settings.Out
+	if err := checkLinks(j.settings, "out", out, out); err != nil {
 		return "", err
 	}
-	return record.NewFolder(base, j.task.Question, time.Now())
+	return record.NewFolder(out, j.task.Question, time.Now())
 }
 
 // checkLinks rejects a symbolic link among the trailing elements rel of the path of a folder, unless the

@@ -1,7 +1,6 @@
 package rerun
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,16 +39,11 @@ func newOutFile(path, out string) (*outFile, error) {
 		return nil, err
 	}
 	dir := filepath.Dir(target)
-	probe, err := os.CreateTemp(dir, ".dsstar-rerun-")
-	if err == nil {
-		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
-	}
-	if err == nil {
+	if err = disk.CheckWritable(dir); err == nil {
 		o.folder, err = os.OpenRoot(dir)
 	}
 	if err != nil {
-		return nil, usage.New(fmt.Sprintf("--out: cannot write to %s: %v", ui.Printable(dir), err),
-			usage.Shell("ls -ld %s", dir))
+		return nil, usage.New("--out: "+ui.Printable(err.Error()), usage.Shell("ls -ld %s", dir))
 	}
 	o.name = filepath.Base(target)
 	return o, nil

@@ -120,12 +120,8 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) (err error) {
 	if at < 0 || !p.own {
 		return nil
 	}
-	source := nb.Cells[at].Source
-	named, ok := pythonString(dataDir.FindStringSubmatch(source)[1])
-	if p.data = named; ok && !filepath.IsAbs(named) {
-		p.data = filepath.Join(p.home, named)
-		p.code[at] = withData(source, p.data)
-	}
+	p.code[at] = MoveData(nb.Cells[at].Source, p.home)
+	p.data, _ = pythonString(dataDir.FindStringSubmatch(p.code[at])[1])
 	if p.data == filepath.Join(p.home, record.DataFolder) {
 		for _, s := range p.run.Task.Sources {
 			at := filepath.Join(p.data, s.Name)
@@ -138,15 +134,15 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) (err error) {
 	return nil
 }
 
-// MoveData returns the source of a run's parameters cell, or of the script with it, with the data
-// folder that moved returns for a relative one.
-func MoveData(source string, moved func(data string) string) string {
+// MoveData returns the source of a run's parameters cell, or of the script with it, that finds data in a
+// folder from everywhere.
+func MoveData(source, folder string) string {
 	line := dataDir.FindStringSubmatch(source)
 	if line == nil {
 		return source
 	}
 	if data, ok := pythonString(line[1]); ok && !filepath.IsAbs(data) {
-		return withData(source, moved(data))
+		return withData(source, filepath.Join(folder, data))
 	}
 	return source
 }

@@ -12,6 +12,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
+	"dsstar/kernel/pyenv"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -35,20 +36,7 @@ type Cells interface {
 }
 
 // Getenv returns a variable of the environment.
-func (h Host) Getenv(name string) string {
-	value, _ := h.LookupEnv(name)
-	return value
-}
-
-// LookupEnv is Getenv, and reports whether the variable is set. The last entry wins.
-func (h Host) LookupEnv(name string) (string, bool) {
-	for i := len(h.Env) - 1; i >= 0; i-- {
-		if key, value, _ := strings.Cut(h.Env[i], "="); key == name {
-			return value, true
-		}
-	}
-	return "", false
-}
+func (h Host) Getenv(name string) string { return pyenv.Getenv(h.Env, name) }
 
 // Private reports whether cells must not read a folder just because a notebook names it: the
 // notebook may come from somebody else. The demo's data folder is exempt.

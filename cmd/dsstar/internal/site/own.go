@@ -156,39 +156,36 @@ func scriptIn(ctx context.Context, k *kernel.Kernel, dir string,
 // the settings do not insist on them, the session replays cells instead.
 func (h Host) Start(ctx context.Context, o kernel.Options, back rewind.Options,
 	s *configs.Settings) (*rewind.Session, error) {
-	if !s.Rollback.Freezes() {
-		return Begin(ctx, o, back)
+	start := func(spec kernel.Spec, err error) (*rewind.Session, error) {
+		if err != nil {
+			return nil, err
+		}
+		o.Spec = spec
+		k, err := kernel.Start(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return rewind.New(k, back), nil
 	}
-	if h.onCluster() {
-		back.Why = "a copy of the session could not use its connection to the cluster"
-		return Begin(ctx, o, back)
-	}
-	var k *rewind.Session
-	freezing, err := o, error(nil)
-	if freezing.Spec, err = rewind.Spec(o.Spec, filepath.Join(h.CacheDir, "kernels")); err == nil {
-		k, err = Begin(ctx, freezing, back)
-	}
+	plain := o.Spec
 	switch {
-	case err == nil || ctx.Err() != nil:
-		return k, err
-	case s.Rollback.Insists():
-		return nil, fmt.Errorf("--rollback checkpoint: %w", err)
+	case !s.Rollback.Freezes():
+	case h.onCluster():
+		back.Why = "a copy of the session could not use its connection to the cluster"
+	default:
+		k, err := start(rewind.Spec(plain, filepath.Join(h.CacheDir, "kernels")))
+		if err == nil || ctx.Err() != nil {
+			return k, err
+		}
+		if s.Rollback.Insists() {
+			return nil, fmt.Errorf("--rollback checkpoint: %w", err)
+		}
+		back.Why = err.Error()
 	}
-	back.Why = err.Error()
-	return Begin(ctx, o, back)
+	return start(plain, nil)
 }
 
 // onCluster reports whether cells reach a cluster.
 func (h Host) onCluster() bool {
 	return slices.ContainsFunc(h.Databases, func(d Database) bool { return d.Cluster })
-}
-
-// Begin starts a local kernel and returns its session.
-func Begin(ctx context.Context, o kernel.Options,
-	back rewind.Options) (*rewind.Session, error) {
-	k, err := kernel.Start(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return rewind.New(k, back), nil
 }

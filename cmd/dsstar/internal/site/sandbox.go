@@ -1,8 +1,6 @@
 package site
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +11,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/disk"
 )
 
 const LeastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half of it
@@ -84,7 +83,7 @@ func temporary() error {
 		return nil
 	}
 	return usage.New(fmt.Sprintf("the folder for temporary files, %s, cannot be used: %v", os.TempDir(),
-		cmp.Or(errors.Unwrap(err), err)),
+		disk.Cause(err)),
 		usage.Shell("mkdir -p ~/tmp && export TMPDIR=~/tmp   # or another folder that you can write to"))
 }
 

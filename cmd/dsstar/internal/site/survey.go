@@ -18,9 +18,6 @@ import (
 	"dsstar/kernel"
 )
 
-// ShortName is the minimum length of a kernel's abbreviated id.
-const ShortName = 8
-
 // SurveyTime is the deadline for servers to list their kernels.
 const SurveyTime = 3 * time.Second
 
@@ -163,17 +160,14 @@ func HubUser(address string) string {
 	return user + "/servers/" + name
 }
 
-// Name returns the --kernel argument for a running kernel: the shortest unambiguous prefix of
-// its id.
+// Name returns the --kernel argument for a running kernel: the beginning of its id, if that is
+// unambiguous.
 func (v Survey) Name(k kernel.Running) string {
-	taken := func(name string) bool {
-		return slices.ContainsFunc(v.Specs,
+	for _, name := range []string{k.ID[:min(8, len(k.ID))], k.ID} {
+		taken := slices.ContainsFunc(v.Specs,
 			func(s kernel.Spec) bool { return strings.EqualFold(s.Name, name) })
-	}
-	for n := min(ShortName, len(k.ID)); n <= len(k.ID); n++ {
-		if got, err := kernel.Choose(k.ID[:n], v.Kernels); err == nil && got.ID == k.ID &&
-			!taken(k.ID[:n]) {
-			return k.ID[:n]
+		if got, err := kernel.Choose(name, v.Kernels); err == nil && got.ID == k.ID && !taken {
+			return name
 		}
 	}
 	return cmp.Or(k.File, k.ID)

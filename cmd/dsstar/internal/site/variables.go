@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/notebook"
-	"dsstar/notebook/disk"
 )
 
 //go:embed variables.py
@@ -124,21 +122,4 @@ func Names(given []string) (names []string, err error) {
 		names = append(names, name)
 	}
 	return names, nil
-}
-
-// Beside returns where to create run folders: in the folder of the notebook of a running kernel,
-// where JupyterLab can open them; "" for here.
-func Beside(k *kernel.Running, here string) string {
-	if k == nil || k.Notebook == "" || k.Server.Root == "" {
-		return ""
-	}
-	root, err := filepath.EvalSymlinks(k.Server.Root)
-	if err != nil || disk.Inside(root, here) {
-		return ""
-	}
-	folder, err := filepath.EvalSymlinks(filepath.Join(root, filepath.Dir(k.Notebook)))
-	if err != nil || !disk.Inside(root, folder) {
-		return ""
-	}
-	return folder
 }
