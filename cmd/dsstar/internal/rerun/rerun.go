@@ -245,7 +245,7 @@ func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 		time.AfterFunc(obedience, leave)
 	})()
 	x, err := r.k.ExecuteCell(within,
-		kernel.Cell{Code: s.code, ID: s.id, MayRaise: s.mayRaise, Observe: r.show.output})
+		kernel.Cell{Code: s.code, MayRaise: s.mayRaise, Observe: r.show.output})
 	x.Outputs, x.Updates = r.place.moved(x.Outputs), r.place.moved(x.Updates)
 	s.is = &x
 	if s.cell >= 0 {

@@ -99,52 +99,41 @@ func (h Host) refuse(at About, s *configs.Settings, use Use) error {
 	return nil
 }
 
-// chosen chooses by name, among the kernels and kernelspecs of the server of --server, if one is
-// named.
+// chosen returns the kernelspec or running kernel with a name: of the server of --server, if one is
+// named. An unknown or ambiguous name is a usage error.
 func (v Survey) chosen(name string) (*kernel.Spec, *kernel.Running, error) {
-	w := v.named
-	if w == nil {
-		return v.choose(name, v.Specs, v.Kernels)
+	specs, kernels, w := v.Specs, v.Kernels, v.named
+	if w != nil {
+		if w.Err != nil && len(w.Specs) == 0 {
+			return nil, nil, w.Err
+		}
+		specs, name = w.Specs, cmp.Or(name, w.preferred)
+		kernels = slices.DeleteFunc(slices.Clone(kernels),
+			func(k kernel.Running) bool { return k.Server.URL != w.URL })
 	}
-	if w.Err != nil && len(w.Specs) == 0 {
-		return nil, nil, w.Err
-	}
-	kernels := slices.DeleteFunc(slices.Clone(v.Kernels),
-		func(k kernel.Running) bool { return k.Server.URL != w.URL })
-	spec, running, err := v.choose(cmp.Or(name, w.preferred), w.Specs, kernels)
-	switch {
-	case err != nil && w.Err != nil: // the server may not have listed it
-		return nil, nil, w.Err
-	case spec != nil && spec.Language != "" && !strings.EqualFold(spec.Language, "python"):
-		return nil, nil, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python",
-			spec.Name, w.URL, spec.Language), v.hints(w.Specs, kernels)...)
-	}
-	return spec, running, err
-}
-
-// choose returns the kernelspec or running kernel with a name. An unknown or ambiguous name is a
-// usage error.
-func (v Survey) choose(name string, specs []kernel.Spec,
-	kernels []kernel.Running) (*kernel.Spec, *kernel.Running, error) {
-	named := slices.Clone(specs)
-	named = slices.DeleteFunc(named,
+	named := slices.DeleteFunc(slices.Clone(specs),
 		func(s kernel.Spec) bool { return !strings.EqualFold(s.Name, name) })
 	k, err := kernel.Choose(name, kernels)
 	matches := []kernel.Running{k}
 	if missing, ok := errors.AsType[*kernel.NotFoundError](err); ok {
 		matches = missing.Matches
 	}
+	info, missing := os.Stat(name)
 	switch {
 	case len(named) == 1 && len(matches) == 0:
+		if spec := named[0]; w != nil && spec.Language != "" && !strings.EqualFold(spec.Language, "python") {
+			return nil, nil, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python",
+				spec.Name, w.URL, spec.Language), v.hints(specs, kernels)...)
+		}
 		return &named[0], nil, nil
 	case len(named) == 0 && len(matches) == 1:
 		return nil, &matches[0], nil
+	case w != nil && w.Err != nil: // the server may not have listed it
+		return nil, nil, w.Err
 	case len(named)+len(matches) > 1:
 		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is ambiguous", name),
 			v.hints(named, matches)...)
-	}
-	if info, err := os.Stat(name); err == nil && !info.IsDir() && filepath.Ext(name) == ".json" &&
-		v.named == nil {
+	case w == nil && missing == nil && !info.IsDir() && filepath.Ext(name) == ".json":
 		id := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), ".json"), "kernel-")
 		// a file outside Jupyter's folder
 		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil
