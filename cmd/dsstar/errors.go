@@ -164,12 +164,11 @@ var (
 		{exitInterrupted, "interrupted"},
 	}
 	rerunExits = []exitMeaning{
-		{exitVerified, "every cell ran; with --check: nothing differs; with --round: each attempt\n" +
-			"ended as recorded"},
-		{exitError, "a cell failed, timed out or killed the kernel; or another error; with\n" +
-			"--round: an attempt did not end as recorded"},
+		{exitVerified, "every cell ran; with --check or --round: nothing differs"},
+		{exitError, "a cell failed, timed out or killed the kernel; or another error"},
 		{exitUsage, "usage; nothing was run"},
-		{exitNotVerified, "with --check: something differs, or a cell fails that had run before"},
+		{exitNotVerified, "with --check or --round: something differs, or a cell fails that had run\n" +
+			"before"},
 		{exitInterrupted, "interrupted"},
 	}
 	benchExits = []exitMeaning{

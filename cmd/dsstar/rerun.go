@@ -65,8 +65,8 @@ in printed tracebacks. Dates and times that cells print are compared.
 --round N runs one round of dsstar's notebook again. The session is rebuilt as it was
 when the round began (parameters, set-up, the accepted cells of the plan as it was).
 Then each attempt of the round runs on that state, failed ones too. Rounds that were
-dropped later can be run as well. Whether an attempt ends as it did is printed; with
---check its outputs are compared, too.
+dropped later can be run as well. How an attempt ends, and its outputs, are compared
+as by --check.
 
 --json prints one object instead:
   notebook, out  paths; out is the executed notebook ("": none)
@@ -76,14 +76,13 @@ dropped later can be run as well. Whether an attempt ends as it did is printed; 
                  status (error, timeout, died), reason
   seconds        wall time
   kernel         its name
-  checked        with --check: a list of index, id, round (0: none), verdict (same,
+  checked        of a check: a list of index, id, round (0: none), verdict (same,
                  differs, error, not run), reason (of the last two) and differences,
                  a list of what (stdout; display 2, image/png; …) and diff
   answers        of dsstar's notebooks: for each question with an answer, in order,
                  question, same, was, is
 With --round also round and step, and checked has the attempts: attempt, its number in
-the notebook, and text, that of its outputs now. Without --check, verdict says only
-whether they end as they did.
+the notebook, and text, that of its outputs now.
 
 ` + exitHelp(rerunExits)
 
@@ -94,7 +93,7 @@ const rerunExample = `  dsstar rerun analysis.ipynb                        # wri
   dsstar rerun --kernel conda-geo --timeout 10m --allow-errors analysis.ipynb
   dsstar rerun --check analysis.ipynb                # are its outputs still the same?
   dsstar rerun --check --data new/ RUN/notebook.ipynb
-  dsstar rerun --check --round 2 RUN/notebook.ipynb  # a round with its failed attempts`
+  dsstar rerun --round 2 RUN/notebook.ipynb          # a round with its failed attempts`
 
 func (a *app) rerunCommand() cli.Command {
 	flags := rerun.Flags{Tolerance: rerun.Tolerance}
@@ -112,8 +111,9 @@ func (a *app) rerunCommand() cli.Command {
 			cli.Opt(&flags.JSON, "json", "Output", "print one JSON object instead of the path"),
 			cli.Opt(&flags.Check, "check", "",
 				"compare outputs with those in the notebook; writes nothing unless --out is given"),
-			cli.Opt(&flags.Tolerance, "tolerance", "", "with --check: relative tolerance of numbers"),
-			cli.Opt(&round, "round", "", "run the attempts of this round of dsstar's notebook again"),
+			cli.Opt(&flags.Tolerance, "tolerance", "", "of a check: relative tolerance of numbers"),
+			cli.Opt(&round, "round", "",
+				"run the attempts of this round of dsstar's notebook again, and compare them"),
 			cli.Opt(&flags.Parameters, "parameters,p", "",
 				"name=value: a variable to set after the cell with the tag parameters; may be repeated"),
 			cli.Opt((*usage.Once)(&flags.Data), "data", "Data", "another data folder than the notebook's"),

@@ -36,10 +36,6 @@ type checkedCell struct {
 	label, title string
 }
 
-// judges reports whether the cells are compared with the record. Without --check, only how the
-// attempts of a round end is.
-func (r *rerun) judges() bool { return r.Check || r.Round != nil }
-
 // check compares a cell with the record.
 func (r *rerun) check(s *step) checkedCell {
 	c := checkedCell{Index: s.cell, ID: s.id, Attempt: s.attempt, Differences: []compare.Difference{},
@@ -68,7 +64,7 @@ func (r *rerun) verdict(s *step, found *[]compare.Difference) (v verdict, reason
 	}
 	is, was := outcome(*s.is), outcome(*s.was)
 	// The outputs of a cell that was stopped depend on timing.
-	if r.Check && (s.attempt == 0 || is == was && (is == notebook.OK || is == notebook.Raised)) {
+	if s.attempt == 0 || is == was && (is == notebook.OK || is == notebook.Raised) {
 		*found = append(*found, compare.Outputs(s.was.Outputs, s.is.Outputs, r.Tolerance)...)
 	}
 	switch {

@@ -55,7 +55,7 @@ func inPython(value string) string {
 
 // inject has the cell with the tag for it set variables. A new cell goes directly after the cell
 // with the tag parameters, or before the first cell with code if none has that tag.
-func (p *place) inject(set []parameter, nb *notebook.Notebook) {
+func inject(set []parameter, nb *notebook.Notebook) {
 	if len(set) == 0 {
 		return
 	}
@@ -71,7 +71,6 @@ func (p *place) inject(set []parameter, nb *notebook.Notebook) {
 		cell := notebook.Cell{ID: id, Type: notebook.Code, Source: "# Parameters\n",
 			Metadata: map[string]any{"tags": []any{injected}}}
 		nb.Cells = slices.Insert(nb.Cells, at, cell)
-		p.added = at
 	}
 	for _, v := range set {
 		nb.Cells[at].Source = assign(nb.Cells[at].Source, v)

@@ -42,17 +42,16 @@ func TestInject(t *testing.T) {
 		cells []notebook.Cell
 		want  string // ids
 		in    string // source of the cell
-		added int
 	}{
-		"after the parameters":  {[]notebook.Cell{text, first, code("p", "n = 1", "parameters"), code("z", "n")}, "t a p injected-parameters z", "# Parameters\nn = 5\nm = \"x\"\n", 3},
-		"no parameters":         {[]notebook.Cell{text, first}, "t injected-parameters a", "# Parameters\nn = 5\nm = \"x\"\n", 1},
-		"text alone":            {[]notebook.Cell{text}, "injected-parameters t", "# Parameters\nn = 5\nm = \"x\"\n", 0},
-		"the cell is there":     {[]notebook.Cell{code("p", "n = 1", "parameters"), code("i", "n = 2\nk = n == 2", injected)}, "p i", "n = 5\nk = n == 2\nm = \"x\"\n", -1},
-		"the name is taken":     {[]notebook.Cell{code(injected, "n = 1", "parameters")}, "injected-parameters injected-parameters-1", "# Parameters\nn = 5\nm = \"x\"\n", 1},
-		"a comparison of names": {[]notebook.Cell{code("i", "n == 2", injected)}, "i", "n == 2\nn = 5\nm = \"x\"\n", -1},
+		"after the parameters":  {[]notebook.Cell{text, first, code("p", "n = 1", "parameters"), code("z", "n")}, "t a p injected-parameters z", "# Parameters\nn = 5\nm = \"x\"\n"},
+		"no parameters":         {[]notebook.Cell{text, first}, "t injected-parameters a", "# Parameters\nn = 5\nm = \"x\"\n"},
+		"text alone":            {[]notebook.Cell{text}, "injected-parameters t", "# Parameters\nn = 5\nm = \"x\"\n"},
+		"the cell is there":     {[]notebook.Cell{code("p", "n = 1", "parameters"), code("i", "n = 2\nk = n == 2", injected)}, "p i", "n = 5\nk = n == 2\nm = \"x\"\n"},
+		"the name is taken":     {[]notebook.Cell{code(injected, "n = 1", "parameters")}, "injected-parameters injected-parameters-1", "# Parameters\nn = 5\nm = \"x\"\n"},
+		"a comparison of names": {[]notebook.Cell{code("i", "n == 2", injected)}, "i", "n == 2\nn = 5\nm = \"x\"\n"},
 	} {
-		nb, p := &notebook.Notebook{Cells: slices.Clone(c.cells)}, &place{added: -1}
-		p.inject([]parameter{{"n", "4"}, {"m", `"x"`}, {"n", "5"}}, nb)
+		nb := &notebook.Notebook{Cells: slices.Clone(c.cells)}
+		inject([]parameter{{"n", "4"}, {"m", `"x"`}, {"n", "5"}}, nb)
 		var ids []string
 		source := ""
 		for _, cell := range nb.Cells {
@@ -60,12 +59,12 @@ func TestInject(t *testing.T) {
 				source = cell.Source
 			}
 		}
-		if diff := cmp.Diff(c.want+"\n"+c.in, strings.Join(ids, " ")+"\n"+source); diff != "" || p.added != c.added {
-			t.Errorf("%s: added %d, -want +got\n%s", name, p.added, diff)
+		if diff := cmp.Diff(c.want+"\n"+c.in, strings.Join(ids, " ")+"\n"+source); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
 		}
 	}
-	nb, p := &notebook.Notebook{Cells: []notebook.Cell{first}}, &place{added: -1}
-	if p.inject(nil, nb); len(nb.Cells) != 1 {
+	nb := &notebook.Notebook{Cells: []notebook.Cell{first}}
+	if inject(nil, nb); len(nb.Cells) != 1 {
 		t.Error("without parameters there is a cell")
 	}
 }

@@ -36,7 +36,6 @@ type place struct {
 	given  bool           // data is from the user, not from the notebook
 	linked []string       // links to data in the data folder
 	code   map[int]string // code to run instead of the cell's, by position
-	added  int            // position of the added cell; -1: none
 	env    []string
 }
 
@@ -52,7 +51,7 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 	home = disk.RealPath(home) // as cells see it
 	seal := record.SealOf(nb)
 	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Holds(seal), intact: !seal.Reshown,
-		home: home, dir: home, code: map[int]string{}, env: a.Host.Env, given: flags.Data != "", added: -1,
+		home: home, dir: home, code: map[int]string{}, env: a.Host.Env, given: flags.Data != "",
 		close: func() {}}
 	if p.run, err = page.Recorded(nb); err != nil {
 		p.run = record.New(record.Task{}, record.Question{})
@@ -61,7 +60,7 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 	if err != nil {
 		return nil, err
 	}
-	p.inject(set, nb)
+	inject(set, nb)
 	if err := p.setData(path, flags.Data, nb); err != nil || !p.own {
 		return p, err
 	}
@@ -110,7 +109,7 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) (err error) {
 			return usage.New(fmt.Sprintf("--data: %s has no cell with the tag parameters that sets data_dir",
 				ui.Printable(path)), usage.Without("data").Note("on the data that its cells name"))
 		case !p.own:
-			p.inject([]parameter{dataParameter(p.data)}, nb)
+			inject([]parameter{dataParameter(p.data)}, nb)
 		default:
 			nb.Cells[at].Source = withData(nb.Cells[at].Source, p.data)
 			p.run.Task.Data, p.run.Task.Sources = p.data, nil

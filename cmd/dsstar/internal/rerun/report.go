@@ -59,7 +59,7 @@ func (r *rerun) conclude(err error) error {
 		upTo = "\nthe notebook up to there: " + r.out.shown
 	}
 	var written error
-	if err == nil || !r.judges() {
+	if err == nil || !r.Check {
 		written = r.print()
 	}
 	switch {
@@ -74,8 +74,6 @@ func (r *rerun) conclude(err error) error {
 		return ErrDiffers
 	case r.failed != nil:
 		return r.failure(upTo)
-	case r.Round != nil && r.changed:
-		return errors.New("an attempt did not end as recorded")
 	}
 	return nil
 }
@@ -85,7 +83,7 @@ func (r *rerun) print() (err error) {
 	switch {
 	case r.JSON:
 		return ui.JSON(r.Stdout, r.result)
-	case r.judges():
+	case r.Check:
 		_, err = io.WriteString(r.Stdout, r.report())
 	case r.out.shown == "-":
 		var data []byte
@@ -103,9 +101,6 @@ func (r *rerun) print() (err error) {
 func (r *rerun) failure(upTo string) error {
 	reason, home := r.result.Failed.Reason, r.place.home
 	e := &FailedError{Text: fmt.Sprintf("cell %d: %s%s", r.failed.cell+1, reason, upTo)}
-	if r.Round != nil {
-		e.Text = fmt.Sprintf("cannot rebuild the session before round %d: %s", *r.Round, reason)
-	}
 	if !r.place.own && strings.Contains(r.failed.is.PlainText(), "--allow-write "+human.Shell(home)) {
 		e.Hints = []usage.Hint{usage.Again("--allow-write", home).Note("if you trust it with that folder")}
 	}

@@ -42,7 +42,7 @@ type Flags struct {
 	AllowErrors bool
 	Quiet       bool
 	JSON        bool
-	Check       bool
+	Check       bool // a round always is
 	Tolerance   float64
 	Round       *int
 	Data        string
@@ -73,6 +73,7 @@ type rerun struct {
 func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, flags Flags,
 	s *configs.Settings) error {
 	begin := time.Now()
+	flags.Check = flags.Check || flags.Round != nil
 	if err := flags.refuse(path, nb); err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 	if flags.Round == nil {
 		r.steps = r.notebookSteps()
 	}
-	r.show = &transcript{Progress: a.Progress(flags.Quiet), quiet: flags.Check,
+	r.show = &transcript{Progress: a.Progress(flags.Quiet), quiet: flags.Check && flags.Round == nil,
 		seen: map[string]bool{}}
 	defer r.show.Stop()
 	if err := r.open(ctx, s); err != nil {
@@ -282,14 +283,12 @@ func problem(x notebook.Execution) string {
 
 // compare compares cells and answers with the record. The notebook says the answers that have changed.
 func (r *rerun) compare() {
-	r.result.Checked = []checkedCell{}
 	for _, s := range r.steps {
-		if !r.judges() || s.cell >= 0 && s.cell == r.place.added { // that of --data or --parameters is new
-			continue
+		if r.Check {
+			c := r.check(s)
+			r.changed = r.changed || c.Verdict == differs || c.Verdict == failed && s.was != nil
+			r.result.Checked = append(r.result.Checked, c)
 		}
-		c := r.check(s)
-		r.changed = r.changed || c.Verdict == differs || c.Verdict == failed && s.was != nil
-		r.result.Checked = append(r.result.Checked, c)
 	}
 	if r.Round != nil {
 		return
