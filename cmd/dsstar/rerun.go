@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strconv"
-	"time"
 
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/rerun"
@@ -97,22 +95,20 @@ const rerunExample = `  dsstar rerun analysis.ipynb                        # wri
 
 func (a *app) rerunCommand() cli.Command {
 	flags := rerun.Flags{Tolerance: rerun.Tolerance}
-	var round int
 	return cli.Command{
 		Use: "rerun [flags] [NOTEBOOK]", Short: "Execute a notebook in a fresh kernel, or check its outputs",
 		Long: rerunHelp, Example: rerunExample, Args: a.oneRun("notebook"), Settings: "Sandbox",
 		Flags: []cli.Flag{
 			cli.Opt(&flags.Out, "out,o", "Output",
 				"the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)"),
-			cli.Opt((*patience)(&flags.Timeout), "timeout", "",
-				"timeout of a cell, such as 90s or 10m; a bare number is seconds"),
+			cli.Opt(&flags.Timeout, "timeout", "", "timeout of a cell, such as 90s or 10m (default none)"),
 			cli.Opt(&flags.AllowErrors, "allow-errors", "", "continue after cells that fail or time out"),
 			cli.Opt(&flags.Quiet, "quiet,q", "Output", "only errors on standard error"),
 			cli.Opt(&flags.JSON, "json", "Output", "print one JSON object instead of the path"),
 			cli.Opt(&flags.Check, "check", "",
 				"compare outputs with those in the notebook; writes nothing unless --out is given"),
 			cli.Opt(&flags.Tolerance, "tolerance", "", "of a check: relative tolerance of numbers"),
-			cli.Opt(&round, "round", "",
+			cli.Opt(&flags.Round, "round", "",
 				"run the attempts of this round of dsstar's notebook again, and compare them"),
 			cli.Opt(&flags.Parameters, "parameters,p", "",
 				"name=value: a variable to set after the cell with the tag parameters; may be repeated"),
@@ -123,41 +119,9 @@ func (a *app) rerunCommand() cli.Command {
 				"an installed kernelspec, by name, of any language"),
 		},
 		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
-			if c.Flags.Changed("round") {
-				flags.Round = &round
-			}
 			return cli.Output{}, a.rerun(ctx, c.Args[0], flags, c.Settings)
 		},
 	}
-}
-
-// A patience is a flag for a time limit: a duration, seconds without a unit as for nbclient and
-// papermill, or none, which is 0.
-type patience time.Duration
-
-func (p *patience) String() string {
-	if *p == 0 {
-		return "none"
-	}
-	return time.Duration(*p).String()
-}
-
-func (p *patience) Type() string { return "duration" }
-
-func (p *patience) Set(text string) error {
-	long := text
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		long += "s"
-	}
-	d, err := time.ParseDuration(long)
-	if err != nil && text != "none" {
-		return err
-	}
-	if d < 0 {
-		return usage.New(text+" is negative", usage.Instead(text, "none"))
-	}
-	*p = patience(d)
-	return nil
 }
 
 // rerun executes a notebook, or that of a run folder.

@@ -41,7 +41,7 @@ func (r *rerun) check(s *step) checkedCell {
 	c := checkedCell{Index: s.cell, ID: s.id, Attempt: s.attempt, Differences: []compare.Difference{},
 		label: fmt.Sprintf("cell %d", s.cell+1), title: firstLine(s.code)}
 	if s.attempt > 0 {
-		c.Round, c.label = *r.Round, fmt.Sprintf("try %d", s.attempt)
+		c.Round, c.label = r.Round, fmt.Sprintf("try %d", s.attempt)
 	} else if c.Round = recordOf(r.nb.Cells[s.cell]).Round; c.Round > 0 {
 		c.title = fmt.Sprintf("round %d: %s", c.Round, c.title)
 	}

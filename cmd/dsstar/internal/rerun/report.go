@@ -111,8 +111,8 @@ func (r *rerun) failure(upTo string) error {
 func (r *rerun) report() string {
 	var b strings.Builder
 	const indent = "         "
-	if r.Round != nil {
-		fmt.Fprintf(&b, "round %-2d %s\n", *r.Round, ui.Fit(ui.Clean(r.result.Step), 90))
+	if r.Round != 0 {
+		fmt.Fprintf(&b, "round %-2d %s\n", r.Round, ui.Fit(ui.Clean(r.result.Step), 90))
 	}
 	found := map[verdict]int{}
 	for _, c := range r.result.Checked {
@@ -128,7 +128,7 @@ func (r *rerun) report() string {
 			}
 		}
 	}
-	if r.Round != nil {
+	if r.Round != 0 {
 		return b.String()
 	}
 	var parts []string

@@ -44,7 +44,7 @@ type Flags struct {
 	JSON        bool
 	Check       bool // a round always is
 	Tolerance   float64
-	Round       *int
+	Round       int // 0: the whole notebook
 	Data        string
 	Parameters  []string // each "name=value"
 }
@@ -73,7 +73,7 @@ type rerun struct {
 func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, flags Flags,
 	s *configs.Settings) error {
 	begin := time.Now()
-	flags.Check = flags.Check || flags.Round != nil
+	flags.Check = flags.Check || flags.Round != 0
 	if err := flags.refuse(path, nb); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 	defer place.close()
 	r := &rerun{Runner: a, Flags: flags, place: place, nb: nb, out: &outFile{},
 		result: Result{Notebook: path}}
-	if flags.Round != nil {
+	if flags.Round != 0 {
 		r.steps, err = r.roundSteps()
 	} else if !flags.Check || flags.Out != "" {
 		r.out, err = newOutFile(path, flags.Out)
@@ -92,10 +92,10 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 	if err != nil {
 		return err
 	}
-	if flags.Round == nil {
+	if flags.Round == 0 {
 		r.steps = r.notebookSteps()
 	}
-	r.show = &transcript{Progress: a.Progress(flags.Quiet), quiet: flags.Check && flags.Round == nil,
+	r.show = &transcript{Progress: a.Progress(flags.Quiet), quiet: flags.Check && flags.Round == 0,
 		seen: map[string]bool{}}
 	defer r.show.Stop()
 	if err := r.open(ctx, s); err != nil {
@@ -124,13 +124,14 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 			usage.Again("--json").But("out")},
 		{f.Check && f.Out == "-", "--check and --out - both need standard output",
 			usage.Again("--out", outPath(path))},
-		{f.Round != nil && f.Out+strings.Join(f.Parameters, "") != "",
+		{f.Round != 0 && f.Out+strings.Join(f.Parameters, "") != "",
 			"--round runs the cells as they were, and writes no notebook",
 			usage.Without("out", "parameters")},
+		{f.Timeout < 0, "--timeout is negative", usage.Without("timeout").Note("without a limit")},
 		{!f.Check && f.Tolerance != Tolerance, "--tolerance needs --check", usage.Again("--check")},
 		{!(0 <= f.Tolerance && f.Tolerance < 1), "--tolerance must be at least 0 and less than 1",
 			usage.Again("--tolerance", "1e-6")},
-		{f.Check && f.Round == nil && !slices.ContainsFunc(nb.Cells, isRan),
+		{f.Check && f.Round == 0 && !slices.ContainsFunc(nb.Cells, isRan),
 			ui.Printable(path) + " has no outputs to compare",
 			usage.Without("check").Note("makes a notebook that has")},
 	} {
@@ -162,7 +163,7 @@ func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 		Spec: withoutHistory(spec), StartTimeout: s.StartTimeout, Sandbox: box,
 		Outputs: kernel.Outputs{Secrets: r.Host.SecretTexts()}}
 	goes := *s
-	if r.Round == nil { // it never goes back
+	if r.Round == 0 { // it never goes back
 		goes.Rollback = "off"
 	} else if o.Scratch = filepath.Join(r.place.dir, "files"); o.CellTimeout == 0 {
 		o.CellTimeout = s.CellTimeout // as in the run, where an attempt may have timed out
@@ -208,12 +209,12 @@ func (r *rerun) execute(ctx context.Context) error {
 // goBack takes the session to the state in which the attempts of a round begin.
 func (r *rerun) goBack(ctx context.Context) error {
 	r.show.Await(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"),
-		*r.Round))
+		r.Round))
 	back, err := r.k.Rollback(ctx, r.base)
 	if n := len(back.Executions); err == nil && n > 0 && back.Executions[n-1].Status != notebook.OK {
 		r.changed = true
 		r.fail(&step{cell: -1, code: r.base[n-1], is: &back.Executions[n-1]},
-			fmt.Sprintf("cell %d of those before round %d:", n, *r.Round))
+			fmt.Sprintf("cell %d of those before round %d:", n, r.Round))
 	}
 	return err
 }
@@ -290,7 +291,7 @@ func (r *rerun) compare() {
 			r.result.Checked = append(r.result.Checked, c)
 		}
 	}
-	if r.Round != nil {
+	if r.Round != 0 {
 		return
 	}
 	r.result.Answers = r.findAnswers()

@@ -67,7 +67,7 @@ func (r *rerun) notebookSteps() (steps []*step) {
 
 // roundSteps returns the attempts of a round, and sets the cells before them.
 func (r *rerun) roundSteps() (steps []*step, err error) {
-	n := *r.Round
+	n := r.Round
 	if !r.place.own {
 		return nil, usage.New(fmt.Sprintf("--round: %s was not written by dsstar and has no rounds",
 			ui.Printable(r.result.Notebook)), usage.Without("round"))
