@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
@@ -272,14 +273,11 @@ func (r *rerun) fail(s *step, title string) {
 
 // problem says in one line how a cell failed.
 func problem(x notebook.Execution) string {
-	e, raised := x.Error()
-	switch {
-	case x.Status == notebook.Raised && raised && e.EName != "":
-		return "raised " + ui.Fit(ui.Clean(e.EName+": "+e.EValue), 300)
-	case x.Reason != "":
-		return ui.Fit(ui.Clean(x.Reason), 300)
+	said := ui.Fit(ui.Clean(brief.Problem(x)), 300)
+	if _, raised := x.Error(); raised && x.Status == notebook.Raised {
+		return "raised " + said
 	}
-	return "failed"
+	return said
 }
 
 // compare compares cells and answers with the record. The notebook says the answers that have changed.

@@ -68,7 +68,7 @@ def names_of(module):
 
 def public(t):
     """The public name of a type, such as pandas.DataFrame; modules differ between versions."""
-    parts = t.__module__.split(".")
+    parts = t.__module__.split(".") if type(t.__module__) is str else []
     homes = (".".join(parts[:n]) for n in range(1, len(parts) + 1))
     return next((f"{h}.{t.__name__}" for h in homes if names_of(h).get(t.__name__) is t), "")
 
@@ -190,7 +190,7 @@ def sqlite(x):
         return
     made = "SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name"
     for what, name, sql in cursor.execute(made).fetchmany(COLUMNS):
-        yield f"{what} {name}: {cut(' '.join(sql.split()), 300)}"
+        yield f"{what} {name}: {cut(' '.join((sql or '').split()), 300)}"
     cursor.close()
 
 
@@ -278,9 +278,10 @@ def described(name, value):
     lines, left = [], request["chars"]
     try:
         for line in how(value):
-            if left > 1:
-                lines.append(cut(line, left))
+            lines.append(cut(line, max(left, 2)))
             left -= len(line) + 1
+            if left < 1:
+                break
     except Exception as e:
         if how is not plain:
             lines.append(f"not described further: {type(e).__name__}")
@@ -353,9 +354,14 @@ LOOKS_UP = re.compile("LOAD_NAME|DELETE_NAME|(LOAD|DELETE)_GLOBAL|LOAD_FROM_DICT
 def looked_up(statement):
     """The global names that a statement, and the functions in it, look up."""
     module, found = ast.Module([statement], []), set()
-    codes = [compile(module, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)]
+    try:
+        codes = [compile(module, "cell", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)]
+    except SyntaxError:
+        return found  # it will not run either
     for code in codes:
-        found |= {i.argval for i in dis.get_instructions(code) if LOOKS_UP.match(i.opname)}
+        does = [(i.opname, i.argval) for i in dis.get_instructions(code)]
+        stored = {name for what, name in does if what == "STORE_NAME" and code is not codes[0]}
+        found |= {name for what, name in does if LOOKS_UP.match(what)} - stored  # of a class
         codes += [c for c in code.co_consts if type(c) is types.CodeType]
     return found
 

@@ -184,6 +184,8 @@ own = Own(); inside = {"k": [own]}`)
 		"def f(x): return x + z\nf(1)":           "z=variables/z.pickle",
 		"z += 1":                                 "z=variables/z.pickle",
 		"z = 1; z":                               "",
+		"class K:\n x = z\n y = x\nK()":          "z=variables/z.pickle",
+		"return z":                               "",
 		"if made: z = 1\nprint(z)":               "z=variables/z.pickle",
 		"made + y":                               "",
 		"pd.concat([]); js; root(2)":             "js=import json as js root=from math import sqrt as root",
