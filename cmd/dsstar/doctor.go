@@ -40,11 +40,11 @@ func warning(detail string, hints ...usage.Hint) finding {
 
 // failed returns the finding for an error, with some hints and its usual ones.
 func failed(err error, hints ...usage.Hint) finding {
-	_, text, usual := causeOf(err)
+	usual := causeOf(err).hints
 	if errors.Is(err, llm.ErrConnection) { // whose hint is dsstar doctor
 		usual = []usage.Hint{usage.Shell("dsstar config   # shows the base URL: is its server running?")}
 	}
-	return finding{Status: "failed", Detail: text, hints: append(hints, usual...)}
+	return finding{Status: "failed", Detail: err.Error(), hints: append(hints, usual...)}
 }
 
 func (a *app) doctorCommand() cli.Command {

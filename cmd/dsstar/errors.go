@@ -13,6 +13,7 @@ import (
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/kernel/sandbox"
 )
 
 // interrupted replaces an error with the message for Ctrl-C.
@@ -49,20 +50,26 @@ func (a *app) report(err error) int {
 	return code
 }
 
+// A stopped is an error of a run that can be continued.
+type stopped interface {
+	error
+	Unwrap() error
+	Line() usage.Line                      // the command line that continues it
+	Hints(cause []usage.Hint) []usage.Hint // how to, and the hints for the cause
+}
+
 // explain maps the error of a command line to its exit code, its text and hints.
 func explain(err error, line usage.Line) (code int, text string, lines []string) {
-	code, text, hints := causeOf(err)
-	if s, ok := errors.AsType[*stoppedError](err); ok {
-		code, _, hints = causeOf(s.err)
+	c, text := causeOf(err), err.Error()
+	if errors.Is(err, sandbox.ErrNone) {
+		text += "; nothing was run"
+	}
+	if s, ok := errors.AsType[stopped](err); ok {
 		takes := line.Takes
-		text, hints, line = err.Error(), s.hints(hints), s.line()
-		line.Takes = takes
+		line, c = s.Line(), causeOf(s.Unwrap())
+		line.Takes, c.hints = takes, s.Hints(c.hints)
 	}
-	if s, ok := errors.AsType[*bench.StoppedError](err); ok {
-		code, _, hints = causeOf(s.Err)
-		text, hints, line = err.Error(), s.Hints(hints), s.Line()
-	}
-	return code, text, rendered(hints, line)
+	return c.code, text, rendered(c.hints, line)
 }
 
 // rendered returns the hints that fit a command line, as commands to paste.
@@ -75,13 +82,13 @@ func rendered(hints []usage.Hint, line usage.Line) (lines []string) {
 	return lines
 }
 
-// line is the command line that resumes the run.
-func (e *stoppedError) line() usage.Line {
+// Line is the command line that resumes the run.
+func (e *stoppedError) Line() usage.Line {
 	return usage.Line{Command: "dsstar resume", Flags: e.with, Args: []string{e.run}}
 }
 
-// hints returns how to resume a stopped run, and the hints for the cause.
-func (e *stoppedError) hints(cause []usage.Hint) []usage.Hint {
+// Hints returns how to resume a stopped run, and the hints for the cause.
+func (e *stoppedError) Hints(cause []usage.Hint) []usage.Hint {
 	again := usage.Again()
 	if _, ok := errors.AsType[*llm.ReplayError](e.err); ok {
 		again, cause = usage.Again("--model", "PROVIDER/MODEL"), nil // the recording has ended

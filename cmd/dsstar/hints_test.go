@@ -16,12 +16,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"dsstar/agent"
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/disk"
 )
 
 // typed parses a command line as a shell and dsstar do. Values that do not fit their flags, such as
@@ -59,9 +62,8 @@ func TestHintsKeepFlags(t *testing.T) {
 		fmt.Errorf("%w: %w", sandbox.ErrNone, &sandbox.MissingError{Tier: sandbox.Full, Err: errors.New("why")}),
 		usage.New("", site.Hints(nil, []kernel.Running{{ID: "1"}})...), usage.New("", usage.Shell("dsstar memory")),
 		usage.New("", usage.Again().Args("your question")),
-	}
-	for _, c := range conditions {
-		failed = append(failed, c.err)
+		disk.ErrLocked, record.ErrInUse, sandbox.ErrExposed, sandbox.ErrUnsearched, sandbox.ErrWritable,
+		sandbox.ErrReplaced, kernel.ErrConfined, sandbox.ErrProcesses, errInterrupted, agent.ErrStopped,
 	}
 	for _, line := range []string{
 		"dsstar nb --base-url http://127.0.0.1:1/v1 --model 'a b' --api-key-env K --data d --max-rounds 3 'How many?'",
