@@ -5,78 +5,27 @@ import (
 	"maps"
 	"math"
 	"net/url"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/human"
 )
 
 // check reports an unknown key, or a value that is not of the key's type.
 func check(key string, set setting, known map[string]bool) error {
-	if !known[key] && !isTableKey(key) {
-		if below(key, known) {
-			if set.value == nil {
-				return nil
-			}
-			return fmt.Errorf("%s: %s: is a table of keys, not %s", set.source, display(key),
-				show(set.value))
+	unused, err := decode(map[string]setting{key: set}, &Settings{}, set.text)
+	if unused || strings.HasPrefix(key, "models"+separator) && !known[key] {
+		var names []string
+		for key := range known {
+			names = append(names, display(key))
 		}
-		return fmt.Errorf("%s: unknown key %s%s", set.source, display(key),
-			didYouMean(display(key), keyNames(known)))
+		return fmt.Errorf("%s: unknown key %s%s", set.source, display(key), didYouMean(display(key), names))
 	}
-	if set.value == nil {
-		return nil
-	}
-	if err := decode(map[string]setting{key: set}, &Settings{}, set.text); err != nil {
+	if err != nil {
 		return fmt.Errorf("%s: %s: %v", set.source, display(key), plain(err))
 	}
 	return nil
-}
-
-// tables holds the keys below which users choose names, with the type of each entry.
-var tables = map[string]reflect.Type{
-	"providers": reflect.TypeFor[Provider](),
-	"prices":    reflect.TypeFor[Price](),
-}
-
-// isTableKey accepts every field of a table whose name the user chooses.
-func isTableKey(key string) bool {
-	part := strings.Split(key, separator)
-	return len(part) == 3 && tables[part[0]] != nil &&
-		slices.Contains(fieldsOf(tables[part[0]]), part[2])
-}
-
-func fieldsOf(t reflect.Type) []string {
-	var names []string
-	for f := range t.Fields() {
-		if tag := f.Tag.Get("key"); tag != "-" {
-			names = append(names, tag)
-		}
-	}
-	return names
-}
-
-// below reports whether key is a prefix of a known key, or a table named by the user.
-func below(key string, known map[string]bool) bool {
-	head, rest, ok := strings.Cut(key, separator)
-	if tables[head] != nil && (!ok || !strings.Contains(rest, separator)) {
-		return true
-	}
-	for k := range known {
-		if strings.HasPrefix(k, key+separator) {
-			return true
-		}
-	}
-	return false
-}
-
-func keyNames(known map[string]bool) []string {
-	var names []string
-	for key := range known {
-		names = append(names, display(key))
-	}
-	slices.Sort(names)
-	return names
 }
 
 // show formats a value for a message, with logins and keys hidden.
@@ -185,44 +134,11 @@ func isWebURL(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// didYouMean returns the end of a message that suggests the known name closest to name; "" if
-// none is close.
+// didYouMean returns the end of a message that suggests the known name most similar to a name; "" if
+// none is similar.
 func didYouMean(name string, known []string) string {
-	best, least := "", len(name)/2+1
-	for _, k := range known {
-		d := distance(name, k)
-		// Part of a longer name is a likely slip, too: rounds for max_rounds.
-		if strings.HasSuffix(k, "_"+name) || strings.HasSuffix(k, "."+name) ||
-			strings.HasPrefix(k, name+"_") {
-			d = min(d, 1)
-		}
-		if d < least {
-			best, least = k, d
-		}
+	if near := human.Near(name, known); len(near) > 0 {
+		return "; did you mean " + near[0] + "?"
 	}
-	if best == "" {
-		return ""
-	}
-	return "; did you mean " + best + "?"
-}
-
-// distance returns the Levenshtein distance of a and b, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }

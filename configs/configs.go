@@ -157,7 +157,7 @@ func Load(from Sources) (*Settings, error) {
 	}
 	won := overlay(layers)
 	s := &Settings{}
-	if err := decode(won, s, true); err != nil {
+	if _, err := decode(won, s, true); err != nil {
 		return nil, err
 	}
 	s.entries, s.UserFile = entries(won), from.UserFile

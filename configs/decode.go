@@ -23,23 +23,22 @@ func nest(key string, value any) map[string]any {
 	return map[string]any{head: nest(rest, value)}
 }
 
-// decode fills s. It converts strings to other types only if text is set: in a file, a number in
-// quotes is a mistake.
-func decode(won map[string]setting, s *Settings, text bool) error {
+// decode fills s, and reports whether a value has no place there. It converts strings to other types
+// only if text is set: in a file, a number in quotes is a mistake.
+func decode(won map[string]setting, s *Settings, text bool) (unused bool, err error) {
 	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
 	for key, set := range won {
 		if err := v.MergeConfigMap(nest(key, set.value)); err != nil {
-			return err
+			return false, err
 		}
 	}
-	if err := v.UnmarshalExact(s, decoder(text)); err != nil {
-		return err
-	}
+	var found mapstructure.Metadata
+	err = v.Unmarshal(s, decoder(text), func(c *mapstructure.DecoderConfig) { c.Metadata = &found })
 	for name, p := range s.Providers {
 		p.Name = name
 		s.Providers[name] = p
 	}
-	return nil
+	return len(found.Unused) > 0, err
 }
 
 func decoder(text bool) viper.DecoderConfigOption {

@@ -46,7 +46,7 @@ var cannot = map[string]string{
 // the winning settings of all layers, weaker those of the layers below the file; is is won decoded.
 func checkProject(file string, won, weaker map[string]setting, is *Settings) error {
 	was := &Settings{}
-	if err := decode(weaker, was, true); err != nil {
+	if _, err := decode(weaker, was, true); err != nil {
 		return err
 	}
 	for _, key := range slices.Sorted(maps.Keys(won)) {

@@ -30,6 +30,7 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 // An app is one invocation of the program, with all its inputs and outputs.
@@ -248,7 +249,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		names = append(names, c.Name())
 	}
 	var hints []usage.Hint
-	for _, name := range near(args[0], names) {
+	for _, name := range human.Near(args[0], names) {
 		hints = append(hints, usage.Instead(args[0], name))
 	}
 	if !cmd.HasParent() && len(args) > 1 {

@@ -10,6 +10,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 const replayPrefix = configs.ReplayPrefix
@@ -74,7 +75,7 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 		if !ok {
 			prefix, rest = "openai", name
 		}
-		for _, p := range near(prefix, slices.Sorted(maps.Keys(s.Providers))) {
+		for _, p := range human.Near(prefix, slices.Sorted(maps.Keys(s.Providers))) {
 			hints = append(hints, usage.Again("--model", p+"/"+rest))
 		}
 		return llm.Endpoint{}, usage.New(err.Error(), append(hints,

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,23 +11,8 @@ import (
 
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/human"
 )
-
-// What counts as similar: least is a likeness, and maxNear the number of names that an error lists.
-const (
-	least   = 0.5
-	maxNear = 5
-)
-
-// near returns the names similar to name, the most similar first.
-func near(name string, names []string) []string {
-	like := func(other string) float64 {
-		return max(likeness(name, other), likeness(filepath.Base(name), filepath.Base(other)))
-	}
-	names = slices.DeleteFunc(slices.Clone(names), func(other string) bool { return like(other) < least })
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(like(b), like(a)) })
-	return names[:min(len(names), maxNear)]
-}
 
 // similar returns the command line with the names in dir that are similar to that of a path, in place
 // of that.
@@ -40,7 +24,7 @@ func similar(path, dir string) (hints []usage.Hint) {
 			names = append(names, e.Name())
 		}
 	}
-	for _, name := range near(filepath.Base(path), names) {
+	for _, name := range human.Near(filepath.Base(path), names) {
 		hints = append(hints, usage.Instead(path, filepath.Join(dir, name)))
 	}
 	return hints
@@ -50,7 +34,7 @@ func similar(path, dir string) (hints []usage.Hint) {
 func nearFlags(cmd *cobra.Command, name string) (hints []usage.Hint) {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	for _, other := range near(name, names) {
+	for _, other := range human.Near(name, names) {
 		hints = append(hints, usage.Instead("--"+name, "--"+other))
 	}
 	return hints
@@ -74,25 +58,4 @@ func (a *app) namedRuns(args []string) ([]string, error) {
 		}
 	}
 	return paths, nil
-}
-
-// likeness is Dice's coefficient of the letter pairs of two words, from 0 to 1.
-func likeness(a, b string) float64 {
-	count := map[string]int{}
-	pairs := func(s string, each func(string)) (n int) {
-		runes := []rune(" " + strings.ToLower(s) + " ")
-		for i := range len(runes) - 1 {
-			each(string(runes[i : i+2]))
-		}
-		return len(runes) - 1
-	}
-	common := 0
-	n := pairs(a, func(p string) { count[p]++ })
-	n += pairs(b, func(p string) {
-		if count[p] > 0 {
-			count[p]--
-			common++
-		}
-	})
-	return 2 * float64(common) / float64(n)
 }
