@@ -50,17 +50,14 @@ folder.`,
 		Example: "  dsstar demo\n  dsstar demo --out demo-run --json",
 		Flags:   slices.Concat(flags.ofNew(), flags.common()), Settings: "python kernel cell-timeout rollback Sandbox",
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
-			if err := a.mayReview(flags); err != nil {
-				return none, err
-			}
-			if err := flags.checkOut(); err != nil {
-				return none, err
-			}
 			s, err := demoSettings(c.Settings)
 			if err != nil {
 				return none, err
 			}
-			j := a.newJob(flags, s)
+			j, err := a.newJob(flags, s)
+			if err != nil {
+				return none, err
+			}
 			defer j.progress.Stop()
 			if j.model, err = demoReplies(); err != nil {
 				return none, err

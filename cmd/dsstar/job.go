@@ -50,9 +50,9 @@ type runFlags struct {
 	out    string // the run folder; "" for a new one under settings.Out
 	json   bool
 	quiet  bool
-	yes    bool     // attach to the user's kernel without asking
-	review bool     // ask before every cell
-	names  []string // names to keep in the user's kernel
+	yes    bool       // attach to the user's kernel without asking
+	review bool       // ask before every cell
+	names  cli.Commas // names to keep in the user's kernel
 	// choices, "" for the default
 	answer, ask, progressForm string
 }
@@ -100,9 +100,21 @@ func (r *runFlags) common() []cli.Flag {
 	}
 }
 
-// newJob returns a job with flags and settings, and its progress, which the caller must stop.
-func (a *app) newJob(flags runFlags, s *configs.Settings) job {
-	return job{runFlags: flags, settings: s, progress: a.runProgress(flags), goOn: a.line.Only(lasting...)}
+// inKernel is the flag of commands that may run in the user's kernel.
+func (r *runFlags) inKernel() []cli.Flag {
+	return []cli.Flag{cli.Opt(&r.names, "keep", "Kernel", "variables to leave in a running kernel: NAMES, or all")}
+}
+
+// newJob returns a job with flags and settings, which it checks, and with its progress, which the caller
+// must stop.
+func (a *app) newJob(flags runFlags, s *configs.Settings) (j job, err error) {
+	if err = cmp.Or(a.mayReview(flags), flags.checkOut(), checkBudget(s)); err == nil {
+		flags.names, err = site.Names(flags.names)
+	}
+	if err != nil {
+		return j, err
+	}
+	return job{runFlags: flags, settings: s, progress: a.runProgress(flags), goOn: a.line.Only(lasting...)}, nil
 }
 
 // findPlace chooses where sessions are opened.

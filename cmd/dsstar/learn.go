@@ -55,7 +55,10 @@ func (a *app) learnRun(ctx context.Context, s *configs.Settings, flags runFlags,
 	a.stdout = io.Discard // the answer is known
 	defer func() { a.stdout = stdout }()
 	own := *s
-	j := a.newJob(flags, &own)
+	j, err := a.newJob(flags, &own)
+	if err != nil {
+		return err
+	}
 	defer j.progress.Stop()
 	return a.resume(ctx, j, run, wish{})
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"dsstar/cmd/dsstar/internal/cli"
-	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 )
@@ -75,32 +74,25 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
 func (a *app) nbCommand() cli.Command {
 	var guidelines, engine string
 	var data []string
-	var keep cli.Commas
 	var flags runFlags
 	own := []cli.Flag{
 		cli.Opt(&data, "data,d", "Data", "a folder, file, quoted pattern or database, or NAME=PATH; may be "+
 			"repeated; optional with a running kernel"),
 		cli.Opt(&engine, "engine", "Data", "a cluster to compute on: spark=sc://HOST:15002, dask=tcp://HOST:8786 "+
 			"or ray=ray://HOST:10001"),
-		keepFlag(&keep),
-		cli.Opt(&guidelines, "guidelines,g", "Method", "the form of the answer: TEXT, or @FILE"),
+		cli.Opt((*prose)(&guidelines), "guidelines,g", "Method", "the form of the answer: TEXT, or @FILE"),
 	}
 	return cli.Command{
 		Use: `nb [flags] "question"`, Short: "Answer a question about data files and leave a notebook",
 		Long: nbHelp, Example: nbExample,
-		Args: cli.Any, Flags: slices.Concat(own, flags.ofNew(), flags.common()), Settings: "all",
+		Args: cli.Any, Flags: slices.Concat(own, flags.ofNew(), flags.inKernel(), flags.common()), Settings: "all",
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
-			if err := a.mayReview(flags); err != nil {
-				return none, err // before reading the question, which may take long
-			}
-			if flags.names, err = site.Names(keep); err != nil {
-				return none, err
-			}
-			question, err := a.question(c.Args)
+			j, err := a.newJob(flags, c.Settings)
 			if err != nil {
 				return none, err
 			}
-			form, err := textOf("--guidelines", guidelines)
+			defer j.progress.Stop()
+			question, err := a.question(c.Args)
 			if err != nil {
 				return none, err
 			}
@@ -108,15 +100,13 @@ func (a *app) nbCommand() cli.Command {
 				data = []string{"."}
 			}
 			// All arguments are checked before anything is set up.
-			j := a.newJob(flags, c.Settings)
-			defer j.progress.Stop()
 			if j.sources, err = a.sources(ctx, &j, data); err != nil {
 				return none, err
 			}
 			if err := a.engine(engine, &j); err != nil {
 				return none, err
 			}
-			if err := a.ready(ctx, &j, question, form, c.Flags.Changed("include")); err != nil {
+			if err := a.ready(ctx, &j, question, guidelines, c.Flags.Changed("include")); err != nil {
 				return none, err
 			}
 			return none, a.answer(ctx, j)
@@ -130,13 +120,7 @@ func (a *app) ready(ctx context.Context, j *job, question, form string, includeG
 		includeGiven); err != nil {
 		return err
 	}
-	if err := j.checkOut(); err != nil {
-		return err
-	}
 	if err := a.remember(ctx, j); err != nil {
-		return err
-	}
-	if err := checkBudget(j.settings); err != nil {
 		return err
 	}
 	if err := checkMethod(j.settings); err != nil {
@@ -202,6 +186,17 @@ func textOf(what, arg string) (string, error) {
 	return strings.TrimSpace(string(b)), nil
 }
 
+// A prose is a flag for a text, or for the file that it names after an @.
+type prose string
+
+func (t *prose) String() string { return string(*t) }
+func (t *prose) Type() string   { return "string" }
+func (t *prose) Set(arg string) error {
+	read, err := textOf("the text", arg)
+	*t = prose(read)
+	return err
+}
+
 // readNamed reads a file named after an @ on the command line. It may be a pipe, such as <(cmd). A
 // file longer than most bytes is an error.
 func readNamed(path string, most int64) ([]byte, error) {
@@ -215,8 +210,4 @@ func readNamed(path string, most int64) ([]byte, error) {
 		err = &fs.PathError{Op: "read", Path: path, Err: disk.ErrTooLong}
 	}
 	return b, err
-}
-
-func keepFlag(names *cli.Commas) cli.Flag {
-	return cli.Opt(names, "keep", "Kernel", "variables to leave in a running kernel: NAMES, or all")
 }

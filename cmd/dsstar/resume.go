@@ -11,7 +11,6 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/cli"
-	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/human"
@@ -48,37 +47,23 @@ const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-m
 
 func (a *app) resumeCommand() cli.Command {
 	var w wish
-	var keep cli.Commas
 	var flags runFlags
 	own := []cli.Flag{
-		cli.Opt(&w.question, "ask", "Method", "ask another question in the same session: TEXT, or @FILE"),
-		cli.Opt(&w.form, "guidelines,g", "Method", "the form of the answer to --ask: TEXT, or @FILE"),
+		cli.Opt((*prose)(&w.question), "ask", "Method", "ask another question in the same session: TEXT, or @FILE"),
+		cli.Opt((*prose)(&w.form), "guidelines,g", "Method", "the form of the answer to --ask: TEXT, or @FILE"),
 		cli.Opt(&w.retract, "retract", "Method", "take this question out of the run, with all after it, before --ask"),
 		cli.Opt(&w.back.drop, "drop", "Method", "go back to before this step of the plan: drop it and all after it"),
 		cli.Opt(&w.back.note, "note", "Method", "with --drop: what to do otherwise, as a note in the notebook"),
 		cli.Opt(&w.choose, "choose", "Method", "the option that is meant, of the readings that change the answer, "+
 			"as --json names it: N, or QUESTION.N"),
-		keepFlag(&keep),
 	}
 	return cli.Command{
 		Use: "resume [flags] [RUN]", Short: "Continue a run that was stopped or edited, or ask another question",
 		Long: resumeHelp, Example: resumeExample,
-		Args: a.oneRun("run"), Flags: slices.Concat(own, flags.common()), Settings: "all",
+		Args: a.oneRun("run"), Flags: slices.Concat(own, flags.inKernel(), flags.common()), Settings: "all",
 		Excludes: [][]string{{"choose", "drop", "ask"}, {"choose", "drop", "retract"}},
 		Needs:    [][]string{{"guidelines", "ask", "your question"}, {"note", "drop", "STEP"}},
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
-			if err := a.mayReview(flags); err != nil {
-				return none, err
-			}
-			if w.form, err = textOf("--guidelines", w.form); err != nil {
-				return none, err
-			}
-			if flags.names, err = site.Names(keep); err != nil {
-				return none, err
-			}
-			if w.question, err = textOf("--ask", w.question); err != nil {
-				return none, err
-			}
 			if w.question == "" && c.Flags.Changed("ask") {
 				return none, usage.New("--ask: no question is given", usage.Again("--ask", "your question"))
 			}
@@ -86,10 +71,10 @@ func (a *app) resumeCommand() cli.Command {
 			if c.Flags.Changed("retract") && w.retract < 2 {
 				w.retract = -1 // it is refused
 			}
-			if err := checkBudget(c.Settings); err != nil {
+			j, err := a.newJob(flags, c.Settings)
+			if err != nil {
 				return none, err
 			}
-			j := a.newJob(flags, c.Settings)
 			defer j.progress.Stop()
 			return none, a.resume(ctx, j, c.Args[0], w)
 		},
