@@ -20,7 +20,8 @@ func check(key string, set setting, known map[string]bool) error {
 		for key := range known {
 			names = append(names, display(key))
 		}
-		return fmt.Errorf("%s: unknown key %s%s", set.source, display(key), didYouMean(display(key), names))
+		return fmt.Errorf("%s: unknown key %s%s", set.source, display(key),
+			didYouMean(display(key), names))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %s: %v", set.source, display(key), plain(err))

@@ -82,11 +82,12 @@ var Flags = sync.OnceValue(func() (all []FlagInfo) {
 		}
 	}
 	return append(all, FlagInfo{Key: "models.second", Name: "second", Group: "Model",
-		Help: "another model for the second derivation: model=provider/name", Type: reflect.TypeFor[string]()})
+		Help: "another model for the second derivation: model=provider/name",
+		Type: reflect.TypeFor[string]()})
 })
 
-// firstSentences returns the first sentence of the comment above each key of a YAML file, as it goes
-// on within a sentence.
+// firstSentences returns the first sentence of the comment above each key of a YAML file, without its
+// capital and full stop.
 func firstSentences(yaml string) map[string]string {
 	all, above, table := map[string]string{}, "", ""
 	for line := range strings.Lines(yaml) {

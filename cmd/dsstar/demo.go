@@ -47,8 +47,9 @@ func (a *app) demoCommand() cli.Command {
 		Long: `Answer a question about shipped data. The model's replies are recorded, so no model
 is needed; everything else is live. The data are generated once, in your cache
 folder.`,
-		Example: "  dsstar demo\n  dsstar demo --out demo-run --json",
-		Flags:   slices.Concat(flags.ofNew(), flags.common()), Settings: "python kernel cell-timeout rollback Sandbox",
+		Example:  "  dsstar demo\n  dsstar demo --out demo-run --json",
+		Flags:    slices.Concat(flags.ofNew(), flags.common()),
+		Settings: "python kernel cell-timeout rollback Sandbox",
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
 			s, err := demoSettings(c.Settings)
 			if err != nil {

@@ -67,11 +67,14 @@ var exporters = []exporter{
 func (a *app) exportCommand() cli.Command {
 	var to, out string
 	return cli.Command{
-		Use: "export [flags] [RUN|NOTEBOOK]", Short: "Convert a run or any notebook into an HTML page, Markdown or a script",
-		Long: exportHelp, Example: exportExample, Args: a.oneRun("run folder or notebook"),
+		Use:   "export [flags] [RUN|NOTEBOOK]",
+		Short: "Convert a run or any notebook into an HTML page, Markdown or a script",
+		Long:  exportHelp, Example: exportExample, Args: a.oneRun("run folder or notebook"),
 		Flags: []cli.Flag{
-			cli.Opt(&to, "to", "", "format: html, md or script (default: by the extension of --out, else html)"),
-			cli.Opt(&out, "out,o", "", "the file to write; - for standard output (default: beside the notebook)"),
+			cli.Opt(&to, "to", "",
+				"format: html, md or script (default: by the extension of --out, else html)"),
+			cli.Opt(&out, "out,o", "",
+				"the file to write; - for standard output (default: beside the notebook)"),
 		},
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
 			e, err := chooseExporter(to, out)

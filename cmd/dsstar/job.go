@@ -95,8 +95,9 @@ func (r *runFlags) common() []cli.Flag {
 			"the progress on standard error as text or as an object per line (default text)"),
 		cli.Opt(&r.quiet, "quiet,q", "Output", "no progress on standard error"),
 		cli.Opt(&r.review, "review", "Method", "ask before every cell: accept, edit, reject or stop"),
-		cli.Opt(&r.yes, "yes,y", "Output", "do not ask before using kernels without a sandbox (running, or a "+
-			"server's) or describing many files"),
+		cli.Opt(&r.yes, "yes,y", "Output",
+			"do not ask before using kernels without a sandbox (running, or a "+
+				"server's) or describing many files"),
 	}
 }
 

@@ -76,11 +76,14 @@ func (a *app) nbCommand() cli.Command {
 	var data []string
 	var flags runFlags
 	own := []cli.Flag{
-		cli.Opt(&data, "data,d", "Data", "a folder, file, quoted pattern or database, or NAME=PATH; may be "+
-			"repeated; optional with a running kernel"),
-		cli.Opt(&engine, "engine", "Data", "a cluster to compute on: spark=sc://HOST:15002, dask=tcp://HOST:8786 "+
-			"or ray=ray://HOST:10001"),
-		cli.Opt((*prose)(&guidelines), "guidelines,g", "Method", "the form of the answer: TEXT, or @FILE"),
+		cli.Opt(&data, "data,d", "Data",
+			"a folder, file, quoted pattern or database, or NAME=PATH; may be "+
+				"repeated; optional with a running kernel"),
+		cli.Opt(&engine, "engine", "Data",
+			"a cluster to compute on: spark=sc://HOST:15002, dask=tcp://HOST:8786 "+
+				"or ray=ray://HOST:10001"),
+		cli.Opt((*prose)(&guidelines), "guidelines,g", "Method",
+			"the form of the answer: TEXT, or @FILE"),
 	}
 	return cli.Command{
 		Use: `nb [flags] "question"`, Short: "Answer a question about data files and leave a notebook",

@@ -96,8 +96,9 @@ const rerunExample = `  dsstar rerun analysis.ipynb                        # wri
 func (a *app) rerunCommand() cli.Command {
 	flags := rerun.Flags{Tolerance: rerun.Tolerance}
 	return cli.Command{
-		Use: "rerun [flags] [NOTEBOOK]", Short: "Execute a notebook in a fresh kernel, or check its outputs",
-		Long: rerunHelp, Example: rerunExample, Args: a.oneRun("notebook"), Settings: "Sandbox",
+		Use:   "rerun [flags] [NOTEBOOK]",
+		Short: "Execute a notebook in a fresh kernel, or check its outputs",
+		Long:  rerunHelp, Example: rerunExample, Args: a.oneRun("notebook"), Settings: "Sandbox",
 		Flags: []cli.Flag{
 			cli.Opt(&flags.Out, "out,o", "Output",
 				"the executed notebook; - for standard output (default: NOTEBOOK's name with .rerun.ipynb)"),

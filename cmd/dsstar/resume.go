@@ -49,17 +49,24 @@ func (a *app) resumeCommand() cli.Command {
 	var w wish
 	var flags runFlags
 	own := []cli.Flag{
-		cli.Opt((*prose)(&w.question), "ask", "Method", "ask another question in the same session: TEXT, or @FILE"),
-		cli.Opt((*prose)(&w.form), "guidelines,g", "Method", "the form of the answer to --ask: TEXT, or @FILE"),
-		cli.Opt(&w.retract, "retract", "Method", "take this question out of the run, with all after it, before --ask"),
-		cli.Opt(&w.back.drop, "drop", "Method", "go back to before this step of the plan: drop it and all after it"),
-		cli.Opt(&w.back.note, "note", "Method", "with --drop: what to do otherwise, as a note in the notebook"),
-		cli.Opt(&w.choose, "choose", "Method", "the option that is meant, of the readings that change the answer, "+
-			"as --json names it: N, or QUESTION.N"),
+		cli.Opt((*prose)(&w.question), "ask", "Method",
+			"ask another question in the same session: TEXT, or @FILE"),
+		cli.Opt((*prose)(&w.form), "guidelines,g", "Method",
+			"the form of the answer to --ask: TEXT, or @FILE"),
+		cli.Opt(&w.retract, "retract", "Method",
+			"take this question out of the run, with all after it, before --ask"),
+		cli.Opt(&w.back.drop, "drop", "Method",
+			"go back to before this step of the plan: drop it and all after it"),
+		cli.Opt(&w.back.note, "note", "Method",
+			"with --drop: what to do otherwise, as a note in the notebook"),
+		cli.Opt(&w.choose, "choose", "Method",
+			"the option that is meant, of the readings that change the answer, "+
+				"as --json names it: N, or QUESTION.N"),
 	}
 	return cli.Command{
-		Use: "resume [flags] [RUN]", Short: "Continue a run that was stopped or edited, or ask another question",
-		Long: resumeHelp, Example: resumeExample,
+		Use:   "resume [flags] [RUN]",
+		Short: "Continue a run that was stopped or edited, or ask another question",
+		Long:  resumeHelp, Example: resumeExample,
 		Args: a.oneRun("run"), Flags: slices.Concat(own, flags.inKernel(), flags.common()), Settings: "all",
 		Excludes: [][]string{{"choose", "drop", "ask"}, {"choose", "drop", "retract"}},
 		Needs:    [][]string{{"guidelines", "ask", "your question"}, {"note", "drop", "STEP"}},

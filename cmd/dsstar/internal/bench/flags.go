@@ -117,9 +117,11 @@ func (b *runFlags) all() []cli.Flag {
 	o := &b.agentOptions
 	return append(b.suiteFlags.all(), []cli.Flag{
 		cli.Opt(cli.Choice(&b.agent, agentNames()...), "agent", "", "the agent"),
-		cli.Opt(&b.ids, "ids", "", "only these tasks: IDS separated by commas, or @FILE with one per line"),
+		cli.Opt(&b.ids, "ids", "",
+			"only these tasks: IDS separated by commas, or @FILE with one per line"),
 		cli.Opt(&b.limit, "limit", "", "maximum number of tasks"),
-		cli.Opt(&b.seed, "seed", "", "shuffles the tasks, before --limit (default: the benchmark's order)"),
+		cli.Opt(&b.seed, "seed", "",
+			"shuffles the tasks, before --limit (default: the benchmark's order)"),
 		cli.Opt(&b.jobs, "jobs", "", "concurrent tasks"),
 		cli.Opt(&b.out, "out,o", "Output", "the folder of the run; must be new or empty"),
 		cli.Opt(&b.resume, "resume", "", "continue the run in --out"),
@@ -133,7 +135,8 @@ func (b *runFlags) all() []cli.Flag {
 		cli.Opt(&o.Reasoning, "reasoning", "", "react: use the prompt for reasoning models"),
 		cli.Opt(&b.asJSON, "json", "Output", "print one JSON object instead of the score"),
 		cli.Opt(&b.quiet, "quiet,q", "Output", "no progress on standard error"),
-		cli.Opt(&b.yes, "yes,y", "Output", "do not ask before using kernels of a server, which have no sandbox"),
+		cli.Opt(&b.yes, "yes,y", "Output",
+			"do not ask before using kernels of a server, which have no sandbox"),
 		compatFlag(&b.compat),
 		cli.Opt(cli.Setting{Key: "temperature", To: new(float64)}, "temperature", "Model",
 			"sampling temperature (default: the agent's published one, else the model's)"),

@@ -24,7 +24,7 @@ type Command struct {
 	Settings string     // those whose flags it takes: see settings
 	Late     bool       // it reads the settings itself
 	Excludes [][]string // flags of which only one can be given
-	Needs    [][]string // a flag, the one without which it has no effect, and a value of that for hints
+	Needs    [][]string // a flag, another that it needs, and a value of that for the hint
 
 	Before func(*pflag.FlagSet) error                         // Run, and the settings; nil: nothing
 	Run    func(ctx context.Context, c *Call) (Output, error) // nil: it shows its help
@@ -47,7 +47,9 @@ type Output struct {
 }
 
 // Text is an output that is the same with --json.
-func Text(text string) Output { return Output{Text: func(b *strings.Builder) { b.WriteString(text) }} }
+func Text(text string) Output {
+	return Output{Text: func(b *strings.Builder) { b.WriteString(text) }}
+}
 
 // An Exit is an exit code without a message.
 type Exit struct{ Code int }

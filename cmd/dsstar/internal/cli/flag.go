@@ -22,9 +22,9 @@ type Flag struct {
 	name, group, help string
 }
 
-// Opt is a flag by its name and, after a comma, its letter, the title under which long help lists it,
-// if there is one, and its help. to is a pointer to its value, which holds the default, a [Setting] or
-// a pflag.Value.
+// Opt is a flag: its name and, after a comma, its letter; the title under which long help lists it, or
+// ""; and its help. to is a pointer to its value, which holds the default, a [Setting] or a
+// pflag.Value.
 func Opt(to any, name, group, help string) Flag { return Flag{to, name, group, help} }
 
 // Commas is the value of a flag that may be repeated, or be a list with commas.
@@ -68,8 +68,8 @@ func (f Flag) add(to *pflag.FlagSet) {
 	to.Lookup(name).Annotations = map[string][]string{groupOf: {f.group}}
 }
 
-// settings returns the settings that words name: all, a title of help or a flag; with a - before it,
-// it is left out.
+// settings returns the settings that words name: all, those under a title of help, or one by its
+// flag. What a word with a - before it names is left out.
 func settings(words string) (taken []configs.FlagInfo) {
 	for _, f := range configs.Flags() {
 		takes := false
@@ -175,7 +175,8 @@ func byGroup(flags *pflag.FlagSet) string {
 	var parts []string
 	for _, title := range groups {
 		if of[title] != nil {
-			parts = append(parts, cmp.Or(title, "Flags")+":\n"+strings.TrimRight(of[title].FlagUsages(), "\n"))
+			usages := strings.TrimRight(of[title].FlagUsages(), "\n")
+			parts = append(parts, cmp.Or(title, "Flags")+":\n"+usages)
 		}
 	}
 	return strings.Join(parts, "\n\n")
@@ -209,8 +210,8 @@ func (c choice) Type() string { return strings.Join(c.words, "|") }
 func (c choice) Set(text string) error {
 	if !slices.Contains(c.words, text) {
 		last := len(c.words) - 1
-		return usage.New(fmt.Sprintf("is %q, should be %s or %s", text, strings.Join(c.words[:last], ", "),
-			c.words[last]), usage.Instead(text, c.words[0]))
+		return usage.New(fmt.Sprintf("is %q, should be %s or %s", text,
+			strings.Join(c.words[:last], ", "), c.words[last]), usage.Instead(text, c.words[0]))
 	}
 	*c.value = text
 	return nil
