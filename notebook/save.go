@@ -27,15 +27,9 @@ func (n *Notebook) Save(path string) error {
 // Guard guards the notebook at path. Rewriting it with the same content in other bytes does
 // not count as an edit: see [Same].
 func Guard(path string) *disk.Guarded {
-	return disk.Guard(path, disk.Format{
-		Same: func(a, b []byte) bool {
-			x, errX := Read(bytes.NewReader(a))
-			y, errY := Read(bytes.NewReader(b))
-			return errX == nil && errY == nil && Same(x, y)
-		},
-		Whole: func(data []byte) bool {
-			_, err := Read(bytes.NewReader(data))
-			return err == nil
-		},
+	return disk.Guard(path, func(a, b []byte) bool {
+		x, errX := Read(bytes.NewReader(a))
+		y, errY := Read(bytes.NewReader(b))
+		return errX == nil && errY == nil && Same(x, y)
 	})
 }

@@ -28,7 +28,7 @@ type saver struct {
 }
 
 func newSaver(f record.Folder, key record.Key) *saver {
-	return &saver{notebook: notebook.Guard(f.Notebook()), script: disk.Guard(f.Script(), disk.Format{}), key: key}
+	return &saver{notebook: notebook.Guard(f.Notebook()), script: disk.Guard(f.Script(), nil), key: key}
 }
 
 // continued returns the saver of a resumed run.

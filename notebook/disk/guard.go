@@ -25,7 +25,7 @@ type Guarded struct {
 	first, path string
 	folder      *os.Root // the file's folder, kept open because cells may replace its path
 	folderErr   error    // why there is no folder
-	format      Format
+	same        func(a, b []byte) bool
 	accepted    [][]byte // the last contents that are not edits, the newest last
 
 	// For tests:
@@ -39,21 +39,14 @@ type Guarded struct {
 // an older version that it had loaded.
 const acceptedKept = 4
 
-// A Format says what counts as an edit of a file. The zero Format compares bytes.
-type Format struct {
-	Same  func(a, b []byte) bool // whether two contents are the same for a person; nil: equal bytes
-	Whole func([]byte) bool      // whether a content is complete, not half written; nil: always
-}
-
-// Guard guards the file at path.
-func Guard(path string, format Format) *Guarded {
-	if format.Same == nil {
-		format.Same = bytes.Equal
+// Guard guards the file at path. same says whether two contents are the same for a person, and of a
+// content that is half written, that it is not even the same as itself; nil: equal bytes are.
+func Guard(path string, same func(a, b []byte) bool) *Guarded {
+	if same == nil {
+		same = bytes.Equal
 	}
-	g := &Guarded{
-		first: path, path: path, format: format,
-		patience: 500 * time.Millisecond, exchange: exchange,
-	}
+	g := &Guarded{first: path, path: path, same: same, patience: 500 * time.Millisecond,
+		exchange: exchange}
 	g.folder, g.folderErr = os.OpenRoot(filepath.Dir(path))
 	return g
 }
@@ -173,7 +166,7 @@ func (g *Guarded) look() ([]byte, error) {
 		if err != nil || g.expected(data) {
 			return data, err
 		}
-		if g.format.Whole == nil || g.format.Whole(data) || time.Since(begin) > g.patience {
+		if g.same(data, data) || time.Since(begin) > g.patience {
 			return nil, fmt.Errorf("%s: %w", g.path, ErrEdited)
 		}
 	}
@@ -192,7 +185,7 @@ func (g *Guarded) read(name string) ([]byte, error) {
 // expected reports whether data is the same as an accepted content.
 func (g *Guarded) expected(data []byte) bool {
 	is := func(accepted []byte) bool { return bytes.Equal(accepted, data) }
-	same := func(accepted []byte) bool { return g.format.Same(accepted, data) }
+	same := func(accepted []byte) bool { return g.same(accepted, data) }
 	return slices.ContainsFunc(g.accepted, is) || slices.ContainsFunc(g.accepted, same)
 }
 

@@ -13,13 +13,10 @@ import (
 	"time"
 )
 
-// jsonFormat compares JSON values, whatever their white space.
-var jsonFormat = Format{
-	Same: func(a, b []byte) bool {
-		var x, y any
-		return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
-	},
-	Whole: json.Valid,
+// sameJSON compares JSON values, whatever their white space.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 // version is the n-th version of a file that is written again and again.
@@ -67,7 +64,7 @@ func alone(t *testing.T, path string, names ...string) {
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file.json")
-	g := Guard(path, jsonFormat)
+	g := Guard(path, sameJSON)
 	write := func(n int) error { return g.Write(version(n)) }
 	for n := range 4 {
 		if err := write(n); err != nil {
@@ -114,7 +111,7 @@ func TestGuard(t *testing.T) {
 	}
 	alone(t, path, "file.json", "file-2.json", "file-3.json")
 
-	other := Guard(path, jsonFormat) // of a program that knows nothing of it
+	other := Guard(path, sameJSON) // of a program that knows nothing of it
 	if err := other.Write(version(1)); !errors.Is(err, ErrEdited) {
 		t.Error(err)
 	}
@@ -132,7 +129,7 @@ func TestGuardMeanwhile(t *testing.T) {
 	for name, swap := range map[string]func(folder *os.Root, a, b string) error{"exchange": exchange, "rename": noExchange} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "file.json")
-			g := Guard(path, jsonFormat)
+			g := Guard(path, sameJSON)
 			g.exchange = swap
 			begin := func(n int) {
 				g.meanwhile = nil
@@ -181,7 +178,7 @@ func TestGuardPutBack(t *testing.T) {
 	last := bytes.ReplaceAll(edited(1), []byte("mine"), []byte("mine, again"))
 	for _, fails := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "file.json")
-		g := Guard(path, jsonFormat)
+		g := Guard(path, sameJSON)
 		if exchange(g.folder, "none", "none") == errors.ErrUnsupported {
 			t.Skip("no exchange here")
 		}
@@ -219,15 +216,12 @@ func TestGuardPutBack(t *testing.T) {
 func TestGuardHalfWritten(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file.json")
-	format := jsonFormat
-	format.Whole = func(data []byte) bool {
-		if json.Valid(data) {
-			return true
+	g := Guard(path, func(a, b []byte) bool {
+		if !json.Valid(b) {
+			put(t, path, flat(1)) // the editor's next write
 		}
-		put(t, path, flat(1)) // the editor's next write
-		return false
-	}
-	g := Guard(path, format)
+		return sameJSON(a, b)
+	})
 	g.patience = time.Minute
 	if err := g.Write(version(1)); err != nil {
 		t.Fatal(err)
@@ -237,7 +231,7 @@ func TestGuardHalfWritten(t *testing.T) {
 		t.Error(err)
 	}
 	holds(t, path, version(2))
-	g.format.Whole, g.patience = jsonFormat.Whole, 0
+	g.same, g.patience = sameJSON, 0
 	put(t, path, flat(1)[:3]) // and nothing follows
 	if err := g.Write(version(3)); !errors.Is(err, ErrEdited) {
 		t.Error(err)

@@ -115,7 +115,7 @@ func TestWriteFileReplaces(t *testing.T) {
 // Anything but a regular file counts as an edit of the guarded file, and stays.
 func TestGuardedReplaced(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, kind string) {
-		g := Guard(path, Format{})
+		g := Guard(path, nil)
 		g.Accept([]byte("old"))
 		if err := g.Write([]byte("new")); !errors.Is(err, ErrEdited) {
 			t.Error(err)
@@ -131,7 +131,7 @@ func TestGuardedReplaced(t *testing.T) {
 // The same, just before the file is replaced.
 func TestGuardedReplacedMeanwhile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	g := Guard(path, Format{})
+	g := Guard(path, nil)
 	if err := g.Write([]byte("old")); err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestGuardedFolderReplaced(t *testing.T) {
 	if err := os.Mkdir(run, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	g := Guard(filepath.Join(run, "solution.py"), Format{})
+	g := Guard(filepath.Join(run, "solution.py"), nil)
 	replace := func() {
 		if err := errors.Join(os.Rename(run, moved), os.Symlink(outside, run)); err != nil {
 			t.Error(err)
