@@ -3,8 +3,6 @@ package compare
 import (
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"dsstar/notebook/lazy"
 )
@@ -43,7 +41,7 @@ func (n node) lines() string {
 var scale = lazy.Regexp(`(?i)\b(?:thousand|million|billion)`)
 
 // captions compares titles, or other words of charts, which everyone writes differently. Only other
-// numbers, another scale, and another name in the same words say that something may be different.
+// numbers and another scale say that something may be different.
 func (c comparison) captions(a, b string) Finding {
 	numbers, others := quantitiesIn(a), quantitiesIn(b)
 	isScaled := len(scale().FindAllString(a, -1)) != len(scale().FindAllString(b, -1))
@@ -51,21 +49,7 @@ func (c comparison) captions(a, b string) Finding {
 	if isScaled || len(numbers) > 0 && len(others) > 0 && !areSame {
 		return Finding{Unsure, short(a) + " / " + short(b)}
 	}
-	v, w := strings.Fields(a), strings.Fields(b)
-	if len(v) != len(w) {
-		return Finding{}
-	}
-	found := Finding{}
-	for i := range v {
-		switch {
-		case strings.EqualFold(v[i], w[i]):
-		case isName(v[i]) && isName(w[i]) && (i > 0 || strings.Count(a, "\n") == len(v)-1):
-			found = Finding{Unsure, v[i] + " / " + w[i]}
-		default:
-			return Finding{} // other words
-		}
-	}
-	return found
+	return Finding{}
 }
 
 func quantitiesIn(text string) (all []*quantity) {
@@ -85,10 +69,4 @@ func (c comparison) within(numbers, others []*quantity) bool {
 			return sameness != Different
 		})
 	})
-}
-
-// isName reports whether a word begins with a capital.
-func isName(word string) bool {
-	first, _ := utf8.DecodeRuneInString(word)
-	return unicode.IsUpper(first)
 }
