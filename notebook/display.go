@@ -105,7 +105,8 @@ func (f *Fold) display(id string) *display {
 	return d
 }
 
-// leftOut returns the note in place of a display of that size, with the MIME type of most of its data.
+// leftOut returns the note in place of a display of that size, with the MIME type of most of its
+// data.
 func leftOut(kind OutputType, size int, data map[string]json.RawMessage) string {
 	largest := "text/plain"
 	for _, mime := range slices.Sorted(maps.Keys(data)) {

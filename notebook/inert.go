@@ -207,8 +207,8 @@ var (
 	// a picture's data URI, which is no address elsewhere wherever in a text an address may begin
 	raster = lazy.Regexp(`data:image/(?:png;base64,iVBORw0KGgo|jpe?g;base64,/9j/|gif;base64,R0lGOD|` +
 		`webp;base64,UklGR)[\w+/=]*`)
-	// The data URI of any picture, as the whole value. An SVG that is shown as a picture fetches and
-	// runs nothing: https://www.w3.org/TR/svg-integration/#secure-static-mode.
+	// The data URI of any picture, as the whole value. An SVG that is shown as a picture fetches
+	// and runs nothing: https://www.w3.org/TR/svg-integration/#secure-static-mode.
 	pictureURI = lazy.Regexp(`^\s*data:image/(?:png|jpe?g|gif|webp|bmp|avif|x-icon|svg\+xml)` +
 		`(?:;[\w=-]+)*,[\w+/=%\s-]*$`)
 )
@@ -286,8 +286,8 @@ func withoutPictures(text string) string {
 // draw even in an untrusted notebook, and that may contain addresses.
 var draws = lazy.Regexp(`vega|plotly|mermaid|geo\+json`)
 
-// fetchesSpec reports whether a drawing (JSON or text) may fetch something: value is all of it, or has
-// a key in it.
+// fetchesSpec reports whether a drawing (JSON or text) may fetch something: value is all of it, or
+// has a key in it.
 func fetchesSpec(key string, value any) bool {
 	switch v := value.(type) {
 	case string:

@@ -6,7 +6,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// Open reads the notebook at path with [Read]. The file need not be trusted. A link there is an error.
+// Open reads the notebook at path with [Read]. The file need not be trusted. A link there is an
+// error.
 func Open(path string) (*Notebook, error) {
 	data, err := disk.ReadPlain(path, disk.MaxDocument)
 	if err != nil {

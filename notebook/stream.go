@@ -63,8 +63,8 @@ func (f *Fold) newStream() *stream {
 
 func (s *stream) size() int { return len(s.head) + len(s.tail) }
 
-// write adds text. At one and a half times the limit it drops what was overwritten, and then what is
-// between the ends.
+// write adds text. At one and a half times the limit it drops what was overwritten, and then what
+// is between the ends.
 func (s *stream) write(text string) {
 	s.total += len(text)
 	s.tail = append(s.tail, text...)
@@ -103,8 +103,8 @@ func (s *stream) text() string {
 // state of a progress bar remains.
 func Overstrike(text string) string { return overstrike(text, true) }
 
-// overstrike is [Overstrike]. If the last line may go on, it becomes what it shows, a carriage return
-// and what has been written over it so far.
+// overstrike is [Overstrike]. If the last line may go on, it becomes what it shows, a carriage
+// return and what has been written over it so far.
 func overstrike(text string, ends bool) string {
 	if !strings.ContainsAny(text, "\r\b") {
 		return text
@@ -170,8 +170,8 @@ func overlaid(texts []string) string {
 	return string(shown[:own]) + strings.TrimRight(string(shown[own:]), " ")
 }
 
-// head returns at most n bytes of the beginning of a text: whole lines if there is a line break near
-// the end, otherwise whole characters.
+// head returns at most n bytes of the beginning of a text: whole lines if there is a line break
+// near the end, otherwise whole characters.
 func head(text string, n int) string {
 	if n >= len(text) {
 		return text

@@ -56,8 +56,8 @@ func Outputs(recorded, now []notebook.Output, tolerance float64) (all []Differen
 	return all
 }
 
-// parted returns the text of each stream, by its name, and what the other outputs show. Displays are
-// numbered if there are several.
+// parted returns the text of each stream, by its name, and what the other outputs show. Displays
+// are numbered if there are several.
 func parted(outputs []notebook.Output) (streams map[string]string, all []shown) {
 	streams = map[string]string{}
 	displays := 0

@@ -75,8 +75,9 @@ func (f File) Lack() string {
 const maxFigures = 3
 
 // Missing returns a figure of an answer that a sentence about it does not have, or "". The sentence
-// may round it, to two digits at least, and say it in percent, thousands or millions. Nothing is said
-// of answers that are more than a few figures with their labels, and of sentences without digits.
+// may round it, to two digits at least, and say it in percent, thousands or millions. Nothing is
+// said of answers that are more than a few figures with their labels, and of sentences without
+// digits.
 func Missing(answer, sentence string) string {
 	var figures []atom
 	sayable := strings.ContainsFunc(sentence, unicode.IsDigit)

@@ -93,8 +93,8 @@ func sameText(a, b string, tolerance float64) bool {
 	return a == b || alike && rewritten
 }
 
-// compareTokens reports whether two texts are equal within the tolerance apart from white space, and
-// whether equal numbers have different digits.
+// compareTokens reports whether two texts are equal within the tolerance apart from white space,
+// and whether equal numbers have different digits.
 func compareTokens(a, b string, tolerance float64) (alike, rewritten bool) {
 	x, y := token.FindAllString(a, -1), token.FindAllString(b, -1)
 	return slices.EqualFunc(x, y, func(t, u string) bool {

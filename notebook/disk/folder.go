@@ -28,8 +28,8 @@ func in(path string, do func(folder *os.Root, name string) error) error {
 	return do(folder, filepath.Base(path))
 }
 
-// PrivateFolder makes a folder that only this user may use. One that is there already must be such a
-// folder.
+// PrivateFolder makes a folder that only this user may use. One that is there already must be such
+// a folder.
 func PrivateFolder(path string) error {
 	err := os.Mkdir(path, 0o700)
 	if !errors.Is(err, fs.ErrExist) {

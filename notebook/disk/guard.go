@@ -35,8 +35,8 @@ type Guarded struct {
 	exchange  func(folder *os.Root, a, b string) error // exchange
 }
 
-// acceptedKept is the number of versions with which a rewritten file is compared: an editor may save
-// an older version that it had loaded.
+// acceptedKept is the number of versions with which a rewritten file is compared: an editor may
+// save an older version that it had loaded.
 const acceptedKept = 4
 
 // Guard guards the file at path. same says whether two contents are the same for a person, and of a

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Lines is a file of plain data in JSON, a line for each, to which lines are added. Its methods may be
-// called concurrently.
+// Lines is a file of plain data in JSON, a line for each, to which lines are added. Its methods may
+// be called concurrently.
 type Lines struct {
 	mu   sync.Mutex
 	file *os.File
@@ -65,8 +65,8 @@ func (l *Lines) Close() error {
 	return nil
 }
 
-// ReadLines reads the lines of such a file. Empty lines are skipped, and so is an incomplete last one;
-// any other that cannot be read is an error.
+// ReadLines reads the lines of such a file. Empty lines are skipped, and so is an incomplete last
+// one; any other that cannot be read is an error.
 func ReadLines[T any](text []byte) (all []T, err error) {
 	n := 0
 	for line := range bytes.Lines(text) {

@@ -51,8 +51,8 @@ func Existing(path string) string {
 	}
 }
 
-// CheckWritable returns an error if nothing can be written to a folder, or if it is missing and cannot
-// be made.
+// CheckWritable returns an error if nothing can be written to a folder, or if it is missing and
+// cannot be made.
 func CheckWritable(dir string) error {
 	there := Existing(dir)
 	probe, err := os.MkdirTemp(there, ".dsstar-")

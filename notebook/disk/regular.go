@@ -43,7 +43,8 @@ func OpenPlain(path string, most int64) (f *os.File, err error) {
 	return f, err
 }
 
-// OpenPlainIn is [OpenPlain] for a file below folder. A link that leads out of folder is an error, too.
+// OpenPlainIn is [OpenPlain] for a file below folder. A link that leads out of folder is an error,
+// too.
 func OpenPlainIn(folder *os.Root, name string, most int64) (*os.File, error) {
 	return openIn(folder, name, os.O_RDONLY, 0, most)
 }

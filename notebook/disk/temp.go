@@ -67,8 +67,8 @@ func SweepTemp(dir, prefix string) {
 	}
 }
 
-// sweep removes the folder name in root if it is this user's and not locked. The folder stays itself
-// until it is empty.
+// sweep removes the folder name in root if it is this user's and not locked. The folder stays
+// itself until it is empty.
 func sweep(root *os.Root, name string) {
 	f, err := lockFolder(filepath.Join(root.Name(), name))
 	if err != nil {
@@ -108,8 +108,8 @@ func isAt(info fs.FileInfo, f *os.File) bool {
 // ErrLocked is wrapped by the error of [Lock] for a file that another process has locked.
 var ErrLocked = errors.New("another dsstar is at work there")
 
-// Lock locks a file that belongs to this program, and creates it if necessary, until release is called
-// or the program ends. The file must not be replaced.
+// Lock locks a file that belongs to this program, and creates it if necessary, until release is
+// called or the program ends. The file must not be replaced.
 func Lock(path string) (release func(), err error) {
 	f, err := openOwn(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

@@ -74,9 +74,10 @@ func place(folder *os.Root, temporary, name string) error {
 	return folder.Rename(temporary, name) // the file system has no hard links
 }
 
-// Secret returns the n random bytes of the file at path, which only this user can read. Secret makes
-// the file if it is missing, whole and once, also if several programs do so at the same time. Anything
-// else in its place is an error: a link, another user's file, one that others can read, another size.
+// Secret returns the n random bytes of the file at path, which only this user can read. Secret
+// makes the file if it is missing, whole and once, also if several programs do so at the same time.
+// Anything else in its place is an error: a link, another user's file, one that others can read,
+// another size.
 func Secret(path string, n int) (secret []byte, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err

@@ -13,7 +13,8 @@ var (
 	properties = lazy.Regexp(`^(?:(?:background-)?color|background|(?:text|vertical)-align|` +
 		`font-(?:size|style|weight)|text-decoration|white-space|(?:min-|max-)?width|padding(?:-\w+)?|` +
 		`border(?:-\w+)*)$`)
-	// Their values: numbers, words, colours and functions (pandas' Styler.bar draws with gradients).
+	// Their values: numbers, words, colours and functions (pandas' Styler.bar draws with
+	// gradients).
 	values = lazy.Regexp(`^(?:[-#.,%)\w\s]|(?i:\brgba?\(|\bhsla?\(|\blinear-gradient\()|!important)+$`)
 	rule   = lazy.Regexp(`([^{}]*)\{([^{}]*)\}`)
 	byID   = lazy.Regexp(`^\s*#([\w-]+)\s*$`)
