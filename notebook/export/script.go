@@ -11,11 +11,6 @@ import (
 // precedes each cell. Lines that only IPython understands are commented out if they are not
 // indented; commented is their number.
 func Script(nb *notebook.Notebook) (script []byte, commented int) {
-	mark := "#"
-	switch Language(nb) {
-	case "javascript", "typescript", "java", "scala", "go", "rust", "c++", "c", "c#", "kotlin":
-		mark = "//"
-	}
 	var b strings.Builder
 	for _, c := range nb.Cells {
 		if c.Type != notebook.Code || strings.TrimSpace(c.Source) == "" {
@@ -34,7 +29,7 @@ func Script(nb *notebook.Notebook) (script []byte, commented int) {
 			commented += len(magics.FindAllString(source, -1))
 			source = magics.ReplaceAllString(source, "# $0")
 		}
-		b.WriteString(mark + " %%\n" + source + "\n")
+		b.WriteString("# %%\n" + source + "\n")
 	}
 	return []byte(b.String()), commented
 }
@@ -53,14 +48,8 @@ func inPython(nb *notebook.Notebook) bool {
 
 // Extension returns the file extension of scripts in the notebook's language.
 func Extension(nb *notebook.Notebook) string {
-	info, _ := nb.Metadata["language_info"].(map[string]any)
-	if ext, _ := info["file_extension"].(string); fileEnding().MatchString(ext) {
-		return ext
-	}
 	if inPython(nb) {
 		return ".py"
 	}
 	return ".txt"
 }
-
-var fileEnding = lazy.Regexp(`^\.\w{1,10}$`)
