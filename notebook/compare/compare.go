@@ -56,8 +56,7 @@ func Outputs(recorded, now []notebook.Output, tolerance float64) (all []Differen
 	return all
 }
 
-// parted returns the text of each stream, by its name, and what the other outputs show. Displays
-// are numbered if there are several.
+// parted returns the text of each stream, by its name, and what the other outputs show.
 func parted(outputs []notebook.Output) (streams map[string]string, all []shown) {
 	streams = map[string]string{}
 	displays := 0
@@ -77,18 +76,12 @@ func parted(outputs []notebook.Output) (streams map[string]string, all []shown) 
 		}
 		all = append(all, s)
 	}
-	for i := range all {
-		if displays == 1 && all[i].name == "display 1" {
-			all[i].name = "display"
-		}
-	}
 	return streams, all
 }
 
 // A shown is what is compared of an output other than a stream: one of its MIME representations.
 type shown struct {
-	kind  notebook.OutputType
-	name  string
+	name  string // "error", "result" or "display 1"
 	mime  string // "" for an error
 	text  string // base64 for a picture
 	plain string // its text/plain
@@ -103,7 +96,7 @@ var comparers = map[string]func(a, b string, tolerance float64) string{
 
 // compare compares two outputs. There is no Diff if they are equal.
 func (s shown) compare(now shown, tolerance float64) Difference {
-	if s.kind != now.kind || s.mime != now.mime {
+	if s.name != now.name || s.mime != now.mime {
 		return Difference{s.name, s.lines("-") + now.lines("+")}
 	}
 	diffs := comparers[s.mime]
@@ -146,7 +139,7 @@ const widgetView = "application/vnd.jupyter.widget-view+json"
 // represent returns what is compared of an output, as an inert notebook has it, which is without
 // nothing that counts: the first of richest that it has, or its first MIME type.
 func represent(o notebook.Output) shown {
-	s := shown{kind: o.Type}
+	s := shown{}
 	if o.Type == notebook.ErrorOutput {
 		s.text = stable(o.EName + ": " + o.EValue)
 		return s
