@@ -127,7 +127,7 @@ const clearNames = `for _name in ("base_dir", "__file__"):
 
 // visit opens the run's own session.
 func (g *guest) visit(ctx context.Context, dir string, see Observer) (agent.Session, error) {
-	options, back := g.host.options(g.settings, agent.Work, dir)
+	options, back := g.host.options(g.settings, kernel.Spec{}, agent.Work, dir)
 	k, err := g.attach(ctx, options)
 	if err != nil {
 		return nil, err

@@ -88,8 +88,8 @@ func (o *own) Open(ctx context.Context, p agent.Purpose, dir string,
 	if p == agent.Second { // the run's session holds memory, too
 		box.Limits.Memory = min(box.Limits.Memory, max(LeastMemory, availableMemory()/4*3))
 	}
-	options, back := o.host.options(o.settings, p, dir)
-	options.Spec, options.Sandbox = o.spec, box
+	options, back := o.host.options(o.settings, o.spec, p, dir)
+	options.Sandbox = box
 	if o.host.Cells != nil {
 		return o.host.Cells.Open(options)
 	}
@@ -120,8 +120,7 @@ func opened(k *rewind.Session, p agent.Purpose, see Observer, way *notebook.Way,
 
 func (o *own) RunScript(ctx context.Context, dir string,
 	limit time.Duration) (notebook.Execution, error) {
-	options := scriptOptions(o.host, o.settings, o.spec, dir)
-	box := o.box
+	options, box := o.host.plain(o.settings, o.spec, dir), o.box
 	box.Read = append(slices.Clone(box.Read), dir)
 	options.Sandbox = box
 	if o.host.Cells != nil {
@@ -136,13 +135,6 @@ func (o *own) RunScript(ctx context.Context, dir string,
 		return x, err
 	}
 	return scriptIn(ctx, k, dir, limit)
-}
-
-// scriptOptions returns the options of what runs the script of a proof.
-func scriptOptions(h Host, s *configs.Settings, spec kernel.Spec, dir string) kernel.Options {
-	return kernel.Options{Spec: spec, Dir: dir, Scratch: filepath.Join(dir, "files"),
-		Env: h.KernelEnv(s), CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout,
-		Outputs: kernel.Outputs{Secrets: h.SecretTexts()}}
 }
 
 // scriptIn runs the script of a proof in a new kernel, and closes that.

@@ -53,8 +53,7 @@ func (r *remote) Open(ctx context.Context, p agent.Purpose, dir string,
 	if p == agent.Second {
 		return nil, errSecond
 	}
-	options, back := r.host.options(r.settings, p, dir)
-	options.Spec = r.spec
+	options, back := r.host.options(r.settings, r.spec, p, dir)
 	k, err := kernel.Dial(ctx, r.server, "", options)
 	if err != nil {
 		return nil, err // not a nil *Kernel in an interface
@@ -64,7 +63,7 @@ func (r *remote) Open(ctx context.Context, p agent.Purpose, dir string,
 
 func (r *remote) RunScript(ctx context.Context, dir string,
 	limit time.Duration) (x notebook.Execution, err error) {
-	k, err := kernel.Dial(ctx, r.server, "", scriptOptions(r.host, r.settings, r.spec, dir))
+	k, err := kernel.Dial(ctx, r.server, "", r.host.plain(r.settings, r.spec, dir))
 	if err != nil {
 		return x, err
 	}

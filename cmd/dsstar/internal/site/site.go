@@ -118,21 +118,25 @@ const keptOutputs = 64 << 20
 // profiles is the limit in bytes on what a cell prints that profiles files. Nothing keeps it.
 const profiles = 32 << 20
 
+// plain returns the options of any kernel whose cells work in dir.
+func (h Host) plain(s *configs.Settings, spec kernel.Spec, dir string) kernel.Options {
+	return kernel.Options{Spec: spec, Dir: dir, Scratch: filepath.Join(dir, "files"),
+		Env: h.KernelEnv(s), CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout,
+		Outputs: kernel.Outputs{Secrets: h.SecretTexts()}}
+}
+
 // options returns the options of a session, whatever its kernel, and how it goes back.
-func (h Host) options(s *configs.Settings, p agent.Purpose,
+func (h Host) options(s *configs.Settings, spec kernel.Spec, p agent.Purpose,
 	dir string) (o kernel.Options, back rewind.Options) {
-	o = kernel.Options{Dir: dir, Scratch: filepath.Join(dir, "files"), Env: h.KernelEnv(s),
-		CellTimeout: s.CellTimeout, StartTimeout: s.StartTimeout, Prelude: agent.Prelude()}
-	o.Outputs.Run = keptOutputs
-	back.Replay = s.Rollback.Replays()
+	o = h.plain(s, spec, dir)
+	o.Prelude, o.Outputs.Run, back.Replay = agent.Prelude(), keptOutputs, s.Rollback.Replays()
 	if p == agent.Describe {
-		o.Outputs = kernel.Outputs{Limits: notebook.Limits{Stream: profiles}, Run: math.MaxInt64}
+		o.Outputs.Limits, o.Outputs.Run = notebook.Limits{Stream: profiles}, math.MaxInt64
 	} else { // the main session and the proof look the same to cells
 		back.Off, back.Branches = s.Rollback.Off(), !s.Method.Paper
 	}
 	if p == agent.Prove {
 		o.Env = append(o.Env, "PYTHONHASHSEED=1") // so that what rests on the order of a set differs
 	}
-	o.Outputs.Secrets = h.SecretTexts()
 	return o, back
 }
