@@ -70,43 +70,53 @@ func MariaDB(t testing.TB) Server {
 // S3 starts an S3 server, in a Python that has moto.
 func S3(t testing.TB, python string) Server {
 	t.Helper()
-	s := Server{Port: freePort(t)}
-	at := newPlace(t, "")
-	at.as = nil // the Python may be in the user's home
-	at.serve(python, "-m", "moto.server", "-H", "127.0.0.1", "-p", strconv.Itoa(s.Port))
-	at.listens(s)
-	return s
+	return listening(t, python, "-m", "moto.server", "-H", "127.0.0.1", "-p", port)
 }
 
 // GCS starts a server of Google Cloud Storage with the objects of a folder.
 func GCS(t testing.TB, objects string) Server {
 	t.Helper()
-	program, err := exec.LookPath("fake-gcs-server")
-	if err != nil {
-		t.Skip("no fake-gcs-server: go install github.com/fsouza/fake-gcs-server@latest")
-	}
-	s := Server{Port: freePort(t)}
-	at := newPlace(t, "")
-	at.as, at.end = nil, syscall.SIGTERM
-	at.serve(program, "-scheme", "http", "-host", "127.0.0.1", "-port", strconv.Itoa(s.Port),
-		"-backend", "memory", "-data", objects)
-	at.listens(s)
-	return s
+	return listening(t, optional(t, "fake-gcs-server", "go install github.com/fsouza/fake-gcs-server@latest"),
+		"-scheme", "http", "-host", "127.0.0.1", "-port", port, "-backend", "memory", "-data", objects)
 }
 
 // Azure starts a server of Azure's blobs, with the account devstoreaccount1.
 func Azure(t testing.TB) Server {
 	t.Helper()
-	program, err := exec.LookPath("azurite-blob")
+	return listening(t, optional(t, "azurite-blob", "npm install -g azurite"), "--blobHost", "127.0.0.1",
+		"--blobPort", port, "--inMemoryPersistence", "--skipApiVersionCheck")
+}
+
+// optional returns the path of a program, without which the test is skipped.
+func optional(t testing.TB, program, install string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
 	if err != nil {
-		t.Skip("no azurite-blob: npm install -g azurite")
+		t.Skipf("no %s: %s", program, install)
 	}
+	return path
+}
+
+// port stands for that of a server in its arguments.
+const port = "PORT"
+
+// listening starts a server as this user, since its program may be in the home.
+func listening(t testing.TB, program string, args ...string) Server {
+	t.Helper()
 	s := Server{Port: freePort(t)}
 	at := newPlace(t, "")
-	at.as, at.end = nil, syscall.SIGTERM
-	at.serve(program, "--blobHost", "127.0.0.1", "--blobPort", strconv.Itoa(s.Port), "--inMemoryPersistence",
-		"--skipApiVersionCheck")
-	at.listens(s)
+	at.as, at.end = nil, syscall.SIGTERM // at SIGQUIT Java goes on
+	for i, arg := range args {
+		args[i] = strings.ReplaceAll(arg, port, strconv.Itoa(s.Port))
+	}
+	at.serve(program, args...)
+	at.wait(func() error {
+		c, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(s.Port))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err
+	})
 	return s
 }
 
@@ -132,29 +142,20 @@ func Spark(t testing.TB, python string) Server {
 	if _, err := exec.LookPath("java"); err != nil {
 		missing(t, "Java", "default-jre-headless")
 	}
-	s := Server{Port: freePort(t)}
-	at := newPlace(t, "")
-	at.as, at.end = nil, syscall.SIGTERM // at SIGQUIT Java goes on
-	at.serve(filepath.Join(strings.TrimSpace(string(found)), "bin", "spark-submit"),
+	return listening(t, filepath.Join(strings.TrimSpace(string(found)), "bin", "spark-submit"),
 		"--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "--master", "local[1]",
-		"--driver-memory", "600m",
-		"--conf", "spark.connect.grpc.binding.address=127.0.0.1",
-		"--conf", "spark.connect.grpc.binding.port="+strconv.Itoa(s.Port),
-		"--conf", "spark.ui.enabled=false", "--conf", "spark.driver.bindAddress=127.0.0.1",
-		"--conf", "spark.driver.host=127.0.0.1", "spark-internal")
-	at.listens(s)
-	return s
+		"--driver-memory", "600m", "--conf", "spark.connect.grpc.binding.address=127.0.0.1",
+		"--conf", "spark.connect.grpc.binding.port="+port, "--conf", "spark.ui.enabled=false",
+		"--conf", "spark.driver.bindAddress=127.0.0.1", "--conf", "spark.driver.host=127.0.0.1",
+		"spark-internal")
 }
 
 // Dask starts a Dask scheduler with a worker, in a Python that has them.
 func Dask(t testing.TB, python string) Server {
 	t.Helper()
-	s := Server{Port: freePort(t)}
+	s := listening(t, python, "-m", "dask", "scheduler", "--no-dashboard", "--host", "127.0.0.1", "--port", port)
 	at := newPlace(t, "")
 	at.as = nil
-	at.serve(python, "-m", "dask", "scheduler", "--no-dashboard", "--host", "127.0.0.1", "--port",
-		strconv.Itoa(s.Port))
-	at.listens(s)
 	at.serve(python, "-m", "dask", "worker", "tcp://127.0.0.1:"+strconv.Itoa(s.Port),
 		"--no-dashboard", "--nworkers", "1", "--nthreads", "1")
 	return s
@@ -250,18 +251,6 @@ func (p place) wait(try func() error) {
 			p.t.Fatal(err)
 		}
 	}
-}
-
-// listens waits until a server does.
-func (p place) listens(s Server) {
-	p.t.Helper()
-	p.wait(func() error {
-		c, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(s.Port))
-		if err == nil {
-			_ = c.Close()
-		}
-		return err
-	})
 }
 
 // Run runs SQL as the owner.
