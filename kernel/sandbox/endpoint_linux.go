@@ -6,13 +6,11 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/netip"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -109,11 +107,15 @@ func (st stage) answerConnect(listener int, q *question) reply {
 		return q.refuse(unix.ENETUNREACH)
 	}
 	fd := int(int32(q.arguments[0]))
-	socket, flags, err := descriptorOf(int(q.pid), fd)
+	socket, err := descriptorOf(int(q.pid), fd)
 	if err != nil {
 		return q.refuse(unix.EPERM)
 	}
 	defer unix.Close(socket)
+	flags, err := unix.FcntlInt(uintptr(socket), unix.F_GETFL, 0)
+	if err != nil {
+		return q.refuse(unix.EPERM)
+	}
 	if kind, err := unix.GetsockoptInt(socket, unix.SOL_SOCKET, unix.SO_PROTOCOL); err != nil ||
 		kind != unix.IPPROTO_TCP { // such as UDP, with which the C library orders addresses
 		return q.refuse(unix.ENETUNREACH)
@@ -151,7 +153,7 @@ func (e Endpoint) connectFor(listener int, id uint64, fd, flags int) unix.Errno 
 			return
 		}
 		a := addition{id: id, flags: addAtDescriptor, source: uint32(ours), newDescriptor: uint32(fd),
-			newFlags: uint32(flags) & unix.O_CLOEXEC}
+			newFlags: unix.O_CLOEXEC} // as Python makes all sockets
 		_, errno = notify(listener, notifAddFD, unsafe.Pointer(&a))
 	})
 	if err != nil {
@@ -217,7 +219,7 @@ func errnoOf(err error) unix.Errno {
 // answerListen answers a notification about listen(2) in builtin: only Unix sockets may listen. The
 // guard calls it, on the very socket that it has looked at.
 func answerListen(q *question) reply {
-	socket, _, err := descriptorOf(int(q.pid), int(int32(q.arguments[0])))
+	socket, err := descriptorOf(int(q.pid), int(int32(q.arguments[0])))
 	if err != nil {
 		return q.refuse(unix.EPERM)
 	}
@@ -232,33 +234,18 @@ func answerListen(q *question) reply {
 	return reply{id: q.id}
 }
 
-// descriptorOf returns a duplicate of a thread's descriptor, and its flags.
-func descriptorOf(thread, fd int) (duplicate, flags int, err error) {
+// descriptorOf returns a duplicate of a thread's descriptor. The caller must close it.
+func descriptorOf(thread, fd int) (duplicate int, err error) {
 	process, _, ok := lineage(thread)
 	if !ok {
-		return -1, 0, unix.ESRCH
+		return -1, unix.ESRCH
 	}
 	pidfd, err := unix.PidfdOpen(process, 0)
 	if err != nil {
-		return -1, 0, err
+		return -1, err
 	}
 	defer unix.Close(pidfd)
-	if duplicate, err = unix.PidfdGetfd(pidfd, fd, 0); err != nil {
-		return -1, 0, err
-	}
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%d", process, fd))
-	if err != nil {
-		unix.Close(duplicate)
-		return -1, 0, err
-	}
-	_, after, _ := strings.Cut(string(content), "flags:")
-	line, _, _ := strings.Cut(after, "\n")
-	number, err := strconv.ParseInt(strings.TrimSpace(line), 8, 64)
-	if err != nil {
-		unix.Close(duplicate)
-		return -1, 0, err
-	}
-	return duplicate, int(number), nil
+	return unix.PidfdGetfd(pidfd, fd, 0)
 }
 
 // addressAt returns the IP address and port in a struct sockaddr of a process.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,19 +101,11 @@ func (l launch) python(n int) (launch, error) {
 		return l, err
 	}
 	const notText = '\uFFFD' // stands for what is not UTF-8
-	env := make([]string, 0, len(p.Env)+1)
-	for name, value := range p.Env {
-		if !strings.ContainsRune(name+value, notText) {
-			env = append(env, name+"="+value)
-		}
-	}
-	slices.Sort(env)
 	asked := unwritable(l.env, l.write)
-	for _, entry := range l.env {
-		name, _, _ := strings.Cut(entry, "=")
-		value, given, got := pyenv.Getenv(l.env, name), pyenv.Getenv(asked, name), p.Env[name]
-		// not text, or hidden from the interpreter when it was asked and not set by its launcher
-		if strings.ContainsRune(got, notText) || given != value && given == got {
+	env := slices.Clone(l.env)
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) { // what the launcher has set
+		if value := p.Env[name]; value != pyenv.Getenv(asked, name) &&
+			!strings.ContainsRune(name+value, notText) {
 			env = append(env, name+"="+value) // the last entry of a name wins
 		}
 	}
