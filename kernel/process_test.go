@@ -24,28 +24,9 @@ import (
 	"dsstar/notebook"
 )
 
-// running reports whether a process exists and is not a zombie.
-func running(pid int) bool {
-	if b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
-		_, after, _ := strings.Cut(string(b), ") ")
-		return !strings.HasPrefix(after, "Z")
-	}
-	return syscall.Kill(pid, 0) == nil && !dirExists("/proc/self")
-}
-
 func dirExists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// gone waits for a process to end.
-func gone(t testing.TB, pid int) {
-	t.Helper()
-	for range 3000 { // on a busy machine a process takes seconds to end
-		if !running(pid) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("process %d is still there", pid)
-}
+var gone = kerneltest.Gone
 
 func number(t testing.TB, text string) int {
 	t.Helper()

@@ -5,7 +5,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -23,7 +25,7 @@ func ended(pid int) bool {
 // two seconds. Without /proc it finds none: kernels there end with their server.
 func killMarked(text string) (left []int) {
 	for range 100 {
-		if left = marked(text); len(left) == 0 {
+		if left = With(text, "environ"); len(left) == 0 {
 			return nil
 		}
 		for _, pid := range left {
@@ -34,9 +36,10 @@ func killMarked(text string) (left []int) {
 	return left
 }
 
-// marked lists the processes with text in their environment. An ended process has none.
-func marked(text string) (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid
+// With lists the processes with text in a file of theirs in /proc: environ, cmdline. An ended
+// process has none.
+func With(text, file string) (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/" + file) // the pattern is valid
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(b, []byte(text)) {
@@ -47,4 +50,27 @@ func marked(text string) (pids []int) {
 		}
 	}
 	return pids
+}
+
+// State returns the state of a process, such as "Z" for a zombie; "" if there is none.
+func State(pid int) string {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil && syscall.Kill(pid, 0) == nil {
+		return "?" // there is no /proc
+	}
+	_, after, _ := strings.Cut(string(stat), ") ")
+	state, _, _ := strings.Cut(after, " ")
+	return state
+}
+
+// Gone waits for a process to end.
+func Gone(t testing.TB, pid int) {
+	t.Helper()
+	for range 3000 { // on a busy machine a process takes seconds to end
+		if s := State(pid); s == "" || s == "Z" {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("process %d is still there", pid)
 }

@@ -1,7 +1,6 @@
 package sandbox_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 )
@@ -174,7 +174,7 @@ time.sleep(37)`
 	cmd := command(t, box, s, work, os.Environ(), python, "-c", code)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	started(t, cmd)
-	if len(processesWith(s.Private)) < 2 {
+	if len(kerneltest.With(s.Private, "environ")) < 2 {
 		t.Error("the processes of the session are not seen")
 	}
 	// its group, as its starter does in the end
@@ -182,23 +182,12 @@ time.sleep(37)`
 		t.Error(err)
 	}
 	_ = cmd.Wait() // it was killed
-	left := processesWith(s.Private)
+	left := kerneltest.With(s.Private, "environ")
 	for i := 0; i < 3000 && len(left) > 0; i++ {
 		time.Sleep(20 * time.Millisecond)
-		left = processesWith(s.Private)
+		left = kerneltest.With(s.Private, "environ")
 	}
 	if len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
-}
-
-// processesWith returns the processes with text in their environment.
-func processesWith(text string) (all []string) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range files {
-		if b, err := os.ReadFile(file); err == nil && bytes.Contains(b, []byte(text)) {
-			all = append(all, file)
-		}
-	}
-	return all
 }

@@ -1,7 +1,6 @@
 package sandbox_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -26,6 +25,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/sandbox"
 )
 
@@ -304,16 +304,7 @@ func (v *victims) python(only ...string) string {
 
 // daemons returns the processes that p17_daemon_survives has left.
 func (v *victims) daemons() []int {
-	var pids []int
-	paths, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-	for _, path := range paths {
-		line, _ := os.ReadFile(path)
-		if bytes.Contains(line, []byte("daemon-"+v.targets["tag"].(string))) {
-			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-			pids = append(pids, pid)
-		}
-	}
-	return pids
+	return kerneltest.With("daemon-"+v.targets["tag"].(string), "cmdline")
 }
 
 // unharmed fails the test if anything outside differs from what newVictims created.

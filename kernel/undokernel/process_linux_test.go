@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dsstar/kernel"
+	"dsstar/kernel/kerneltest"
 	"dsstar/notebook"
 )
 
@@ -45,7 +46,7 @@ func TestRollBackRunning(t *testing.T) {
 			done <- x
 		}()
 		<-started
-		if n := len(commands(mark)); name == "has processes" && n < 3 {
+		if n := len(kerneltest.With(mark, "cmdline")); name == "has processes" && n < 3 {
 			t.Errorf("%d processes run", n)
 		}
 		start := time.Now()
@@ -57,21 +58,10 @@ func TestRollBackRunning(t *testing.T) {
 			t.Errorf("%s: %+v", name, x)
 		}
 		prints(t, k, "x", "1")
-		if left := commands(mark); len(left) > 0 {
+		if left := kerneltest.With(mark, "cmdline"); len(left) > 0 {
 			t.Errorf("%s: processes %v are left", name, left)
 		}
 	}
-}
-
-// commands lists the processes whose command has text in it.
-func commands(text string) (pids []string) {
-	files, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
-	for _, file := range files {
-		if b, err := os.ReadFile(file); err == nil && strings.Contains(string(b), text) {
-			pids = append(pids, file)
-		}
-	}
-	return pids
 }
 
 func childrenOf(t *testing.T, pid int) (children []int) {
@@ -93,17 +83,7 @@ func childrenOf(t *testing.T, pid int) (children []int) {
 	return children
 }
 
-// gone waits for a process to end.
-func gone(t testing.TB, pid int) {
-	t.Helper()
-	for range 3000 { // on a busy machine a process takes seconds to end
-		if s := processState(pid); s == "" || s == "Z" {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("process %d is still there", pid)
-}
+var gone = kerneltest.Gone
 
 // whenReady waits until there is a readied copy of the checkpoint id.
 func whenReady(t testing.TB, k *kernel.Kernel, id string) checkpointReply {
@@ -191,7 +171,7 @@ func settle(t *testing.T, pid, n int) {
 	var all []int
 	for range 1000 {
 		all = childrenOf(t, pid)
-		ended := func(pid int) bool { s := processState(pid); return s == "Z" || s == "" }
+		ended := func(pid int) bool { s := kerneltest.State(pid); return s == "Z" || s == "" }
 		if len(all) == n && !slices.ContainsFunc(all, ended) {
 			return
 		}
@@ -255,15 +235,6 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	for _, pid := range children {
 		gone(t, pid)
 	}
-}
-
-func processState(pid int) string {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return ""
-	}
-	text := string(stat)
-	return strings.Fields(text[strings.LastIndexByte(text, ')')+1:])[0]
 }
 
 // A use is what a kernel uses.
