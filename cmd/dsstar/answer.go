@@ -68,7 +68,6 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	for _, w := range s.Warnings {
 		j.progress.Warn("%s", w)
 	}
-	j.progress.Models(func(role string) string { return modelOf(s, role) })
 	j.progress.Wait("starting the kernel")
 	reach := site.Of(folder, j.task.Data)
 	if work != folder {

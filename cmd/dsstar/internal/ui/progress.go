@@ -30,8 +30,15 @@ type Progress struct {
 	now    func() time.Time
 	asks   func() bool // whether each cell is reviewed; nil: no
 
-	mu   sync.Mutex
-	view view
+	mu               sync.Mutex // of the live view
+	begun, since     time.Time
+	doing            string // what is being waited for since then; "": no view
+	described, files int
+	round, step      int
+	text             string // of the step
+	draft            draft
+	output           string // the end of the cell's outputs
+	spent            string // "": not known
 }
 
 // Options say what the terminal behind a Progress can do.
@@ -47,7 +54,7 @@ type Options struct {
 func New(w io.Writer, o Options) *Progress {
 	p := &Progress{quiet: o.Quiet, json: o.JSON && !o.Quiet, live: o.Live && !o.Quiet && !o.JSON,
 		now: time.Now}
-	p.view.begun = p.now()
+	p.begun = p.now()
 	p.screen = &Screen{W: w, Live: p.live, Colours: o.Colours && !o.JSON, Size: o.Size, View: p.picture}
 	p.screen.Start()
 	return p
@@ -58,13 +65,6 @@ func (p *Progress) Colours() bool { return p.screen.Colours }
 
 // Reviewed makes p leave out steps while asks returns true, because the review shows them.
 func (p *Progress) Reviewed(asks func() bool) { p.asks = asks }
-
-// picture returns the lines of the view.
-func (p *Progress) picture(columns, rows int) []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.view.lines(p.now(), columns, rows, p.screen.Colours)
-}
 
 // Stop removes the live view; lines may still be written. It may be called more than once.
 func (p *Progress) Stop() { p.screen.Stop() }
@@ -132,7 +132,13 @@ func (p *Progress) Wait(doing string) {
 func (p *Progress) Await(doing string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.view.await(doing, p.now()) {
+	p.await(doing)
+}
+
+// await is Await; mu is held.
+func (p *Progress) await(doing string) {
+	if doing != p.doing {
+		p.doing, p.since = doing, p.now()
 		p.send(message{Event: waitingMessage, Text: doing})
 	}
 }
@@ -143,46 +149,34 @@ func (p *Progress) Folder(path string) {
 	p.send(message{Event: folderMessage, Text: path})
 }
 
-// Models sets the names of the models, by role, for the live view.
-func (p *Progress) Models(name func(role string) string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.view.model = name
-}
-
 // Stream shows a request to a model, and its reply so far: nil, before it comes.
 func (p *Progress) Stream(role, subject string, soFar func() string) {
-	if !p.live && !(p.json && soFar == nil) {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before := p.view.doing
-	p.view.write(draft{role, subject, soFar}, p.now())
-	if p.view.doing != before {
-		p.send(message{Event: waitingMessage, Text: p.view.doing})
+	if p.draft = (draft{role, subject, soFar}); soFar == nil {
+		p.await("asking the " + role)
 	}
 }
 
-// Cell shows the code of a cell that begins to run.
+// Cell shows the code of a cell that begins to run, unless it only rebuilds a session.
 func (p *Progress) Cell(code string) {
-	if !p.live {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.view.run(code, p.now())
-}
-
-// Output shows an output of the running cell.
-func (p *Progress) Output(o notebook.Output) {
-	if !p.live {
+	if p.round == 0 {
+		p.await("preparing the session")
 		return
 	}
+	p.draft, p.output = draft{"coder", "", func() string { return code }}, ""
+	p.await("running the cell")
+}
+
+// Output shows an output of the running cell; the view keeps only the end.
+func (p *Progress) Output(o notebook.Output) {
 	text := OutputText(o)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.view.put(text)
+	p.output += text
+	p.output = p.output[max(0, len(p.output)-TailBytes):]
 }
 
 // manyFiles is the number of files above which a terminal shows only their count.
@@ -194,8 +188,8 @@ const DescribingFiles = "describing the files"
 // Event reports an event of the run. It does not keep t.
 func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	p.mu.Lock()
-	p.view.learn(e, t)
-	done, files := p.view.described, len(t.Task.Files)
+	p.learn(e, t)
+	done, files := p.described, len(t.Task.Files)
 	p.mu.Unlock()
 	p.send(eventMessage(e, t))
 	say := func(style Style, next, format string, args ...any) {
@@ -214,7 +208,7 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	case agent.Started:
 		say(Faint, looking, "session  %s", Fit(e.Text, 70))
 	case agent.Described:
-		p.described(e, t, done)
+		p.file(e, t, done)
 		p.Await(looking)
 	case agent.Met:
 		say(Faint, "", "session  has %s", Fit(e.Text, 200))
@@ -283,8 +277,8 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	}
 }
 
-// described reports a file that has its description, or has none.
-func (p *Progress) described(e agent.Event, t *record.Trajectory, done int) {
+// file reports a file that has its description, or has none.
+func (p *Progress) file(e agent.Event, t *record.Trajectory, done int) {
 	i := slices.IndexFunc(t.Descriptions,
 		func(d record.Description) bool { return d.File == e.Text && d.Error != "" })
 	note, files := "", len(t.Task.Files)
