@@ -104,40 +104,29 @@ var measured = []string{
 }
 
 // about returns the description of the run.
-func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Task) (runner.About, error) {
+func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Task) runner.About {
 	about := runner.About{Bench: b.bench, Agent: b.agent, Model: s.Model,
 		Setup: map[string]string{"compat": b.compat}, Args: b.args(f)}
-	defaults, err := configs.Load(configs.Sources{})
-	if err != nil {
-		return about, err
-	}
-	usual := map[string]string{}
-	for _, e := range defaults.Explain() {
-		usual[e.Key] = e.Text()
-	}
 	for _, e := range s.Explain() {
-		if slices.ContainsFunc(measured, func(begin string) bool { return strings.HasPrefix(e.Key, begin) }) &&
-			e.Text() != usual[e.Key] {
+		if e.Source != "default" && slices.ContainsFunc(measured,
+			func(begin string) bool { return strings.HasPrefix(e.Key, begin) }) {
 			about.Setup[e.Key] = e.Text()
 		}
 	}
-	for _, name := range []string{"data-setting", "seed", "max-steps", "reasoning"} {
-		if given := f.Lookup(name); given.Value.String() != given.DefValue {
-			about.Setup[strings.ReplaceAll(name, "-", "_")] = given.Value.String()
+	for _, name := range []string{"data-setting", "seed", "max-steps", "reasoning", "tasks", "data", "split"} {
+		value := f.Lookup(name).Value.String()
+		switch {
+		case value == f.Lookup(name).DefValue, name == "split" && (value == "all" || value == "test"):
+			continue
+		case name == "tasks" || name == "data":
+			value = absolute(value)
 		}
-	}
-	for name, path := range map[string]string{"tasks": b.tasks, "data": b.data} {
-		if path != "" {
-			about.Setup[name] = absolute(path)
-		}
-	}
-	if b.split != "" && b.split != "all" && b.split != "test" {
-		about.Setup["split"] = b.split
+		about.Setup[strings.ReplaceAll(name, "-", "_")] = value
 	}
 	for _, t := range tasks {
 		about.Items = append(about.Items, runner.Item{ID: t.ID, Level: t.Level, Domain: t.Domain})
 	}
-	return about, nil
+	return about
 }
 
 // folder creates the folder of a run, or reopens it if the run is the same.

@@ -25,17 +25,17 @@ import (
 
 // An App is what the commands need of the program.
 type App struct {
-	Host           site.Host
-	Stdout, Stderr io.Writer
-	File           io.Writer                     // standard output, unfiltered unless it is a terminal
-	ExitHelp       string                        // what the exit codes mean
-	Check          func(*configs.Settings) error // of budget and method
-	AgentConfig    func(*configs.Settings) agent.Config
-	Key            func() record.Key
-	Model          func(*configs.Settings, func(llm.Request, string)) (llm.Model, error)
-	ModelLine      func(*configs.Settings) string
-	Prices         func(*configs.Settings) func(role string) (llm.Price, bool)
-	NewProgress    func(quiet bool) *ui.Progress
+	Host        site.Host
+	Stderr      io.Writer
+	File        io.Writer                     // standard output, unfiltered unless it is a terminal
+	ExitHelp    string                        // what the exit codes mean
+	Check       func(*configs.Settings) error // of budget and method
+	AgentConfig func(*configs.Settings) agent.Config
+	Key         func() record.Key
+	Model       func(*configs.Settings, func(llm.Request, string)) (llm.Model, error)
+	ModelLine   func(*configs.Settings) string
+	Prices      func(*configs.Settings) func(role string) (llm.Price, bool)
+	NewProgress func(quiet bool) *ui.Progress
 	// Agree asks the user to agree, and does not ask if yes is set.
 	Agree func(ctx context.Context, p *ui.Progress, yes bool, to site.Consent) error
 }

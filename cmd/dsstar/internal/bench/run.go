@@ -94,10 +94,7 @@ func (r *run) prepare(ctx context.Context, f *pflag.FlagSet, past *runner.About)
 	}
 	agent, _ := solver.Find(r.flags.agent)
 	asPublished(agent, r.settings)
-	about, err := r.flags.about(f, r.settings, tasks)
-	if err != nil {
-		return err
-	}
+	about := r.flags.about(f, r.settings, tasks)
 	agents := r.AgentConfig(r.settings)
 	agents.Key, agents.Jobs, agents.Price = r.Key(), max(1, r.settings.Jobs), r.Prices(r.settings)
 	r.config = runner.Config{
@@ -150,36 +147,23 @@ func (r *run) complete(ctx context.Context, tasks []bench.Task, goesOn bool) err
 			}
 		}
 	}
-	if len(lacking) > 0 && !(goesOn && len(lacking) < len(tasks)) {
-		text := fmt.Sprintf("%d of %d tasks have no data: %s", len(lacking), len(tasks),
-			bench.Some(lacking, 5))
-		if len(missing) > 0 {
-			text += "\nmissing: " + bench.Some(missing, 10)
-		}
-		return usage.New(text, usage.Again("--data", "DIR").Note("the folder with the data"),
-			usage.Again("--ids", "IDS").Note("other tasks"))
-	}
-	if len(out) > 0 {
-		return linkedOut(out)
-	}
 	for _, what := range slices.Concat(r.suite.Missing, missing) {
 		r.progress.Say("missing  %s", what)
 	}
-	return nil
-}
-
-// linkedOut returns the error for data files that are links out of the data folder, such as into a
-// download cache.
-func linkedOut(targets []string) error {
-	hints := []usage.Hint{usage.Shell(
-		"hf download --repo-type dataset --local-dir DIR NAME   # without links")}
-	if dir := filepath.Dir(targets[0]); sandbox.MayAdvise(dir) ||
-		strings.Contains(dir, "/.cache/huggingface/hub/") {
-		hints = append([]usage.Hint{usage.Again("--allow-read", dir)}, hints...)
+	switch {
+	case len(lacking) > 0 && !(goesOn && len(lacking) < len(tasks)):
+		return usage.New(fmt.Sprintf("%d of %d tasks have no data: %s", len(lacking), len(tasks),
+			bench.Some(lacking, 5)), usage.Again("--data", "DIR").Note("the folder with the data"),
+			usage.Again("--ids", "IDS").Note("other tasks"))
+	case len(out) > 0: // as into a download cache
+		hints := []usage.Hint{usage.Shell("hf download --repo-type dataset --local-dir DIR NAME   # without links")}
+		if dir := filepath.Dir(out[0]); sandbox.MayAdvise(dir) || strings.Contains(dir, "/huggingface/hub/") {
+			hints = append([]usage.Hint{usage.Again("--allow-read", dir)}, hints...)
+		}
+		return usage.New(fmt.Sprintf("%d data files are links out of the data folder, which cells cannot "+
+			"follow: %s", len(out), bench.Some(out, 3)), hints...)
 	}
-	return usage.New(fmt.Sprintf(
-		"%d data files are links out of the data folder, which cells cannot follow: %s",
-		len(targets), bench.Some(targets, 3)), hints...)
+	return nil
 }
 
 // asPublished applies the settings that were published with an agent, unless the user has set them.

@@ -113,7 +113,7 @@ func fetch(ctx context.Context, u *url.URL, dir string, o Options) (known entry,
 		if sent, ok := errors.AsType[*url.Error](err); ok { // which repeats the address
 			err = sent.Err
 		}
-		return known, &Error{Text: reason(err)}
+		return known, &Error{Text: err.Error()}
 	}
 	defer response.Body.Close()
 	switch {
@@ -175,7 +175,7 @@ func store(dir string, k entry, response *http.Response, o Options) error {
 		return &Error{Text: fmt.Sprintf("there is room for %s, and it is larger", human.Bytes(o.Room)),
 			Full: true}
 	case err != nil:
-		return &Error{Text: reason(err)}
+		return &Error{Text: err.Error()}
 	}
 	about, err := json.Marshal(k)
 	if err = errors.Join(err, closed); err != nil {

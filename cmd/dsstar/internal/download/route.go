@@ -2,7 +2,6 @@ package download
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -49,11 +48,9 @@ func (r *route) proxy(request *http.Request) (*url.URL, error) {
 	return proxy, err
 }
 
-// A refusedError is a place that a download may not lead to.
-type refusedError struct{ to, why string }
-
-func (e *refusedError) Error() string {
-	return fmt.Sprintf("it leads to %s, %s; name that address if you mean it", e.to, e.why)
+// refused is the error of a place that a download may not lead to.
+func refused(to, why string) error {
+	return fmt.Errorf("it leads to %s, %s; name that address if you mean it", to, why)
 }
 
 const notPublic = "which is not public"
@@ -69,11 +66,11 @@ func (r *route) redirect(request *http.Request, before []*http.Request) error {
 	case len(before) > maxRedirects:
 		return fmt.Errorf("it redirects more than %d times", maxRedirects)
 	case to.Scheme != "https" && (to.Scheme != "http" || from.Scheme == "https"):
-		return &refusedError{Public(to), "which is less secure"}
+		return refused(Public(to), "which is less secure")
 	case r.covers != nil && !r.covers(to.String()):
-		return &refusedError{Public(to), "which is not among what this server may read"}
+		return refused(Public(to), "which is not among what this server may read")
 	case noIP == nil && !r.permits(ip), noIP != nil && isNumber(host):
-		return &refusedError{Public(to), notPublic}
+		return refused(Public(to), notPublic)
 	}
 	return nil
 }
@@ -108,7 +105,7 @@ func (r *route) control(_, address string, _ syscall.RawConn) error {
 	}
 	ip := plain(to.Addr())
 	if r.redirected && !r.permits(ip) || ip != r.own && sandbox.Metadata(ip) {
-		return &refusedError{ip.String(), notPublic}
+		return refused(ip.String(), notPublic)
 	}
 	return nil
 }
@@ -144,14 +141,6 @@ func public(ip netip.Addr) bool {
 	}
 	return ip.IsGlobalUnicast() && !ip.IsPrivate() && !sandbox.Metadata(ip) && (ip.Is4() || everywhere.Contains(ip)) &&
 		!slices.ContainsFunc(inNone, func(p netip.Prefix) bool { return p.Contains(ip) })
-}
-
-// reason is why a request failed: where the route ended, if that is it.
-func reason(err error) string {
-	if refused, ok := errors.AsType[*refusedError](err); ok {
-		return refused.Error()
-	}
-	return err.Error()
 }
 
 // impatient is a connection whose reads end when nothing comes.

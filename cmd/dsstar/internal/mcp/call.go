@@ -46,14 +46,14 @@ func (s *Server) carryOut(ctx context.Context, r *sdk.CallToolRequest, t tool,
 	args []string) (*sdk.CallToolResult, error) {
 	p := newProgress(ctx, r)
 	defer p.stop()
-	p.wait("waiting for its turn")
+	p.line(message{"waiting", "waiting for its turn"})
 	select {
 	case s.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	defer func() { <-s.slots }()
-	p.wait("at work")
+	p.line(message{"waiting", "at work"})
 	end, err := s.execute(ctx, args, p.line)
 	if err != nil {
 		return nil, err
@@ -166,8 +166,8 @@ type progress struct {
 	mu    sync.Mutex
 	sent  float64
 	doing string
-	since time.Time
-	beat  *time.Timer // nil once the call has ended
+	over  bool
+	beat  *time.Timer
 }
 
 // silence is the time after which the client is told again what the call waits for.
@@ -175,41 +175,33 @@ const silence = 10 * time.Second
 
 func newProgress(ctx context.Context, r *sdk.CallToolRequest) *progress {
 	p := &progress{ctx: ctx, request: r}
-	p.beat = time.AfterFunc(silence, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.tell(fmt.Sprintf("%s, %.0f s", p.doing, time.Since(p.since).Seconds()))
-	})
+	p.beat = time.AfterFunc(silence, func() { p.line(message{Event: "silence"}) })
 	return p
 }
 
 func (p *progress) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.over = true
 	p.beat.Stop()
-	p.beat = nil
 }
 
-// wait says what the call waits for from now on.
-func (p *progress) wait(doing string) { p.line(message{"waiting", doing}) }
-
-// line passes on a message of a command. Its other events are in its lines, too.
+// line passes on a message of a command. Its other events are in its lines, too. A client that has
+// gone is no reason to end: its context says so.
 func (p *progress) line(m message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	text, token := strings.TrimSpace(m.Text), p.request.Params.GetProgressToken()
 	switch m.Event {
 	case "waiting":
-		p.doing, p.since = m.Text, time.Now()
-		p.tell(m.Text)
+		p.doing = text
+	case "silence":
+		text = "still " + p.doing
 	case "line":
-		p.tell(m.Text)
+	default:
+		return
 	}
-}
-
-// tell sends one notification. A client that has gone is no reason to end: its context says so.
-func (p *progress) tell(text string) {
-	token := p.request.Params.GetProgressToken()
-	if text = strings.TrimSpace(text); text == "" || token == nil || p.beat == nil {
+	if text == "" || token == nil || p.over {
 		return
 	}
 	p.beat.Reset(silence)

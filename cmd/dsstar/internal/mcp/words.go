@@ -31,30 +31,28 @@ func answerInWords(out json.RawMessage) string {
 	}
 	lines := []string{"Answer: " + r.Answer, r.Worth}
 	if r.Answer == "" {
-		lines = []string{"There is no answer yet.", r.Worth}
+		lines[0] = "There is no answer yet."
 	}
 	for _, o := range r.Readings {
-		taken := ""
+		line := fmt.Sprintf("Reading of %q: %s", o.Point, o.Reading)
 		if o.Chosen {
-			taken = " (taken)"
+			line += " (taken)"
 		}
-		if o.Differs != "" {
-			o.Answer += " (" + o.Differs + ")"
+		if line += ": " + cmp.Or(o.Answer, "not computed"); o.Differs != "" {
+			line += " (" + o.Differs + ")"
 		}
-		lines = append(lines, fmt.Sprintf("Reading of %q: %s%s: %s", o.Point, o.Reading, taken,
-			cmp.Or(o.Answer, "not computed")))
+		lines = append(lines, line)
 	}
 	if r.Summary != "" {
 		lines = append(lines, r.Label+": "+r.Summary)
 	}
-	cost := ""
-	if r.Usage.Cost != nil {
-		cost = ", about " + human.Dollars(*r.Usage.Cost)
-	}
 	for _, path := range r.Files {
 		lines = append(lines, "File: "+path)
 	}
-	calls := human.Plural(r.Usage.Calls, "model call")
-	return strings.Join(append(lines, fmt.Sprintf("Cost: %s%s, %.0f s", calls, cost, r.Seconds.Total),
+	cost := human.Plural(r.Usage.Calls, "model call")
+	if r.Usage.Cost != nil {
+		cost += ", about " + human.Dollars(*r.Usage.Cost)
+	}
+	return strings.Join(append(lines, fmt.Sprintf("Cost: %s, %.0f s", cost, r.Seconds.Total),
 		"Run: "+r.RunDir, "Notebook: "+r.Notebook), "\n")
 }
