@@ -113,7 +113,8 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 			about.Setup[e.Key] = e.Text()
 		}
 	}
-	for _, name := range []string{"data-setting", "seed", "max-steps", "reasoning", "tasks", "data", "split"} {
+	for _, name := range []string{"data-setting", "seed", "max-steps", "reasoning", "tasks", "data",
+		"split"} {
 		value := f.Lookup(name).Value.String()
 		switch {
 		case value == f.Lookup(name).DefValue, name == "split" && (value == "all" || value == "test"):

@@ -156,7 +156,8 @@ func (r *run) complete(ctx context.Context, tasks []bench.Task, goesOn bool) err
 			bench.Some(lacking, 5)), usage.Again("--data", "DIR").Note("the folder with the data"),
 			usage.Again("--ids", "IDS").Note("other tasks"))
 	case len(out) > 0: // as into a download cache
-		hints := []usage.Hint{usage.Shell("hf download --repo-type dataset --local-dir DIR NAME   # without links")}
+		hints := []usage.Hint{usage.Shell(
+			"hf download --repo-type dataset --local-dir DIR NAME   # without links")}
 		if dir := filepath.Dir(out[0]); sandbox.MayAdvise(dir) || strings.Contains(dir, "/huggingface/hub/") {
 			hints = append([]usage.Hint{usage.Again("--allow-read", dir)}, hints...)
 		}
@@ -256,7 +257,8 @@ func (r *run) run(ctx context.Context) (none cli.Output, _ error) {
 		r.progress.Say("missing  %d tasks have no result and count as wrong, as their data is not "+
 			"there; then: dsstar bench run --resume --out %s", result.Missing, human.Shell(r.flags.out))
 	}
-	return cli.Output{Value: result, Text: func(b *strings.Builder) { b.WriteString(result.line() + "\n") }}, nil
+	return cli.Output{Value: result,
+		Text: func(b *strings.Builder) { b.WriteString(result.line() + "\n") }}, nil
 }
 
 // A StoppedError is the error of a run that stopped early.

@@ -243,7 +243,8 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 		}
 		say(Normal, next, "         route: %s", direction(t))
 	case agent.WentBack:
-		say(Normal, "planning", "         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
+		say(Normal, "planning", "         the session is back at the accepted cells (%d), %s", t.Steps(),
+			e.Text)
 	case agent.Finalized:
 		p.Await("finishing")
 	case agent.Branched:
