@@ -224,7 +224,6 @@ func TestMCPRefuses(t *testing.T) {
 		}
 	}
 	c := newClient(t, &sdk.CommandTransport{Command: program})
-	c.described()
 	for _, data := range []string{outside, "link", ".ssh", "..", "x=" + outside, "file://" + outside,
 		outside + "/*.csv", "sqlite:///" + outside + "/numbers.csv", "https://example.org/",
 		"https://example.org/open/../x.csv", "https://example.org/open/%2e%2e/x.csv",
@@ -299,25 +298,6 @@ func saveRun(t *testing.T, path, question, answer string) {
 	tr.Ended, tr.Described = true, true
 	if err := page.Draw(tr).Save(path); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// described checks that every tool and argument says what it is for.
-func (c *client) described() {
-	c.t.Helper()
-	for tool, err := range c.Tools(c.t.Context(), nil) {
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		if tool.Description == "" {
-			c.t.Errorf("%s has no description", tool.Name)
-		}
-		arguments, _ := tool.InputSchema.(map[string]any)["properties"].(map[string]any)
-		for name, schema := range arguments {
-			if schema.(map[string]any)["description"] == nil {
-				c.t.Errorf("%s.%s has no description", tool.Name, name)
-			}
-		}
 	}
 }
 

@@ -10,23 +10,11 @@ import (
 // A Cleaner removes escape sequences and control characters from a stream of text, except those
 // that its fields allow.
 type Cleaner struct {
-	Colours  bool // keep colours
-	Moves    bool // keep the cursor movements of a Screen
-	Still    bool // remove carriage returns and backspaces
-	coloured bool // a colour is on
-	state    cleanState
-	params   []rune // of the current sequence
-}
-
-// Reset abandons an incomplete escape sequence, and returns the sequence that switches a colour
-// off, if one is on.
-func (c *Cleaner) Reset() string {
-	c.state = plain
-	if !c.coloured {
-		return ""
-	}
-	c.coloured = false
-	return "\x1b[0m"
+	Colours bool // keep colours
+	Moves   bool // keep the cursor movements of a Screen
+	Still   bool // remove carriage returns and backspaces
+	state   cleanState
+	params  []rune // of the current sequence
 }
 
 type cleanState int
@@ -84,7 +72,6 @@ func (c *Cleaner) param(b *strings.Builder, r rune) {
 	params := string(c.params)
 	if r == 'm' && c.Colours && strings.Trim(params, "0123456789;:") == "" {
 		b.WriteString("\x1b[" + params + "m")
-		c.coloured = strings.Trim(params, "0") != ""
 	}
 	if (r == 'A' || r == 'J' || r == 'K') && c.Moves && strings.Trim(params, "0123456789") == "" {
 		b.WriteString("\x1b[" + params + string(r))
