@@ -75,8 +75,8 @@ func ErrorReport(e notebook.Execution, budget int) string {
 			b.WriteString(o.PlainText() + "\n")
 		}
 	}
-	if e.Reason != "" {
-		b.WriteString(e.Reason + "\n")
+	if e.Reason != "" || b.Len() == 0 {
+		b.WriteString(Problem(e) + "\n")
 	}
 	if printed := e.Stdout(); printed != "" {
 		b.WriteString("\nPrinted before the error:\n" + Clip(printed, budget/4))
@@ -91,6 +91,10 @@ func Problem(e notebook.Execution) string {
 	}
 	if o, ok := e.Error(); ok {
 		return Clip(OneLine(strings.TrimSuffix(o.EName+": "+o.EValue, ": ")), 300)
+	}
+	said := strings.TrimSpace(e.Stream("stderr"))
+	if e.Status == notebook.Raised && said != "" { // IPython says so of a magic that it does not know
+		return Clip(OneLine(said[strings.LastIndexByte(said, '\n')+1:]), 300)
 	}
 	return string(e.Status)
 }

@@ -100,7 +100,9 @@ func TestFailures(t *testing.T) {
 		{"KeyError: 'a b'", "KeyError: 'a\n b'\n"}:                        raised("'a\n b'", ""),
 		{"KeyError", "KeyError: \n\nPrinted before the error:\nso far\n"}: raised("", "so far\n"),
 		{"it died", "it died\n"}:                                          {Status: notebook.Died, Reason: "it died"},
-		{"timeout", ""}:                                                   {Status: notebook.TimedOut},
+		{"UsageError: no magic", "UsageError: no magic\n"}: {Status: notebook.Raised, Outputs: []notebook.Output{
+			{Type: notebook.Stream, Name: "stderr", Text: "before\nUsageError: no  magic\n"}}},
+		{"timeout", "timeout\n"}: {Status: notebook.TimedOut},
 	} {
 		if got := [2]string{brief.Problem(c), brief.ErrorReport(c, 1000)}; got != want {
 			t.Errorf("got\n%q\nwant\n%q", got, want)

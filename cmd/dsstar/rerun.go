@@ -20,18 +20,18 @@ and holds the outputs up to its end, whatever ended it. Very long ones are cut.
 
 As in nbclient, papermill and nbconvert --execute, cells run in the notebook's
 folder, and an exception ends the run unless the cell has the tag
-raises-exception. Cells with the tag skip-execution are skipped. There is no
-timeout by default. Unlike there, cells run in the sandbox without your keys
-(--sandbox off keeps your environment), and outputs that would fetch something
-when shown (folium's maps, IFrame, Image(url=…)) are disabled in the executed
-notebook.
+raises-exception; sys.exit(0) ends it well. Cells with the tag skip-execution are
+skipped. There is no timeout by default. Unlike there, cells run in the sandbox
+without your keys (--sandbox off keeps your environment), and outputs that would
+fetch something when shown (folium's maps, IFrame, Image(url=…)) are disabled in
+the executed notebook.
 
 The cells of a notebook that dsstar wrote run in a temporary folder, so that the
 run folder stays as it is, and without your keys.
 
 The kernel is that of --python or --kernel, or of these settings; else that of the
 notebook, if it names an installed kernelspec other than python3; else dsstar's
-own Python.
+own Python. A notebook in another language runs in the kernelspec that it names.
 
 --parameters NAME=VALUE sets a variable, as papermill does: a new cell with the tag
 injected-parameters sets it, directly after the cell with the tag parameters, or

@@ -197,6 +197,9 @@ func (r *rerun) execute(ctx context.Context) error {
 		if err := cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}
+		if r.ends(s, x) && exited(x) {
+			return nil
+		}
 		if r.ends(s, x) {
 			r.fail(s, fmt.Sprintf("cell %d of %s, In [%d]:", s.cell+1,
 				ui.Printable(filepath.Base(r.result.Notebook)), x.Count))
@@ -229,6 +232,12 @@ func (r *rerun) ends(s *step, x notebook.Execution) bool {
 		return !s.mayRaise
 	}
 	return !(r.AllowErrors && x.Status == notebook.TimedOut && r.k.Alive())
+}
+
+// exited reports whether a cell has ended its program without an error, by sys.exit(0).
+func exited(x notebook.Execution) bool {
+	e, _ := x.Error()
+	return e.EName == "SystemExit" && (e.EValue == "" || e.EValue == "0")
 }
 
 // obedience is the time that a cell has to end after an interrupt.

@@ -1,7 +1,6 @@
 package rerun
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,6 +16,8 @@ import (
 // spec returns the kernel to start for the notebook.
 func (r *rerun) spec(ctx context.Context, s *configs.Settings) (kernel.Spec, error) {
 	named, language := kernelOf(r.nb)
+	own, err := kernel.FindSpec(named, r.Host.Lookup())
+	isHere := named != "" && err == nil && isPython(own.Language) == isPython(language)
 	switch {
 	case s.Kernel != "" && s.Python == "":
 		spec, err := kernel.FindSpec(s.Kernel, r.Host.Lookup())
@@ -28,18 +29,17 @@ func (r *rerun) spec(ctx context.Context, s *configs.Settings) (kernel.Spec, err
 				usage.Without("kernel"))
 		}
 		return spec, err
-	case !isPython(language):
-		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python",
-			ui.Printable(language)),
-			usage.Again("--kernel", cmp.Or(named, "NAME")), usage.Shell("jupyter kernelspec list"))
+	case !isPython(language) && !isHere:
+		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python, and its "+
+			"kernel is not installed here", ui.Printable(language)),
+			usage.Again("--kernel", "NAME"), usage.Shell("jupyter kernelspec list"))
+	case isHere && !isPython(language), // --python and --kernel name a Python for those in Python
+		isHere && s.Python == "" && !strings.EqualFold(named, "python3"):
+		r.show.Say("kernel   %s, which the notebook names", ui.Printable(own.Name))
+		return own, nil
 	case s.Python != "" && s.Kernel == "": // only the user knows what else the notebook needs
 		return r.Host.OwnPython(ctx, s, s.Python, []string{"ipykernel"})
 	case s.Python == "" && named != "" && !strings.EqualFold(named, "python3"):
-		spec, err := kernel.FindSpec(named, r.Host.Lookup())
-		if err == nil && isPython(spec.Language) {
-			r.show.Say("kernel   %s, which the notebook names", ui.Printable(spec.Name))
-			return spec, nil
-		}
 		r.show.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here",
 			ui.Printable(named))
 	}
