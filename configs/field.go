@@ -52,8 +52,9 @@ func (f field) of(s *Settings) reflect.Value {
 type FlagInfo struct {
 	Key, Name, Letter, Help string
 
-	Group string // the title under which help lists it
-	Off   bool   // it sets the key to false
+	Group string   // the title under which help lists it
+	Off   bool     // it sets the key to false
+	Words []string // what it may be; nil: not one of some words
 	Type  reflect.Type
 }
 
@@ -68,6 +69,9 @@ var Flags = sync.OnceValue(func() (all []FlagInfo) {
 		name := strings.ReplaceAll(strings.TrimPrefix(f.key, "method."), "_", "-")
 		flag := FlagInfo{Key: f.key, Name: name, Letter: f.Tag.Get("letter"), Help: help[f.key],
 			Group: f.Tag.Get("flag"), Type: f.Type}
+		if is := f.Tag.Get("is"); f.Type.Kind() == reflect.String && strings.Contains(is, "|") {
+			flag.Words = strings.Split(is, "|")
+		}
 		value := Entry{Value: defaults[strings.ReplaceAll(f.key, ".", separator)].value}.Text()
 		switch off := f.Tag.Get("off"); {
 		case off != "":

@@ -74,6 +74,12 @@ func (p Program) Make(c Command) *cobra.Command {
 	for _, f := range settings(c.Settings) {
 		addSetting(cmd.Flags(), f)
 	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if v, ok := f.Value.(choice); ok { // it cannot fail: each flag is there once
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(v.words,
+				cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
 	if c.Args == nil {
 		cmd.Args = p.NoArgs
 	}

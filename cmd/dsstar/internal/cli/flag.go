@@ -103,6 +103,9 @@ func addSetting(to *pflag.FlagSet, f configs.FlagInfo) {
 	case *configs.Bytes, *configs.Rollback:
 		value = new(string)
 	}
+	if f.Words != nil {
+		value = Choice(new(string), f.Words...)
+	}
 	Flag{value, f.Name + "," + f.Letter, f.Group, f.Help}.add(to)
 	annotations := to.Lookup(f.Name).Annotations
 	annotations[usage.Setting] = []string{f.Key}
