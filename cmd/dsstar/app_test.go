@@ -39,7 +39,7 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	watchForKey(t, stdout, stderr)
 	a = &testProgram{t: t}
 	a.app = &app{stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
-		host: site.Host{Env: append(cleanEnv(), env...)}, width: func() int { return 80 },
+		host:      site.Host{Env: append(cleanEnv(), env...)},
 		configDir: t.TempDir()}
 	if err := configFolder(a.configDir); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,6 @@ type app struct {
 	stdinTTY       bool
 	stdoutTTY      bool
 	stderrTTY      bool
-	width          func() int   // of the terminal behind stderr
 	configDir      string       // of dsstar, in the user's configuration folder
 	line           usage.Line   // what the user typed
 	editors        atomic.Int64 // Ctrl-C is the editor's until then, in Unix nanoseconds
@@ -63,18 +62,11 @@ func main() {
 func newApp() *app {
 	// cannot fail: the value comes from the environment
 	_ = os.Setenv("PATH", wholePaths(os.Getenv("PATH")))
-	extension := takeExtension()
 	a := &app{
-		extension: extension, roots: takeRoots(),
+		extension: takeExtension(), roots: takeRoots(),
 		host: site.Host{Env: os.Environ()}, stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		stdinTTY: ui.IsTerminal(os.Stdin), stdoutTTY: ui.IsTerminal(os.Stdout),
 		stderrTTY: ui.IsTerminal(os.Stderr),
-		width: func() int {
-			if columns, _, ok := ui.Size(os.Stderr); ok {
-				return columns
-			}
-			return 80
-		},
 	}
 	a.host.CacheDir, a.configDir, a.noCache = userDirs(a.host.Getenv)
 	return a
@@ -306,14 +298,14 @@ func (a *app) runProgress(r runFlags) *ui.Progress {
 	return a.progress
 }
 
-// size returns the columns and rows of the terminal behind stderr.
+// size returns the columns and rows of the terminal behind stderr, or usual ones.
 func (a *app) size() (columns, rows int) {
 	if f, ok := ui.Unwrapped(a.stderr).(*os.File); ok {
 		if columns, rows, ok := ui.Size(f); ok {
 			return columns, rows
 		}
 	}
-	return a.width(), 24
+	return 80, 24
 }
 
 // userDirs returns dsstar's folders for caches and for configuration. Without a home the caches, which
