@@ -149,7 +149,7 @@ func fits(v reflect.Value, is string) bool {
 		if high != "" {
 			most = bound(high, v.Type())
 		}
-		if n := v.Convert(reflect.TypeFor[float64]()).Float(); n >= least && n <= most {
+		if n := number(v); n >= least && n <= most {
 			return true
 		}
 	}
@@ -168,8 +168,10 @@ func bound(text string, t reflect.Type) float64 {
 	if err != nil {
 		panic(err) // the tags are of this package
 	}
-	return v.Elem().Convert(reflect.TypeFor[float64]()).Float()
+	return number(v.Elem())
 }
+
+func number(v reflect.Value) float64 { return v.Convert(reflect.TypeFor[float64]()).Float() }
 
 // inWords says what a tag is allows.
 func inWords(is string) string {

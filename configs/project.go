@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 )
 
 // A RelaxedError reports a project file that lets cells do more, raises what a run may spend,
@@ -145,28 +144,18 @@ func relaxes(key, class string, was, is any) bool {
 	switch is := is.(type) {
 	case bool:
 		return is && !was.(bool)
-	case int:
-		if class == "spending" { // 0 means none
-			return is > was.(int)
-		}
-		return raises(was.(int), is)
-	case Bytes:
-		return raises(was.(Bytes), is)
-	case float64:
-		return raises(was.(float64), is)
-	case time.Duration:
-		return raises(was.(time.Duration), is)
 	case []string:
 		return slices.ContainsFunc(is, func(one string) bool {
 			return !slices.Contains(was.([]string), one)
 		})
+	case string:
+		return is != was && is != ""
 	}
-	return is != was && is != ""
-}
-
-// raises is relaxes for a limit, where 0 means unlimited.
-func raises[T int | Bytes | float64 | time.Duration](was, is T) bool {
-	return was != 0 && (is == 0 || is > was)
+	before, now := number(reflect.ValueOf(was)), number(reflect.ValueOf(is))
+	if _, count := is.(int); count && class == "spending" { // 0 means none
+		return now > before
+	}
+	return before != 0 && (now == 0 || now > before) // 0 means unlimited
 }
 
 // asFlag formats a value of a file as a flag takes it, with logins and keys hidden.
