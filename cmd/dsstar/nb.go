@@ -82,7 +82,7 @@ func (a *app) nbCommand() cli.Command {
 		cli.Opt(&engine, "engine", "Data",
 			"a cluster to compute on: spark=sc://HOST:15002, dask=tcp://HOST:8786 "+
 				"or ray=ray://HOST:10001"),
-		cli.Opt((*prose)(&guidelines), "guidelines,g", "Method",
+		cli.Opt(&guidelines, "guidelines,g", "Method",
 			"the form of the answer: TEXT, or @FILE"),
 	}
 	return cli.Command{
@@ -99,6 +99,10 @@ func (a *app) nbCommand() cli.Command {
 			if err != nil {
 				return none, err
 			}
+			form, err := textOf("--guidelines", guidelines)
+			if err != nil {
+				return none, err
+			}
 			if len(data) == 0 && c.Settings.Kernel == "" && engine == "" {
 				data = []string{"."}
 			}
@@ -109,7 +113,7 @@ func (a *app) nbCommand() cli.Command {
 			if err := a.engine(engine, &j); err != nil {
 				return none, err
 			}
-			if err := a.ready(ctx, &j, question, guidelines, c.Flags.Changed("include")); err != nil {
+			if err := a.ready(ctx, &j, question, form, c.Flags.Changed("include")); err != nil {
 				return none, err
 			}
 			return none, a.answer(ctx, j)
@@ -187,17 +191,6 @@ func textOf(what, arg string) (string, error) {
 		return "", usage.New(fmt.Sprintf("%s: %v", what, err), usage.Shell("ls -l %s", path))
 	}
 	return strings.TrimSpace(string(b)), nil
-}
-
-// A prose is a flag for a text, or for the file that it names after an @.
-type prose string
-
-func (t *prose) String() string { return string(*t) }
-func (t *prose) Type() string   { return "string" }
-func (t *prose) Set(arg string) error {
-	read, err := textOf("the text", arg)
-	*t = prose(read)
-	return err
 }
 
 // readNamed reads a file named after an @ on the command line. It may be a pipe, such as <(cmd). A

@@ -49,9 +49,9 @@ func (a *app) resumeCommand() cli.Command {
 	var w wish
 	var flags runFlags
 	own := []cli.Flag{
-		cli.Opt((*prose)(&w.question), "ask", "Method",
+		cli.Opt(&w.question, "ask", "Method",
 			"ask another question in the same session: TEXT, or @FILE"),
-		cli.Opt((*prose)(&w.form), "guidelines,g", "Method",
+		cli.Opt(&w.form, "guidelines,g", "Method",
 			"the form of the answer to --ask: TEXT, or @FILE"),
 		cli.Opt(&w.retract, "retract", "Method",
 			"take this question out of the run, with all after it, before --ask"),
@@ -71,6 +71,12 @@ func (a *app) resumeCommand() cli.Command {
 		Excludes: [][]string{{"choose", "drop", "ask"}, {"choose", "drop", "retract"}},
 		Needs:    [][]string{{"guidelines", "ask", "your question"}, {"note", "drop", "STEP"}},
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+			if w.form, err = textOf("--guidelines", w.form); err != nil {
+				return none, err
+			}
+			if w.question, err = textOf("--ask", w.question); err != nil {
+				return none, err
+			}
 			if w.question == "" && c.Flags.Changed("ask") {
 				return none, usage.New("--ask: no question is given", usage.Again("--ask", "your question"))
 			}
