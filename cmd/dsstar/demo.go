@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofrs/flock"
-
 	"dsstar/agent/llm"
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -63,7 +61,7 @@ folder.`,
 			if j.model, err = demoReplies(); err != nil {
 				return none, err
 			}
-			j.here, j.shown, j.goOn = true, true, append(j.goOn, usage.Flag{Name: "model", Value: demoModel})
+			j.shown, j.goOn = true, append(j.goOn, usage.Flag{Name: "model", Value: demoModel})
 			return none, a.demo(ctx, j)
 		},
 	}
@@ -120,35 +118,34 @@ func demoSettings(user *configs.Settings) (*configs.Settings, error) {
 	return s, nil
 }
 
-// demoData returns the example's data folder in the cache. It is created atomically on first use.
+// demoData returns the example's data folder in the cache. It is created whole on first use.
 func (a *app) demoData(ctx context.Context, s *configs.Settings, spec kernel.Spec) (string, error) {
-	python, err := spec.Program(a.host.Env)
-	if err != nil {
-		return "", err
-	}
 	sum := sha256.Sum256([]byte(demoGenerator))
 	dir := filepath.Join(a.host.CacheDir, "demo-"+hex.EncodeToString(sum[:4]))
+	if isFolder(dir) {
+		return dir, nil
+	}
 	if err := a.checkCache(); err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(a.host.CacheDir, 0o755); err != nil {
+	python, err := spec.Program(a.host.Env)
+	if err == nil {
+		err = os.MkdirAll(a.host.CacheDir, 0o755)
+	}
+	if err != nil {
 		return "", err
 	}
-	lock := flock.New(dir + ".lock")
-	if err := lock.Lock(); err != nil {
+	part, err := os.MkdirTemp(a.host.CacheDir, "demo-part-")
+	defer os.RemoveAll(part)
+	data := filepath.Join(part, "data")
+	if err == nil {
+		_, err = pyenv.Ask(ctx, a.host.WithoutKeys(s), python, "-E", "-c", demoGenerator, data)
+	}
+	if err == nil {
+		err = os.Rename(data, dir)
+	}
+	if err != nil && !isFolder(dir) { // another demo may have been faster
 		return "", fmt.Errorf("write the example's data: %w", err)
 	}
-	defer lock.Close()
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
-	}
-	part := dir + ".part"
-	if err := os.RemoveAll(part); err != nil {
-		return "", fmt.Errorf("write the example's data: %w", err)
-	}
-	env := a.host.WithoutKeys(s)
-	if _, err := pyenv.Ask(ctx, env, python, "-E", "-c", demoGenerator, part); err != nil {
-		return "", fmt.Errorf("write the example's data: %w", err)
-	}
-	return dir, os.Rename(part, dir)
+	return dir, nil
 }

@@ -16,33 +16,20 @@ import (
 // has. The folder stays if it holds anything that such a run does not write, or that somebody has
 // edited.
 func discard(f record.Folder) bool {
+	own := []string{f.Notebook(), f.Files(), f.Trace(), f.Script(), filepath.Join(string(f), record.DataFolder)}
+	foreign := func(entry fs.DirEntry) bool {
+		return !slices.Contains(own, filepath.Join(string(f), entry.Name()))
+	}
+	made := func(entry fs.DirEntry) bool { // by cells: the set-up cell makes a link
+		return entry.Name() != record.DataFolder || entry.Type() != fs.ModeSymlink
+	}
 	entries, err := os.ReadDir(string(f))
-	if err != nil {
+	files, _ := os.ReadDir(f.Files()) // there may be none
+	if err != nil || slices.ContainsFunc(entries, foreign) || slices.ContainsFunc(files, made) ||
+		exists(f.Notebook()) && !unedited(f) {
 		return false
 	}
-	for _, entry := range entries {
-		path, vain := filepath.Join(string(f), entry.Name()), false
-		switch path {
-		case f.Notebook():
-			vain = unedited(f)
-		case f.Files():
-			vain = onlyData(path)
-		case f.Trace(), f.Script(), filepath.Join(string(f), record.DataFolder):
-			vain = true
-		}
-		if !vain {
-			return false
-		}
-	}
 	return disk.RemoveFolder(string(f)) == nil
-}
-
-// onlyData reports whether a folder of cells has nothing but the set-up cell's link to the data.
-func onlyData(folder string) bool {
-	wrote, err := os.ReadDir(folder)
-	return err == nil && !slices.ContainsFunc(wrote, func(entry fs.DirEntry) bool {
-		return entry.Name() != record.DataFolder || entry.Type() != fs.ModeSymlink
-	})
 }
 
 // unedited reports whether a run has no reply of a model, and nobody has edited its notebook or script.

@@ -34,7 +34,6 @@ type job struct {
 	model    llm.Model
 	memory   *memory.Memory // of the data; nil: none
 	site     site.Site
-	here     bool // local kernels only
 	progress *ui.Progress
 	shown    bool         // a demo, for which an answer that depends on a reading is a success
 	stands   string       // the notebook of an answer that stands until the run has one; "": none
@@ -143,7 +142,7 @@ func (j *job) setUp(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	if j.task.Data == "" && !j.past && !j.here && j.about().Running == nil {
+	if j.task.Data == "" && !j.past && !j.shown && j.about().Running == nil {
 		return usage.New("no data are given, and no running kernel whose variables to ask about",
 			usage.Again("--data", "PATH"), usage.Shell("dsstar kernels   # those that are running"))
 	}

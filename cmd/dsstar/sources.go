@@ -38,55 +38,35 @@ func (a *app) sources(ctx context.Context, j *job, given []string) (all []files.
 		return nil, nil
 	}
 	for _, arg := range given {
-		if s, ok, err := a.database(arg); err != nil {
-			return nil, err
-		} else if ok {
-			all = append(all, s)
-			continue
+		s, isDatabase, err := a.database(arg)
+		found := []files.Source{s}
+		if web := isWeb.FindStringSubmatch(arg); !isDatabase && web != nil {
+			found[0], err = a.downloadWeb(ctx, j.settings, web[2], web[1], j.progress.Wait)
+		} else if !isDatabase {
+			found, err = source(arg)
 		}
-		if m := isWeb.FindStringSubmatch(arg); m != nil {
-			s, err := a.downloadWeb(ctx, j.settings, m[2], m[1], j.progress.Wait)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, s)
-			continue
-		}
-		found, err := source(arg)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, found...)
 	}
-	if info, err := os.Stat(all[0].Path); len(all) == 1 && err == nil && info.IsDir() &&
-		!named(isFile.ReplaceAllString(given[0], "$1$2")) {
+	if len(all) == 1 && isFolder(all[0].Path) && !named(isFile.ReplaceAllString(given[0], "$1$2")) {
 		all[0].Name = ""
 	}
 	// The run folder's relative paths to the data must not lead through links.
-	for i := range all {
-		if all[i].Database != "" || all[i].From != "" {
+	for i, s := range all {
+		if s.Database != "" || s.From != "" {
 			continue
 		}
-		real, err := filepath.EvalSymlinks(all[i].Path)
-		if err != nil {
+		if all[i].Path, err = filepath.EvalSymlinks(s.Path); err != nil {
 			return nil, fmt.Errorf("--data: %w", err)
 		}
-		all[i].Path = real
 	}
-	if all, err = together(all); err != nil {
-		return nil, err
-	}
-	return all, distinct(all)
-}
-
-// together is [files.Together] with its error as one of usage.
-func together(all []files.Source) ([]files.Source, error) {
-	all, err := files.Together(all)
-	if err != nil {
+	if all, err = files.Together(all); err != nil {
 		return nil, usage.New("--data: "+err.Error()+", so that what it holds would be missing",
 			usage.Again("--data", "DIR").Note("the whole folder, or end the log of a database with a checkpoint"))
 	}
-	return all, nil
+	return all, distinct(all)
 }
 
 // named reports whether a value of --data is NAME=PATH. A file of this very name comes first.
@@ -145,11 +125,8 @@ func matches(pattern, name string) (all []files.Source, err error) {
 			continue
 		}
 		below, err := filepath.Rel(fixed(pattern), match)
-		if err != nil {
-			return nil, err
-		}
-		at, err := filepath.Abs(match)
-		if err != nil {
+		at, absErr := filepath.Abs(match)
+		if err = cmp.Or(err, absErr); err != nil {
 			return nil, err
 		}
 		all = append(all, files.Source{Name: path.Join(name, below), Path: at})
@@ -172,22 +149,15 @@ func fixed(pattern string) string {
 // distinct rejects two sources that would have one name in the data folder, or be in one another.
 func distinct(all []files.Source) error {
 	known := map[string]files.Source{}
-	clash := func(name string, s files.Source) error {
-		other, ok := known[name]
-		if !ok {
-			return nil
-		}
-		at := func(s files.Source) string { return cmp.Or(s.Path, s.Database) }
-		return usage.New(fmt.Sprintf("%s and %s would both be data/%s", at(other), at(s), name),
-			usage.Again("--data", at(other), "--data", "NAME="+at(s)))
-	}
-	byLength := slices.SortedStableFunc(slices.Values(all), func(a, b files.Source) int {
+	byDepth := slices.SortedStableFunc(slices.Values(all), func(a, b files.Source) int {
 		return strings.Count(a.Name, "/") - strings.Count(b.Name, "/")
 	})
-	for _, s := range byLength {
+	for _, s := range byDepth {
 		for name := s.Name; name != "." && name != ""; name = path.Dir(name) {
-			if err := clash(name, s); err != nil {
-				return err
+			if other, ok := known[name]; ok {
+				at := func(s files.Source) string { return cmp.Or(s.Path, s.Database) }
+				return usage.New(fmt.Sprintf("%s and %s would both be data/%s", at(other), at(s), name),
+					usage.Again("--data", at(other), "--data", "NAME="+at(s)))
 			}
 		}
 		known[s.Name] = s
