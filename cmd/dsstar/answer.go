@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -120,39 +120,35 @@ func agentConfig(s *configs.Settings) agent.Config {
 			Columns:     s.Mask,
 			Readable:    slices.Concat(s.AllowRead, s.AllowWrite),
 			CellTimeout: s.CellTimeout,
-			MaxFiles:    s.MaxFiles, TopK: s.TopK, Jobs: jobs(s.Jobs), DebugTries: s.DebugTries,
+			MaxFiles:    s.MaxFiles, TopK: s.TopK, DebugTries: s.DebugTries,
+			// kernels that describe files at once; by default few, because of their memory
+			Jobs: cmp.Or(s.Jobs, min(runtime.NumCPU(), 4)),
 		},
 		Method: method(s.Method), MaxRounds: s.MaxRounds,
 	}
 }
 
 // saveEvery is the minimum interval between saves while files are described: with thousands of
-// files, saving after each would dominate. All other events, and the last description, are saved
-// immediately.
+// files, saving after each would dominate. All other events are saved immediately.
 const saveEvery = 500 * time.Millisecond
 
 // observer saves the notebook after every event and reports the event.
 func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error {
 	var next time.Time
-	described := 0
 	return func(e agent.Event, t *record.Trajectory) error {
 		if e.Before {
 			return nil // it is shown and saved
 		}
-		var err error
-		if e.Kind == agent.Described {
-			described++
+		defer j.progress.Event(e, t)
+		begin := time.Now()
+		if e.Kind == agent.Described && begin.Before(next) {
+			return nil
 		}
-		if begin := time.Now(); e.Kind != agent.Described || described == len(t.Task.Files) ||
-			begin.After(next) {
-			var warnings []string
-			warnings, err = saver.save(t)
-			for _, w := range warnings {
-				j.progress.Warn("%s", w)
-			}
-			next = time.Now().Add(max(saveEvery, 10*time.Since(begin)))
+		warnings, err := saver.save(t)
+		for _, w := range warnings {
+			j.progress.Warn("%s", w)
 		}
-		j.progress.Event(e, t)
+		next = time.Now().Add(max(saveEvery, 10*time.Since(begin)))
 		return err
 	}
 }
@@ -161,7 +157,7 @@ func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error 
 // that cut the run short, if any.
 func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder record.Folder,
 	saver *saver, ended error) error {
-	r := newResult(t, folder, ranIn(j.about()))
+	r := newResult(t, folder, j.about())
 	r.Notebook, r.Script = saver.notebook.Path(), saver.script.Path()
 	if ended == nil && t.Answer() == "" {
 		ended = noAnswer(t)
@@ -191,11 +187,10 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	if ended != nil {
 		return &stoppedError{ended, r.Notebook, string(folder), j.stands, j.goOn}
 	}
-	spent := fmt.Sprintf("%s, %s, %d tokens in and %d out%s, "+
-		"%.0f s (model %.0f s, kernel %.0f s)",
-		human.Plural(r.Rounds, "round"), human.Plural(r.Usage.Calls, "model call"),
-		r.Usage.InputTokens, r.Usage.OutputTokens, inDollars(r.Usage.CostUSD), r.Seconds.Total,
-		r.Seconds.Model, r.Seconds.Kernel)
+	cost := ""
+	if r.Usage.CostUSD != nil {
+		cost = ", about " + human.Dollars(*r.Usage.CostUSD)
+	}
 	standing, why, _ := strings.Cut(r.Worth, ": ")
 	switch {
 	case t.Verified():
@@ -205,7 +200,9 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	case !a.forPeople(j): // that text has it already
 		j.progress.Warn("%s: %s", standing, why)
 	}
-	j.progress.Say("spent    %s", spent)
+	j.progress.Say("spent    %s, %s, %d tokens in and %d out%s, %.0f s (model %.0f s, kernel %.0f s)",
+		human.Plural(r.Rounds, "round"), human.Plural(r.Usage.Calls, "model call"),
+		r.Usage.InputTokens, r.Usage.OutputTokens, cost, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
 	j.progress.Paste("notebook %s", r.Notebook)
 	j.progress.Paste("look     dsstar runs --open %s   # a page in the browser, or open the notebook in Jupyter",
 		human.Shell(string(folder)))
@@ -219,13 +216,4 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 		return cli.Exit{Code: exitNotVerified}
 	}
 	return nil
-}
-
-// jobs returns the number of kernels that describe files concurrently. The default is one per core,
-// at most 4 because of their memory.
-func jobs(setting int) int {
-	if setting > 0 {
-		return setting
-	}
-	return min(runtime.NumCPU(), 4)
 }

@@ -6,7 +6,6 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/site"
-	"dsstar/notebook/human"
 )
 
 // result is the object that --json prints. Its fields are a contract:
@@ -60,13 +59,7 @@ type resultKernel struct {
 	Rollback string `json:"rollback"`
 }
 
-// ranIn describes the kernel of a run.
-func ranIn(at site.About) resultKernel {
-	return resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox,
-		Rollback: string(at.Way)}
-}
-
-func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) result {
+func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 	byRole := map[string]record.Usage{}
 	maps.Copy(byRole, t.ByRole)
 	return result{
@@ -76,7 +69,8 @@ func newResult(t *record.Trajectory, f record.Folder, kernel resultKernel) resul
 		Doubts: append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Files: delivered(t, f), Usage: resultUsage{t.Usage, t.Cost, byRole},
-		Seconds: t.Seconds, Kernel: kernel, Warnings: append([]string{}, t.Warnings...),
+		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds,
+		Kernel: resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox, Rollback: string(at.Way)},
 	}
 }
 
@@ -102,12 +96,4 @@ func readingsOf(t *record.Trajectory) []resultReading {
 		all = append(all, one)
 	}
 	return all
-}
-
-// inDollars is a cost as the next part of a sentence; "" if it is unknown.
-func inDollars(cost *float64) string {
-	if cost == nil {
-		return ""
-	}
-	return ", about " + human.Dollars(*cost)
 }
