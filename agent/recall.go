@@ -62,7 +62,7 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 // nil if none is near, or the notebooks of the near ones are not as they were.
 func exampleFor(m *memory.Memory, question string) *record.Example {
 	for _, q := range m.Near(question, 0.3, 10) { // each costs reading a notebook
-		if t, _ := RunOf(m, q); t != nil && t.Verified() && !t.Inconclusive() {
+		if t := runOf(m, q); t != nil && t.Verified() && !t.Inconclusive() {
 			cells := strings.Join(t.OwnCells(), "\n\n")
 			return &record.Example{Question: q.Question, Form: q.Guidelines, Cells: cells}
 		}
@@ -70,23 +70,20 @@ func exampleFor(m *memory.Memory, question string) *record.Example {
 	return nil
 }
 
-// RunOf returns the run that a question's notebook records; nil, with the reason, if it is not
-// there as it was.
-func RunOf(m *memory.Memory, q memory.Question) (t *record.Trajectory, problem string) {
+// runOf returns the run that a question's notebook records; nil if it is not there as it was, or a
+// person's note or choice decided it.
+func runOf(m *memory.Memory, q memory.Question) *record.Trajectory {
 	nb, err := notebook.Open(m.NotebookOf(q))
 	if err != nil {
-		return nil, "its notebook is not there"
+		return nil
 	}
-	t, err = page.Read(nb)
-	if err != nil || t.Answer() != q.Answer || t.Earlier() > 0 || len(t.Edits()) > 0 ||
-		len(t.Variables) > 0 || t.Method.Script {
-		return nil, "its notebook has been changed since"
-	}
+	t, err := page.Read(nb)
 	chosen := func(r record.Reading) bool { return r.ByUser }
-	if len(t.Notes) > 0 || slices.ContainsFunc(t.Readings, chosen) {
-		return nil, "a person's note or choice decided it"
+	if err != nil || t.Answer() != q.Answer || t.Earlier() > 0 || len(t.Edits()) > 0 || len(t.Variables) > 0 ||
+		t.Method.Script || len(t.Notes) > 0 || slices.ContainsFunc(t.Readings, chosen) {
+		return nil
 	}
-	return t, ""
+	return t
 }
 
 // shownMemory returns the facts, a line each, and the heads of the functions.

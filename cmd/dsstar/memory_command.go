@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"dsstar/agent/memory"
 	"dsstar/cmd/dsstar/internal/cli"
-	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/human"
@@ -60,11 +57,9 @@ func (a *app) memoryCommand() cli.Command {
 	}
 	check := cli.Command{
 		Use:   "check",
-		Short: "Test all functions and run the notebooks of all questions again",
-		Long: "Test all functions on the data as they are, by their cases. Then run the notebooks\n" +
-			"of all questions again. Functions that fell stay, and no run uses them; questions\n" +
-			"whose answers no longer hold are forgotten, after showing it. Exit code 3 if there\n" +
-			"are any.",
+		Short: "Test all functions on the data as they are",
+		Long: "Test all functions on the data as they are, by their cases. Those that fell stay, and\n" +
+			"no run uses them. Exit code 3 if there are any.",
 		Settings: "Kernel -server cell-timeout rollback Sandbox",
 	}
 	return on(cli.Command{
@@ -136,8 +131,7 @@ func (a *app) forget(ctx context.Context, j *job, args []string) (none cli.Outpu
 	return none, a.keepMemory(ctx, *j)
 }
 
-// checkMemory tests functions and runs the notebooks of questions again, and forgets questions whose
-// notebooks print something else.
+// checkMemory tests all functions on the data as they are.
 func (a *app) checkMemory(ctx context.Context, j *job, _ []string) (out cli.Output, err error) {
 	if j.task, err = newTask(ctx, "the memory", "", j.sources, j.settings.Include, false); err != nil {
 		return out, err
@@ -150,57 +144,22 @@ func (a *app) checkMemory(ctx context.Context, j *job, _ []string) (out cli.Outp
 	if err != nil {
 		return out, err
 	}
-	fell := 0
-	tell := func(what, holds, fault string) {
-		if fault == "" {
-			j.progress.Say("%s: %s", what, holds)
-			return
-		}
-		fell++
-		j.progress.Warn("%s: %s", what, fault)
-	}
 	j.progress.Wait("testing the functions")
 	why, err := unsound(ctx, j.site.RunScript, j.task, j.memory.Tools)
 	if err != nil {
 		return out, err
 	}
 	for _, t := range j.memory.Tools {
+		fault := why[t.Name]
 		if t.Test == "" {
-			why[t.Name] = "it has no cases"
+			fault = "it has no cases"
 		}
-		tell("function "+t.Name, "its cases hold", why[t.Name])
-	}
-	for _, q := range slices.Clone(j.memory.Questions) {
-		j.progress.Wait("running " + q.Notebook)
-		fault, err := a.notebookFault(ctx, j, q)
-		if err != nil {
-			return out, err
+		if fault == "" {
+			j.progress.Say("function %s: its cases hold", t.Name)
+			continue
 		}
-		tell("question "+ui.Fit(q.Question, 60), "still "+ui.Fit(q.Answer, 40), fault)
-		if fault != "" {
-			j.memory.Forget(q.Question)
-		}
+		j.progress.Warn("function %s: %s", t.Name, fault)
+		out.Code = exitNotVerified
 	}
-	if err := a.keepMemory(ctx, *j); err != nil || fell == 0 {
-		return out, err
-	}
-	out.Code = exitNotVerified
 	return out, nil
-}
-
-// notebookFault runs the notebook of a question again, and returns why its answer no longer holds,
-// or "".
-func (a *app) notebookFault(ctx context.Context, j *job, q memory.Question) (string, error) {
-	path := j.memory.NotebookOf(q)
-	nb, err := openNotebook(path)
-	if err != nil {
-		return "its notebook cannot be read", nil
-	}
-	r := rerun.Runner{Host: a.host, Stdout: io.Discard, Stderr: io.Discard, File: io.Discard,
-		Progress: a.newProgress, Key: a.key()}
-	err = r.Run(ctx, path, nb, rerun.Flags{Check: true, Quiet: true, Tolerance: rerun.Tolerance}, j.settings)
-	if errors.Is(err, rerun.ErrDiffers) {
-		return "its notebook prints something else", nil
-	}
-	return "", err
 }
