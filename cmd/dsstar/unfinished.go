@@ -19,28 +19,36 @@ import (
 // [record.Folder.Unfinished]. Notebook, script and files of the answer stay until another one
 // stands.
 
+// settle reads a run and how far it went on from its answer; ok is false if it did not. An answer that a
+// killed run has found takes its place first.
+func (r *pastRun) settle(key record.Key) (next pastRun, ok bool, err error) {
+	err = r.read(key)
+	if r.t == nil {
+		return next, false, err
+	}
+	next, ok, nextErr := r.unfinished(key)
+	if nextErr != nil || !ok || !next.t.Stands() {
+		return next, ok, cmp.Or(err, nextErr)
+	}
+	s, _, err := r.takeOver(key)
+	if err != nil {
+		return next, false, err
+	}
+	r.path = s.notebook.Path()
+	return r.settle(key)
+}
+
 // takeUp reads a run that is to go on, and notes if it has an answer, which stands until there is
 // another one. What was begun of that goes on, unless something else is wanted: then a question in
 // it that has no answer yet is named, as it is dropped.
 func (a *app) takeUp(j *job, r pastRun, w wish) (pastRun, error) {
-	if err := r.read(a.key()); err != nil {
+	next, ok, err := r.settle(a.key())
+	if err != nil {
 		return r, err
 	}
 	was, err := page.Recorded(r.nb)
 	if err != nil || !was.Stands() {
 		return r, err
-	}
-	next, ok, err := r.unfinished(a.key())
-	if err != nil {
-		return r, err
-	}
-	if ok && next.t.Stands() { // a killed run has found it
-		s, _, err := r.takeOver(a.key())
-		if err != nil {
-			return r, err
-		}
-		r.path = s.notebook.Path()
-		return a.takeUp(j, r, w)
 	}
 	if j.stands = r.path; ok && w == (wish{}) {
 		next.t.TakeRemarks(r.t)
@@ -163,18 +171,10 @@ func goesOn(folder record.Folder, key record.Key) string {
 	}
 	defer release()
 	r := pastRun{folder: folder, path: disk.Newest(folder.Notebook())}
-	if _ = r.read(key); r.t == nil { // an edit that resume refuses does not matter here
-		return ""
+	if _, ok, _ := r.settle(key); ok { // an edit that resume refuses does not matter here
+		return isUnfinished
 	}
-	next, ok, err := r.unfinished(key)
-	switch {
-	case err != nil || !ok:
-		return ""
-	case next.t.Stands():
-		_, _, _ = r.takeOver(key) // if it cannot, the next one does
-		return ""
-	}
-	return isUnfinished
+	return ""
 }
 
 // sayGoesOn says how a run goes on from the answer that is shown.
