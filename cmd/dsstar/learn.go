@@ -86,7 +86,8 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 	m.AddQuestion(q)
 	var facts []lesson.Fact
 	for _, chosen := range q.Readings {
-		facts = append(facts, lesson.Fact{Text: chosen, Source: "a person's choice for the question: " + q.Question})
+		facts = append(facts, lesson.Fact{Text: chosen,
+			Source: "a person's choice for the question: " + q.Question})
 	}
 	m.Learn(facts, nil)
 	return a.keepMemory(ctx, j)

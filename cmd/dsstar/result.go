@@ -70,7 +70,8 @@ func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Files: delivered(t, f), Usage: resultUsage{t.Usage, t.Cost, byRole},
 		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds,
-		Kernel: resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox, Rollback: string(at.Way)},
+		Kernel: resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox,
+			Rollback: string(at.Way)},
 	}
 }
 

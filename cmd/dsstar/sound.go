@@ -12,7 +12,8 @@ import (
 // unsound returns why functions do not hold on the data of a task, whose folder is absolute, by their
 // names. A function that calls one of these does not hold, either. The cases of all run in one
 // process, as each takes a second to start, and alone only if one does not hold.
-func unsound(ctx context.Context, run agent.RunScript, task record.Task, tools []lesson.Tool) (map[string]string, error) {
+func unsound(ctx context.Context, run agent.RunScript, task record.Task,
+	tools []lesson.Tool) (map[string]string, error) {
 	why := map[string]string{}
 	tests := ""
 	for _, t := range tools {
@@ -23,7 +24,8 @@ func unsound(ctx context.Context, run agent.RunScript, task record.Task, tools [
 		return why, err
 	}
 	for _, t := range tools {
-		if why[t.Name], err = agent.ToolFault(ctx, run, task, lesson.Module(lesson.Needed(tools, t.Name)), t.Test); err != nil {
+		module := lesson.Module(lesson.Needed(tools, t.Name))
+		if why[t.Name], err = agent.ToolFault(ctx, run, task, module, t.Test); err != nil {
 			return nil, err
 		}
 	}

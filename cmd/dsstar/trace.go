@@ -182,7 +182,8 @@ func spentOn(exchanges []llm.Exchange) spending {
 
 // row returns the row of a role or question, which may be a new one.
 func row(rows *[]spent, of spent) *spent {
-	i := slices.IndexFunc(*rows, func(s spent) bool { return s.Role == of.Role && s.Question == of.Question })
+	is := func(s spent) bool { return s.Role == of.Role && s.Question == of.Question }
+	i := slices.IndexFunc(*rows, is)
 	if i < 0 {
 		of.CostUSD = new(float64)
 		i, *rows = len(*rows), append(*rows, of)
@@ -248,7 +249,7 @@ func table(b *strings.Builder, of string, rows []spent) {
 			cost = human.Dollars(*s.CostUSD)
 		}
 		name := cmp.Or(ui.Printable(s.Role), strconv.Itoa(s.Question))
-		fmt.Fprintf(b, form, name, s.Calls, s.AskedAgain, s.Failed, fmt.Sprint(about, s.InputTokens), s.CachedTokens,
-			fmt.Sprint(about, s.OutputTokens), cost, fmt.Sprintf("%.1f", s.Seconds))
+		fmt.Fprintf(b, form, name, s.Calls, s.AskedAgain, s.Failed, fmt.Sprint(about, s.InputTokens),
+			s.CachedTokens, fmt.Sprint(about, s.OutputTokens), cost, fmt.Sprintf("%.1f", s.Seconds))
 	}
 }
