@@ -101,9 +101,7 @@ func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, err
 	for _, w := range j.settings.Warnings {
 		j.progress.Warn("%s", w)
 	}
-	for _, s := range j.sources {
-		config.Readable = append(config.Readable, s.Path)
-	}
+	config.Readable = append(config.Readable, j.paths()...)
 	config.Open, config.Observe = site.Opening(j.site, nil), j.describing()
 	j.progress.Wait(ui.DescribingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task)
@@ -139,13 +137,7 @@ func (j *job) setUpAlone(ctx context.Context, a *app) error {
 	if err := a.consent(ctx, j); err != nil {
 		return err
 	}
-	reach := site.Reach{Read: []string{j.task.Data}}
-	for _, s := range j.sources {
-		if s.Path != "" {
-			reach.Read = append(reach.Read, s.Path)
-		}
-	}
-	j.site = j.site.With(reach)
+	j.site = j.site.With(site.Reach{Read: append(j.paths(), j.task.Data)})
 	return j.site.Look(ctx, j.task.Data)
 }
 

@@ -155,13 +155,17 @@ func (j *job) setUp(ctx context.Context, a *app) error {
 
 // folders returns the folders that kernels must be able to read.
 func (j *job) folders() []string {
-	folders := []string{disk.Existing(cmp.Or(j.out, j.settings.Out))}
+	return append(j.paths(), disk.Existing(cmp.Or(j.out, j.settings.Out)))
+}
+
+// paths returns where the job's data are that are files and folders.
+func (j *job) paths() (all []string) {
 	for _, s := range j.sources {
 		if s.Path != "" {
-			folders = append(folders, s.Path)
+			all = append(all, s.Path)
 		}
 	}
-	return folders
+	return all
 }
 
 // about says what is to be known of the site; little, before it is found.
@@ -170,6 +174,15 @@ func (j *job) about() site.About {
 		return site.About{Way: notebook.ByReplay}
 	}
 	return j.site.About()
+}
+
+// currentFolder returns the current folder without links in its path.
+func currentFolder() (path string, ok bool) {
+	path, err := os.Getwd()
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	return path, err == nil
 }
 
 func exists(path string) bool {
@@ -229,40 +242,26 @@ func (j job) folder() (record.Folder, error) {
 // checkLinks rejects a symbolic link among the trailing elements rel of the path of a folder, unless the
 // user has chosen the folder by the setting key: the link may have come with somebody else's data.
 func checkLinks(s *configs.Settings, key, path, rel string) error {
-	link := linkIn(path, rel)
-	if link == "" || s.Chosen[key] {
-		return nil
-	}
-	return usage.New(
-		fmt.Sprintf("%s is a symbolic link that somebody else may have made", ui.Printable(link)),
-		usage.Shell("ls -ld %s", link),
-		usage.Shell("export DSSTAR_"+strings.ToUpper(key)+"=%s   # if the link is yours", path),
-	)
-}
-
-// linkIn returns the last symbolic link among the trailing elements rel of path, or "".
-func linkIn(path, rel string) string {
+	at := path
 	for range strings.Split(filepath.Clean(rel), "/") {
-		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return path
+		info, err := os.Lstat(at)
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 && !s.Chosen[key] {
+			return usage.New(
+				fmt.Sprintf("%s is a symbolic link that somebody else may have made", ui.Printable(at)),
+				usage.Shell("ls -ld %s", at),
+				usage.Shell("export DSSTAR_"+strings.ToUpper(key)+"=%s   # if the link is yours", path))
 		}
-		path = filepath.Dir(path)
+		at = filepath.Dir(at)
 	}
-	return ""
+	return nil
 }
 
 // dataFrom returns the data folder as the notebook names it. It is relative to the run folder if
 // both are inside the current folder, so that a project can be moved or shared as a whole.
 func dataFrom(run, data string) string {
-	here, err := os.Getwd()
-	if err == nil {
-		here, err = filepath.EvalSymlinks(here)
-	}
-	if err != nil || !disk.Inside(here, run) || !disk.Inside(here, data) {
-		return data
-	}
+	here, ok := currentFolder()
 	rel, err := filepath.Rel(run, data)
-	if err != nil {
+	if err != nil || !ok || !disk.Inside(here, run) || !disk.Inside(here, data) {
 		return data
 	}
 	return rel

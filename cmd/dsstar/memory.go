@@ -34,10 +34,8 @@ func memoryFolder(s *configs.Settings, sources []files.Source) (string, error) {
 			continue
 		}
 		dir := filepath.Dir(source.Path)
-		if here, err := filepath.EvalSymlinks("."); err == nil {
-			if here, err = filepath.Abs(here); err == nil && here == source.Path {
-				dir = here
-			}
+		if here, ok := currentFolder(); ok && here == source.Path {
+			dir = here
 		}
 		dir = filepath.Join(dir, memory.Name)
 		return dir, checkLinks(s, "memory", dir, memory.Name)
