@@ -29,7 +29,7 @@ type place struct {
 	made   bool               // this user's dsstar did
 	intact bool               // and its cells show what they did then
 	home   string             // the notebook's folder, absolute
-	dir    string             // where cells run: home, or a temporary folder for dsstar's own notebooks
+	dir    string             // where cells run: home, or a temporary folder if the notebook is own
 	close  func()             // removes that
 	// the data folder, absolute if possible; for others' notebooks only that of --data
 	data   string
@@ -133,8 +133,8 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) (err error) {
 	return nil
 }
 
-// MoveData returns the source of a run's parameters cell, or of the script with it, that finds data in a
-// folder from everywhere.
+// MoveData returns the source of a run's parameters cell, or of the script with it, that finds
+// data in a folder from everywhere.
 func MoveData(source, folder string) string {
 	line := dataDir.FindStringSubmatch(source)
 	if line == nil {

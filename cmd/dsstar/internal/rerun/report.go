@@ -102,7 +102,8 @@ func (r *rerun) failure(upTo string) error {
 	reason, home := r.result.Failed.Reason, r.place.home
 	e := &FailedError{Text: fmt.Sprintf("cell %d: %s%s", r.failed.cell+1, reason, upTo)}
 	if !r.place.own && strings.Contains(r.failed.is.PlainText(), "--allow-write "+human.Shell(home)) {
-		e.Hints = []usage.Hint{usage.Again("--allow-write", home).Note("if you trust it with that folder")}
+		hint := usage.Again("--allow-write", home).Note("if you trust it with that folder")
+		e.Hints = []usage.Hint{hint}
 	}
 	return e
 }

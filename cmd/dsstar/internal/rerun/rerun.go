@@ -289,7 +289,7 @@ func problem(x notebook.Execution) string {
 	return said
 }
 
-// compare compares cells and answers with the record. The notebook says the answers that have changed.
+// compare compares cells and answers with the record. The notebook says the answers that changed.
 func (r *rerun) compare() {
 	for _, s := range r.steps {
 		if r.Check {

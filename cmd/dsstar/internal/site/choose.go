@@ -121,9 +121,9 @@ func (v Survey) chosen(name string) (*kernel.Spec, *kernel.Running, error) {
 	info, missing := os.Stat(name)
 	switch {
 	case len(named) == 1 && len(matches) == 0:
-		if spec := named[0]; w != nil && spec.Language != "" && !strings.EqualFold(spec.Language, "python") {
+		if in := named[0].Language; w != nil && in != "" && !strings.EqualFold(in, "python") {
 			return nil, nil, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python",
-				spec.Name, w.URL, spec.Language), v.hints(specs, kernels)...)
+				named[0].Name, w.URL, in), v.hints(specs, kernels)...)
 		}
 		return &named[0], nil, nil
 	case len(named) == 0 && len(matches) == 1:

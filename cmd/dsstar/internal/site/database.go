@@ -190,8 +190,8 @@ func (h Host) password(dialect string, u *url.URL, at sandbox.Endpoint) string {
 	return ""
 }
 
-// findBucket finds credentials and server of a bucket, SCHEME://BUCKET/PREFIX, as its own clients do.
-// Cells get both in the variables that these read.
+// findBucket finds credentials and server of a bucket, SCHEME://BUCKET/PREFIX, as its own clients
+// do. Cells get both in the variables that these read.
 func (h Host) findBucket(u *url.URL, s scheme) (d Database, shown string, err error) {
 	d.Address = u.String()
 	example := u.Scheme + "://BUCKET/PREFIX"
@@ -207,15 +207,16 @@ func (h Host) findBucket(u *url.URL, s scheme) (d Database, shown string, err er
 	case "s3":
 		region, server := h.aws(&d)
 		endpoint = cmp.Or(endpoint, server)
-		hosts = []string{u.Hostname() + ".s3." + region + ".amazonaws.com", "s3." + region + ".amazonaws.com"}
+		all := "s3." + region + ".amazonaws.com"
+		hosts = []string{u.Hostname() + "." + all, all}
 	case "az":
 		account := h.Getenv("AZURE_STORAGE_ACCOUNT")
 		if h.Getenv("AZURE_STORAGE_KEY") == "" { // clients take one of them
 			d.pass("AZURE_STORAGE_SAS_TOKEN", h.Getenv("AZURE_STORAGE_SAS_TOKEN"))
 		}
 		if account == "" || len(d.More) < 2 {
-			return d, "", usage.New("--data: which account the container is in, and with what right to read "+
-				"it, is not known", BucketHint(d.Address))
+			return d, "", usage.New("--data: which account the container is in, and with what right to "+
+				"read it, is not known", BucketHint(d.Address))
 		}
 		hosts = []string{account + ".blob.core.windows.net", account + ".dfs.core.windows.net"}
 	}
@@ -252,8 +253,8 @@ func (d *Database) pass(name, value string) {
 func (h Host) aws(d *Database) (region, server string) {
 	profile := cmp.Or(h.Getenv("AWS_PROFILE"), "default")
 	home := filepath.Join(h.Getenv("HOME"), ".aws")
-	keys := section(cmp.Or(h.Getenv("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(home, "credentials")),
-		profile)
+	file := cmp.Or(h.Getenv("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(home, "credentials"))
+	keys := section(file, profile)
 	more := section(cmp.Or(h.Getenv("AWS_CONFIG_FILE"), filepath.Join(home, "config")), profile)
 	if h.Getenv("AWS_ACCESS_KEY_ID") != "" {
 		keys = nil // all three belong together
@@ -261,7 +262,8 @@ func (h Host) aws(d *Database) (region, server string) {
 	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"} {
 		d.pass(name, cmp.Or(h.Getenv(name), keys[strings.ToLower(name)]))
 	}
-	region = cmp.Or(h.Getenv("AWS_REGION"), h.Getenv("AWS_DEFAULT_REGION"), more["region"], "us-east-1")
+	region = cmp.Or(h.Getenv("AWS_REGION"), h.Getenv("AWS_DEFAULT_REGION"), more["region"],
+		"us-east-1")
 	d.pass("AWS_REGION", region)
 	d.pass("AWS_EC2_METADATA_DISABLED", "true")
 	return region, more["endpoint_url"]
@@ -289,7 +291,7 @@ func findCluster(u *url.URL, engine string) (d Database, shown string, err error
 	port := portOf(u, 0)
 	if port == 0 || u.Hostname() == "" || u.User != nil {
 		example := strings.ToLower(u.Scheme) + "://HOST:PORT"
-		return d, "", usage.New(fmt.Sprintf("--engine: the address of a %s cluster is %s", engine, example),
+		return d, "", usage.New("--engine: the address of a "+engine+" cluster is "+example,
 			usage.Again("--engine", engine+"="+example))
 	}
 	d = Database{Address: u.String(), Cluster: true,
@@ -307,9 +309,9 @@ func findCluster(u *url.URL, engine string) (d Database, shown string, err error
 	return d, u.Scheme + "://" + u.Host, nil
 }
 
-// Reopen has cells reach the databases of a recorded run. Their addresses are those that the user has
-// set: the notebook may come from a stranger. Each must be the recorded one of a run that this user's
-// dsstar has made, or one that the user has named.
+// Reopen has cells reach the databases of a recorded run. Their addresses are those that the user
+// has set: the notebook may come from a stranger. Each must be the recorded one of a run that this
+// user's dsstar has made, or one that the user has named.
 func (h *Host) Reopen(sources []files.Source, s *configs.Settings, made bool) error {
 	for _, source := range files.Databases(sources) {
 		address := h.Getenv(source.Variable())

@@ -149,9 +149,9 @@ func (v visit) Rollback(ctx context.Context, cells []string) (notebook.Restorati
 	return back, err
 }
 
-// Within reports whether this process was started by a cell of the user's kernel, directly or by way
-// of a shell. Such a cell would wait for a run that waits for the kernel. Without /proc it relies on
-// the variable by which Jupyter tells a kernel its notebook.
+// Within reports whether this process was started by a cell of the user's kernel, directly or by
+// way of a shell. Such a cell would wait for a run that waits for the kernel. Without /proc it
+// relies on the variable by which Jupyter tells a kernel its notebook.
 func (h Host) Within(k kernel.Running) bool {
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		session := h.Getenv("JPY_SESSION_NAME")

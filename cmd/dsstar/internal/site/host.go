@@ -54,8 +54,8 @@ func Allows(s *configs.Settings, real string) bool {
 	})
 }
 
-// Named returns an error if a notebook that another dsstar made, in a folder, names data elsewhere that
-// the user has not named.
+// Named returns an error if a notebook that another dsstar made, in a folder, names data elsewhere
+// that the user has not named.
 func Named(s *configs.Settings, folder string, paths ...string) error {
 	var strays []string
 	for _, path := range paths {

@@ -60,7 +60,8 @@ func look(ctx context.Context, k *kernel.Kernel, where string, folders []string)
 const lookCode = `print(__import__("json").dumps({
     "python": __import__("sys").executable,
     "missing": [m for m in %s if __import__("importlib.util").util.find_spec(m) is None],
-    "unseen": [d for d in %s if not __import__("os").access(d, 5 if __import__("os").path.isdir(d) else 4)],
+    "unseen": [d for os in [__import__("os")] for d in %s
+               if not os.access(d, 5 if os.path.isdir(d) else 4)],
 }))`
 
 // unshared returns the error for kernels that do not share this machine's folders.

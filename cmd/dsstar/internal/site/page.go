@@ -15,8 +15,8 @@ import (
 // real-time collaboration prepends, or a kernel. JupyterLab has /lab/tree/PATH, in a workspace
 // /lab/workspaces/NAME/tree/PATH, and for a single document /doc/tree/PATH; Notebook 7 and earlier
 // have /notebooks/PATH; the API has /api/kernels/ID.
-var onPage = lazy.Regexp(`^/?(?:(?:(?:lab|doc)/(?:workspaces/[^/]+/)?)?tree|(?:nbclassic/)?notebooks)/` +
-	`(?:RTC:)?(.*\.ipynb)/?$|^/?api/kernels/([^/]+)`)
+var onPage = lazy.Regexp(`^/?(?:(?:(?:lab|doc)/(?:workspaces/[^/]+/)?)?tree|` +
+	`(?:nbclassic/)?notebooks)/(?:RTC:)?(.*\.ipynb)/?$|^/?api/kernels/([^/]+)`)
 
 // OnPage splits s.Kernel, if it is a URL copied from a browser, into s.Server and the notebook or
 // kernel that the page shows. It leaves any other name alone.

@@ -19,8 +19,9 @@ import (
 // Required are the modules that the prompts and the set-up cell rely on.
 var Required = []string{"ipykernel", "numpy", "pandas"}
 
-// Spec returns the kernel to start: that of --python or --kernel, or else of the environment that the
-// program is installed in if it has the modules, or of the managed one, which is created on first use.
+// Spec returns the kernel to start: that of --python or --kernel, or else of the environment that
+// the program is installed in if it has the modules, or of the managed one, which is created on
+// first use.
 func (h Host) Spec(ctx context.Context, s *configs.Settings,
 	say func(string)) (kernel.Spec, error) {
 	switch {
@@ -48,8 +49,8 @@ func (h Host) Spec(ctx context.Context, s *configs.Settings,
 	return kernel.PythonSpec(python), nil
 }
 
-// around returns the interpreters of the Python environment in which a wheel has installed the program
-// as PREFIX/bin/dsstar.
+// around returns the interpreters of the Python environment in which a wheel has installed the
+// program as PREFIX/bin/dsstar.
 func around(program string) (pythons []string) {
 	bin := filepath.Dir(program)
 	wheels, _ := filepath.Glob(filepath.Join(bin, "../lib/python3*/site-packages/dsstar/__init__.py"))

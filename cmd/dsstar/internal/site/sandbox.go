@@ -72,8 +72,8 @@ func (h Host) Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 	return b, why, nil
 }
 
-// temporary returns an error if the folder for temporary files, which every session needs, cannot be
-// used.
+// temporary returns an error if the folder for temporary files, which every session needs, cannot
+// be used.
 func temporary() error {
 	dir, err := os.MkdirTemp("", "dsstar-")
 	if err == nil {
@@ -82,8 +82,8 @@ func temporary() error {
 	if err == nil {
 		return nil
 	}
-	return usage.New(fmt.Sprintf("the folder for temporary files, %s, cannot be used: %v", os.TempDir(),
-		disk.Cause(err)),
+	return usage.New(fmt.Sprintf("the folder for temporary files, %s, cannot be used: %v",
+		os.TempDir(), disk.Cause(err)),
 		usage.Shell("mkdir -p ~/tmp && export TMPDIR=~/tmp   # or another folder that you can write to"))
 }
 

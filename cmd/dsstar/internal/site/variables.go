@@ -87,9 +87,8 @@ func (v visit) put(ctx context.Context, ask string, request map[string]any, limi
 		return err
 	}
 	script, _ := json.Marshal(variablesCode) // strings cannot fail
-	code := fmt.Sprintf(
-		`exec(%s, {"__name__": "dsstar", "shell": get_ipython(), "visit": %s, "request": __import__("json").loads(%s)})`,
-		script, v.Visit(), brief.Python(string(asked)))
+	code := fmt.Sprintf(`exec(%s, {"__name__": "dsstar", "shell": get_ipython(), "visit": %s,
+    "request": __import__("json").loads(%s)})`, script, v.Visit(), brief.Python(string(asked)))
 	e, err := v.ExecuteCell(ctx, kernel.Cell{Code: code, Timeout: limit})
 	if err != nil {
 		return err
