@@ -11,8 +11,8 @@ import (
 	"dsstar/agent/memory/lesson"
 )
 
-// At returns a round by its number among those of the run, from 1, with the cells that ran before its
-// attempts: those of the plan at its start.
+// At returns a round by its number among those of the run, from 1, with the cells that ran before
+// its attempts: those of the plan at its start.
 func (t *Trajectory) At(number int) (r Round, cells []string, ok bool) {
 	for k := range t.Questions {
 		p := t.Part(k)
@@ -23,7 +23,8 @@ func (t *Trajectory) At(number int) (r Round, cells []string, ok bool) {
 			}
 			base.Steps = nil
 			for _, step := range slices.Backward(ever[:i]) {
-				if a, ran := step.Accepted(); ran && step.Place == r.Place-1-len(base.Steps) && !t.Method.Script {
+				a, ran := step.Accepted()
+				if ran && step.Place == r.Place-1-len(base.Steps) && !t.Method.Script {
 					base.Steps = slices.Insert(base.Steps, 0, a.Code)
 				}
 			}
@@ -124,14 +125,17 @@ func (c Chain) Cells() []string { return slices.Concat(c.SetUp, c.Earlier, c.Ste
 // State returns what tells the state that cells produce: the cells but for where the data are.
 func State(cells []string) []string {
 	cells = slices.Clone(cells)
-	if line, rest, ok := strings.Cut(slices.Concat(cells, []string{""})[0], "\n"); ok && strings.HasPrefix(line, "data_dir = ") {
-		cells[0] = rest
+	if len(cells) > 0 {
+		line, rest, ok := strings.Cut(cells[0], "\n")
+		if ok && strings.HasPrefix(line, "data_dir = ") {
+			cells[0] = rest
+		}
 	}
 	return cells
 }
 
-// Chain returns the cells that the next one builds on: the accepted steps among them, unless every cell
-// is a whole script.
+// Chain returns the cells that the next one builds on: the accepted steps among them, unless every
+// cell is a whole script.
 func (t *Trajectory) Chain() Chain {
 	c := Chain{SetUp: codes(t.Opening())}
 	for k, q := range t.Questions[:t.Earlier()] {
@@ -168,9 +172,9 @@ func Reseeded(script string) string {
 	return strings.Replace(script, seeds, strings.ReplaceAll(seeds, "0", "1"), 1)
 }
 
-// SetUpCell returns the cell that follows the parameters in every notebook and script, with what the
-// task has: data, databases, buckets, clusters. It must work in the session, with Run All, nbconvert,
-// papermill and plain Python, and when run twice.
+// SetUpCell returns the cell that follows the parameters in every notebook and script, with what
+// the task has: data, databases, buckets, clusters. It must work in the session, with Run All,
+// nbconvert, papermill and plain Python, and when run twice.
 func SetUpCell(t Task) string {
 	sees, data := "", ""
 	if t.Data != "" {
@@ -180,7 +184,8 @@ func SetUpCell(t Task) string {
 }
 
 // addresses are examples of clusters' addresses, by their engines.
-var addresses = map[string]string{"spark": "sc://host:15002", "dask": "tcp://host:8786", "ray": "ray://host:10001"}
+var addresses = map[string]string{"spark": "sc://host:15002", "dask": "tcp://host:8786",
+	"ray": "ray://host:10001"}
 
 // connect returns the end of the set-up cell: what makes the databases, buckets and clusters of the
 // sources. Addresses and credentials come from variables of the environment, so that they are in no
@@ -208,7 +213,8 @@ func connect(sources []files.Source) (code string) {
 		code += "\n\n" + part("databases", "VARIABLES", "{"+databases[2:]+"}")
 	}
 	if buckets != "" {
-		code += "\n\n" + part("buckets", "OPENERS", openers, "SCHEME", scheme, "VARIABLES", "{"+buckets[2:]+"}")
+		code += "\n\n" + part("buckets", "OPENERS", openers, "SCHEME", scheme,
+			"VARIABLES", "{"+buckets[2:]+"}")
 	}
 	return code + clusters
 }
@@ -264,8 +270,8 @@ func (t *Trajectory) variablesCell() string {
 }
 
 // VariablesComment begins the cell that loads variables.
-const VariablesComment = "# What cells of this run have read of the session in which they were written, " +
-	"for a session that has none of it."
+const VariablesComment = "# What cells of this run have read of the session in which they were " +
+	"written, for a session that has none of it."
 
 // Loaded returns the variables that cells have read and a fresh session must load.
 func (t *Trajectory) Loaded() []Variable {

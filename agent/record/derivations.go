@@ -2,8 +2,8 @@ package record
 
 import "maps"
 
-// Counts say how often what was derived beside the accepted cells changed anything, by their names in
-// JSON, which are a contract: see docs/benchmarks.md. nil: the method has none of it.
+// Counts say how often what was derived beside the accepted cells changed anything, by their names
+// in JSON, which are a contract: see docs/benchmarks.md. nil: the method has none of it.
 type Counts map[string]int
 
 // Derivations counts those of all questions; nil for other agents' methods, which have none.

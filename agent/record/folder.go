@@ -39,8 +39,8 @@ var ErrInUse = errors.New("the folder is not empty")
 // DataFolder is the name of the folder with the links to the data, if these have several sources.
 const DataFolder = "data"
 
-// CreateFolder creates the run folder at path, which may exist if it is empty. Its path is the resolved
-// one, which cells see.
+// CreateFolder creates the run folder at path, which may exist if it is empty. Its path is the
+// resolved one, which cells see.
 func CreateFolder(path string) (f Folder, err error) {
 	path, err = filepath.Abs(path)
 	err = cmp.Or(err, os.MkdirAll(path, 0o755))
@@ -118,11 +118,13 @@ func (f Folder) GoOn() error {
 		return err
 	}
 	defer root.Close()
-	if err := errors.Join(disk.RemoveFolderIn(root, unfinishedFolder), root.Mkdir(unfinishedFolder, 0o755)); err != nil {
+	err = errors.Join(disk.RemoveFolderIn(root, unfinishedFolder), root.Mkdir(unfinishedFolder, 0o755))
+	if err != nil {
 		return err
 	}
 	variables, _ := fs.Sub(root.FS(), variablesFolder)
-	if err = os.CopyFS(filepath.Join(next, variablesFolder), variables); errors.Is(err, fs.ErrNotExist) {
+	err = os.CopyFS(filepath.Join(next, variablesFolder), variables)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil // cells use none
 	}
 	return err

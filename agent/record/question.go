@@ -12,7 +12,7 @@ type Question struct {
 	Text       string  `json:"question"`
 	Guidelines string  `json:"guidelines,omitempty"` // the form of the answer
 	Limits     Limits  `json:"limits,omitzero"`
-	Past       []Round `json:"past,omitempty"`  // until a person changed something, with the persons' turns
+	Past       []Round `json:"past,omitempty"`  // until a change, with persons' turns
 	Anew       int     `json:"anew,omitempty"`  // how often a person took steps away and wants others
 	Start      *Start  `json:"start,omitempty"` // where it begins again; nil: with its first step
 	Rest       []Round `json:"rest,omitempty"`  // cells of Start that are still to run again
@@ -35,7 +35,7 @@ type Start struct {
 	Readings []Reading `json:"readings,omitempty"`
 	Less     bool      `json:"less,omitempty"`    // a person took steps away, and wants others
 	Ordered  bool      `json:"ordered,omitempty"` // a person chose the order: nothing is dropped
-	Steps    bool      `json:"steps,omitempty"`   // other cells than before: they may take other readings
+	Steps    bool      `json:"steps,omitempty"`   // other cells: they may take other readings
 }
 
 // Limits bound how a question is answered. It is retraced within those that it had.
@@ -55,7 +55,7 @@ type Round struct {
 	Verdict  *Verdict  `json:"verdict,omitempty"` // nil until judged
 	Answer   string    `json:"answer,omitempty"`  // the last cell that came with the verdict
 	Route    *Route    `json:"route,omitempty"`   // nil until chosen
-	Dropped  int       `json:"dropped,omitempty"` // the round whose route took its step out of the plan
+	Dropped  int       `json:"dropped,omitempty"` // the round that took its step out of the plan
 	Why      string    `json:"why,omitempty"`     // it did
 
 	Given  bool `json:"given,omitempty"`   // a person left its cell in the notebook, which ran again
@@ -68,7 +68,7 @@ type Round struct {
 type Attempt struct {
 	Code      string             `json:"code"`
 	Execution notebook.Execution `json:"execution"`
-	Kept      bool               `json:"kept,omitempty"` // it raised, and what it did stays: a baseline's
+	Kept      bool               `json:"kept,omitempty"` // it raised, and stays: a baseline's
 }
 
 // A Verdict is the verifier's judgement of plan, code and results. An inconclusive one is
@@ -77,7 +77,7 @@ type Verdict struct {
 	Sufficient   bool   `json:"sufficient"`
 	Unfinished   bool   `json:"unfinished,omitempty"` // insufficient, but every step is right so far
 	Inconclusive bool   `json:"inconclusive,omitempty"`
-	Disputes     int    `json:"disputes,omitempty"` // the step of a person's, which stays, that is in its way
+	Disputes     int    `json:"disputes,omitempty"` // a person's step in its way, which stays
 	Reason       string `json:"reason,omitempty"`   // what is missing, or why it suffices
 }
 
@@ -146,8 +146,8 @@ func (q *Question) Accepted() []*Round {
 }
 
 // Drawn returns the rounds whose cells the notebook has: those that were accepted, and those that a
-// person left and that are still to run again. If every one is a whole script, only the last counts,
-// and none once there is a final script.
+// person left and that are still to run again. If every one is a whole script, only the last
+// counts, and none once there is a final script.
 func (q *Question) Drawn(scripts bool) []*Round {
 	shown := q.Accepted()
 	for i := range q.Rest {
@@ -242,10 +242,11 @@ func (q *Question) Inconclusive() bool { return q.Sufficient() && q.Judged().Inc
 
 // Edits describes what a person has changed that was not carried out yet.
 func (q *Question) Edits() []string {
-	if last := q.Last(); q.Start != nil && (len(q.Rest) > 0 || last == nil || last.Given && last.Verdict == nil) {
-		return q.Start.What
+	last := q.Last()
+	if q.Start == nil || len(q.Rest) == 0 && last != nil && (!last.Given || last.Verdict != nil) {
+		return nil
 	}
-	return nil
+	return q.Start.What
 }
 
 // Again returns the start with which the question begins again from the cells that it has.
@@ -325,7 +326,8 @@ func (q *Question) Rewind() {
 // Final returns the last cell, which is still to run.
 func (s Start) Final() *Final {
 	ran := notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{}}
-	return &Final{Derived: Derived{Attempts: []Attempt{{Code: s.Last, Execution: ran}}}, ByHand: s.ByHand}
+	derived := Derived{Attempts: []Attempt{{Code: s.Last, Execution: ran}}}
+	return &Final{Derived: derived, ByHand: s.ByHand}
 }
 
 // NotRun reports whether a person did not let the attempt run.

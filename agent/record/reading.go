@@ -14,13 +14,13 @@ type Reading struct {
 	Options  []Option `json:"options"`
 	Chosen   int      `json:"chosen"`             // index of the option that the accepted cells take
 	Evidence string   `json:"evidence,omitempty"` // for it: sentences of sources, each with its place
-	From     string   `json:"from,omitempty"`     // the source that weighs most: a file, or see FromForm
+	From     string   `json:"from,omitempty"`     // what weighs most: a file, or see FromForm
 	Settled  bool     `json:"settled,omitempty"`  // the evidence leaves no doubt
 	ByUser   bool     `json:"by_user,omitempty"`  // a person chose the option
 	Problem  string   `json:"problem,omitempty"`  // why it could not be read; then it has no options
 
-	Inherited bool  `json:"inherited,omitempty"` // an earlier question leaves it open; no solver named it
-	Confirmed bool  `json:"confirmed,omitempty"` // the judge, too, finds that the cells take the option
+	Inherited bool  `json:"inherited,omitempty"` // an earlier question leaves it open
+	Confirmed bool  `json:"confirmed,omitempty"` // the judge, too, finds that cells take it
 	Together  []int `json:"together,omitempty"`  // indexes of readings: it takes their other options
 }
 
@@ -82,12 +82,14 @@ func (r Reading) Computed() bool {
 
 // Matters reports whether another option changes the answer, or is not known to leave it.
 func (r Reading) Matters() bool {
-	return r.Problem != "" || slices.ContainsFunc(r.Options, func(o Option) bool { return !o.Same && o.known() })
+	other := func(o Option) bool { return !o.Same && o.known() }
+	return r.Problem != "" || slices.ContainsFunc(r.Options, other)
 }
 
 // OpenReadings returns the open readings of the question that change its answer.
 func (q *Question) OpenReadings() []Reading {
-	return slices.DeleteFunc(slices.Clone(q.Readings), func(r Reading) bool { return !r.Open() || !r.Matters() })
+	return slices.DeleteFunc(slices.Clone(q.Readings),
+		func(r Reading) bool { return !r.Open() || !r.Matters() })
 }
 
 // A Second is a derivation of the answer by a request that saw question, profiles and form, and
@@ -178,8 +180,8 @@ type Decision struct {
 	Note   string `json:"note,omitempty"`
 }
 
-// MeantOf is what the decision rests on which option of reading i is meant: the words alone, whatever
-// comes out.
+// MeantOf is what the decision rests on which option of reading i is meant: the words alone,
+// whatever comes out.
 func MeantOf(q *Question, i int) any {
 	on := []any{"reading", q.Text, q.Readings[i].Point}
 	for _, o := range q.Readings[i].Options {

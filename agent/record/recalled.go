@@ -34,6 +34,6 @@ func (t *Trajectory) UsedTools() []lesson.Tool {
 // Learned is what a verified answer leaves for the memory of the data.
 type Learned struct {
 	Facts   []lesson.Fact `json:"facts,omitempty"`
-	Tools   []lesson.Tool `json:"tools,omitempty"`    // each gave the values of its cases in a fresh process
-	LeftOut []string      `json:"left_out,omitempty"` // what was proposed and not admitted, with the reason
+	Tools   []lesson.Tool `json:"tools,omitempty"`    // each passed its cases in a fresh process
+	LeftOut []string      `json:"left_out,omitempty"` // what was not admitted, with the reason
 }

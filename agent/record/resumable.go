@@ -21,11 +21,12 @@ func Finished(t *Trajectory, files []File, maxRounds int) bool {
 		return (q.Proof == nil || q.Proof.Unable) && (q == t.Question || !t.Adopted)
 	}
 	done := t.Sufficient() || t.RoundsLeft(maxRounds) <= 0 || t.Disputed()
-	return t.Stands() && !slices.ContainsFunc(t.Questions, unproved) && done && t.DataChanges(files) == ""
+	return t.Stands() && !slices.ContainsFunc(t.Questions, unproved) && done &&
+		t.DataChanges(files) == ""
 }
 
-// DataChanges says how the data files and their companions, with their sums, differ in name, size or
-// content from those that the run began with. It returns "" if they do not.
+// DataChanges says how the data files and their companions, with their sums, differ in name, size
+// or content from those that the run began with. It returns "" if they do not.
 func (t *Trajectory) DataChanges(now []File) string {
 	shown, rest := map[string]File{}, []File{}
 	for _, f := range t.Task.Files {
@@ -117,8 +118,8 @@ func (t *Trajectory) Retract(number int) error {
 	return nil
 }
 
-// Ask adds another question to the same session, in place of one that has no answer. The error is an
-// [*EditError] if a person has changed cells since, or has written some of those that would go.
+// Ask adds another question to the same session, in place of one that has no answer. The error is
+// an [*EditError] if a person has changed cells since, or has written some of those that would go.
 func (t *Trajectory) Ask(question, guidelines string) error {
 	switch unanswered := t.Answer() == ""; {
 	case t.Method.Script:
@@ -171,8 +172,8 @@ func (t *Trajectory) TakeRemarks(from *Trajectory) {
 }
 
 // Restart has questions begin again: those that were changed, by their number from 0, and all after
-// the first of them, which build on other cells now. It leaves the first as the last one; the others
-// wait for [Trajectory.Next].
+// the first of them, which build on other cells now. It leaves the first as the last one; the
+// others wait for [Trajectory.Next].
 func (t *Trajectory) Restart(changed map[int]*Start) {
 	if len(changed) == 0 {
 		return
@@ -244,8 +245,8 @@ func (t *Trajectory) Told() (texts []string) {
 	return texts
 }
 
-// AddNote adds a note for the last question and those after it, unless it is there. The notebook shows
-// it below the question.
+// AddNote adds a note for the last question and those after it, unless it is there. The notebook
+// shows it below the question.
 func (t *Trajectory) AddNote(text string, decided bool) {
 	if slices.ContainsFunc(t.Notes, func(n Note) bool { return n.Text == text }) {
 		return

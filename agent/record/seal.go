@@ -33,7 +33,9 @@ func (k Key) of(digest string) string {
 }
 
 // Holds reports whether the holder of the key has made a seal, for what it stands on.
-func (k Key) Holds(s Seal) bool { return len(k) > 0 && hmac.Equal([]byte(s.Text), []byte(k.of(s.Sum))) }
+func (k Key) Holds(s Seal) bool {
+	return len(k) > 0 && hmac.Equal([]byte(s.Text), []byte(k.of(s.Sum)))
+}
 
 // Claimed follows what only the record of another user's dsstar says.
 const Claimed = ", says its notebook"

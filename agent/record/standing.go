@@ -21,9 +21,9 @@ func (t *Trajectory) Proved() bool {
 // The standings of an answer.
 const verified, depends, notVerified = "verified", "depends on a reading", "not verified"
 
-// Standing says in words what the answer is worth. It is verified if it is proved, a second derivation
-// agrees, no open reading of the question changes it, and so are the answers on which it builds. It
-// depends on a reading if nothing but open readings keeps it from that.
+// Standing says in words what the answer is worth. It is verified if it is proved, a second
+// derivation agrees, no open reading of the question changes it, and so are the answers on which it
+// builds. It depends on a reading if nothing but open readings keeps it from that.
 func (t *Trajectory) Standing() string {
 	switch faults, readings := t.doubts(); {
 	case !t.Proved() || len(faults) > 0:
@@ -125,8 +125,8 @@ func After(mark, text string) string {
 	return mark + text
 }
 
-// InWords returns the answer in one line. If it has files, how it differs is said, too: the words can be
-// the same.
+// InWords returns the answer in one line. If it has files, how it differs is said, too: the words
+// can be the same.
 func (d Derived) InWords() string {
 	answer := Clipped(d.Answer)
 	if len(d.Files) > 0 && d.Differs != "" {
@@ -196,13 +196,15 @@ func (t *Trajectory) proved(readings int) string {
 	if drawn && !slices.ContainsFunc(t.Given(), IsPicture) {
 		not = append(not, "the chart")
 	}
-	said := slices.Concat([]string{t.twice() + "; repeated from scratch in a fresh session and by solution.py"},
+	said := slices.Concat(
+		[]string{t.twice() + "; repeated from scratch in a fresh session and by solution.py"},
 		where(len(compared) > 0, "files compared: "+strings.Join(compared, ", ")),
 		where(len(not) > 0, "not compared: "+strings.Join(not, ", ")),
 		where(readings == 0, "no reading of the question was named"),
 		where(readings > 0, "no open reading of the question changes it"))
 	end := "."
-	if tier, _, _ := strings.Cut(strings.ReplaceAll(t.Sandbox, ",", " "), " "); slices.Contains(unconfined, tier) {
+	tier, _, _ := strings.Cut(strings.ReplaceAll(t.Sandbox, ",", " "), " ")
+	if slices.Contains(unconfined, tier) {
 		end = ". No sandbox of dsstar's kept the cells from passing something on to the proof."
 	}
 	return strings.Join(said, "; ") + end
@@ -263,7 +265,8 @@ func (t *Trajectory) compared() (names, not []string) {
 
 // IsPicture reports whether a file is a picture, by its name.
 func IsPicture(name string) bool {
-	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".svg", ".gif", ".webp"}, strings.ToLower(path.Ext(name)))
+	return slices.Contains([]string{".png", ".jpg", ".jpeg", ".svg", ".gif", ".webp"},
+		strings.ToLower(path.Ext(name)))
 }
 
 // InWords says what an answer hangs on: the point, and a line for each option with its answer; that
@@ -300,8 +303,8 @@ func (r Reading) Gives(i int, answer string) string {
 
 // Safety is the notice above the notebook and script of every run.
 var Safety = []string{
-	"A model wrote this code. \"Verified\" does not mean safe: malicious code could wait for another " +
-		"user or machine.",
+	"A model wrote this code. \"Verified\" does not mean safe: malicious code could wait for " +
+		"another user or machine.",
 	"Run All and `python solution.py` run it unconfined; `dsstar rerun notebook.ipynb` runs it in " +
 		"a sandbox.",
 }
@@ -317,7 +320,8 @@ func (t *Trajectory) Given() (names []string) {
 	return names
 }
 
-// LastOutputs returns the outputs of the last step's cell and the last cell, which the report may repeat.
+// LastOutputs returns the outputs of the last step's cell and the last cell, which the report may
+// repeat.
 func (t *Trajectory) LastOutputs() (all []notebook.Output) {
 	if rounds := t.Accepted(); len(rounds) > 0 && !t.Method.Script {
 		a, _ := rounds[len(rounds)-1].Accepted()

@@ -30,10 +30,10 @@ type Trajectory struct {
 	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
 	Recalled     *Recalled     `json:"recalled,omitempty"`  // of the memory of the data; nil: nothing
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
-	UsedOnly     bool          `json:"used_only,omitempty"` // of memory's functions, the notebook has those that cells use
+	UsedOnly     bool          `json:"used_only,omitempty"` // of memory's functions, only those used
 	*Question    `json:"-"`    // that is being answered, or was last: the last of Questions
 	Questions    []*Question   `json:"questions"`
-	Later        []*Question   `json:"later,omitempty"`   // that wait until those before are answered again
+	Later        []*Question   `json:"later,omitempty"`   // that wait for those before
 	Learned      *Learned      `json:"learned,omitempty"` // for the memory; nil: not asked for
 	Notes        []Note        `json:"left,omitempty"`    // of a person to the agent
 	Remarks      []Remark      `json:"-"`                 // the notebook has them where they belong
@@ -59,8 +59,8 @@ type Trajectory struct {
 // A Method says which method a run follows, and what is left out of it. The zero value is dsstar's
 // own method; docs/method.md describes both.
 type Method struct {
-	Agent      string `json:"agent,omitempty"`       // whose method it is; "": dsstar, see [agent.Baseline]
-	Script     bool   `json:"script,omitempty"`      // DS-STAR as published: every round writes a script
+	Agent      string `json:"agent,omitempty"`       // whose it is; "": dsstar, see [agent.Baseline]
+	Script     bool   `json:"script,omitempty"`      // as published: every round writes a script
 	NoAnalyzer bool   `json:"no_analyzer,omitempty"` // the model sees names of files only
 	NoRouter   bool   `json:"no_router,omitempty"`   // the paper's: steps are only added
 	PlanOnly   bool   `json:"plan_only,omitempty"`   // the paper's: the verifier sees only the plan
@@ -86,7 +86,7 @@ type Task struct {
 	Sources []files.Source  `json:"sources,omitempty"`
 	Include []string        `json:"include,omitempty"` // patterns of [files.List]
 	Skipped []files.Skipped `json:"skipped,omitempty"` // as unlikely to be data
-	Mask    []string        `json:"mask,omitempty"`    // patterns of columns whose values no model sees
+	Mask    []string        `json:"mask,omitempty"`    // columns whose values no model sees
 }
 
 // In returns the sources by their names in a data folder: the folder itself if it is the only one.
@@ -151,17 +151,20 @@ type Variable struct {
 // Known reports whether it is known how a fresh session gets the variable.
 func (v Variable) Known() bool { return v.Import != "" || v.File != "" || v.Problem != "" }
 
-// A Derived is what a derivation gave: the last cell, a second derivation, or the branch of a reading.
+// A Derived is what a derivation gave: the last cell, a second derivation, or the branch of a
+// reading.
 type Derived struct {
 	Attempts []Attempt      `json:"attempts,omitempty"` // at its cell
 	Answer   string         `json:"answer,omitempty"`
-	Files    []compare.File `json:"files,omitempty"`   // that the question asks for, or the answer names
-	Doubts   []string       `json:"doubts,omitempty"`  // from its code, form and sentences, each a line
-	Differs  string         `json:"differs,omitempty"` // how it differs from the accepted cells' answer, in one line
+	Files    []compare.File `json:"files,omitempty"`   // asked for, or named by the answer
+	Doubts   []string       `json:"doubts,omitempty"`  // from code, form and sentences, each a line
+	Differs  string         `json:"differs,omitempty"` // how, from the accepted cells', in one line
 }
 
 // Compared returns what is compared of two derivations.
-func (d Derived) Compared() compare.Answer { return compare.Answer{Words: d.Answer, Files: d.Files} }
+func (d Derived) Compared() compare.Answer {
+	return compare.Answer{Words: d.Answer, Files: d.Files}
+}
 
 // Final is the last cell, which prints the answer, with the tries at it.
 type Final struct {
@@ -180,7 +183,7 @@ type Proof struct {
 
 	Doubts []string `json:"doubts,omitempty"` // from what pandas did for the cells
 	Notes  []string `json:"notes,omitempty"`  // for readers: no reason to doubt the answer
-	Apart  []int    `json:"apart,omitempty"`  // indexes of earlier questions on which it does not build
+	Apart  []int    `json:"apart,omitempty"`  // indexes of earlier questions it does not build on
 }
 
 // A Remark is a Markdown or raw cell of the person's own, which keeps its place in the notebook.
@@ -229,7 +232,8 @@ type Seconds struct {
 // New returns the trajectory of a run that begins with a task.
 func New(task Task, q Question) *Trajectory {
 	q.Text, q.Guidelines = task.Question, task.Guidelines
-	return &Trajectory{Task: task, Question: &q, Questions: []*Question{&q}, Journal: &journal.Journal{}}
+	return &Trajectory{Task: task, Question: &q, Questions: []*Question{&q},
+		Journal: &journal.Journal{}}
 }
 
 // UnmarshalJSON reads a trajectory, at its last question.
@@ -237,7 +241,8 @@ func (t *Trajectory) UnmarshalJSON(data []byte) error {
 	type plain Trajectory
 	t.Journal = &journal.Journal{}
 	err := json.Unmarshal(data, (*plain)(t))
-	if err == nil && (len(t.Questions) == 0 || slices.Contains(slices.Concat(t.Questions, t.Later), nil)) {
+	all := slices.Concat(t.Questions, t.Later)
+	if err == nil && (len(t.Questions) == 0 || slices.Contains(all, nil)) {
 		err = errors.New("it has no question")
 	}
 	if err == nil {
@@ -252,7 +257,8 @@ func (t *Trajectory) enter(k int) {
 	t.Task.Question, t.Task.Guidelines = t.Text, t.Question.Guidelines
 }
 
-// Part returns the trajectory as it was when question k, from 0, was answered; the last one is t itself.
+// Part returns the trajectory as it was when question k, from 0, was answered; the last one is t
+// itself.
 func (t *Trajectory) Part(k int) *Trajectory {
 	if k >= len(t.Questions)-1 {
 		return t
@@ -263,8 +269,8 @@ func (t *Trajectory) Part(k int) *Trajectory {
 	return &view
 }
 
-// CorrectedBy returns the number of the last question that corrects the answer to question k, from 0; 0:
-// none does.
+// CorrectedBy returns the number of the last question that corrects the answer to question k, from
+// 0; 0: none does.
 func (t *Trajectory) CorrectedBy(k int) (by int) {
 	for i, q := range t.Questions {
 		if slices.Contains(q.Corrects, k+1) {
@@ -277,8 +283,8 @@ func (t *Trajectory) CorrectedBy(k int) (by int) {
 // Earlier returns the number of questions before the last one.
 func (t *Trajectory) Earlier() int { return len(t.Questions) - 1 }
 
-// Before returns the number of rounds of the questions before the last one: those of a run are counted
-// on.
+// Before returns the number of rounds of the questions before the last one: those of a run are
+// counted on.
 func (t *Trajectory) Before() (n int) {
 	for _, q := range t.Questions[:t.Earlier()] {
 		n += q.Count()
@@ -295,8 +301,8 @@ func Digest(source string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// Check validates numbers of options and files, and that rounds that a person left have cells, since
-// the notebook may be damaged.
+// Check validates numbers of options and files, and that rounds that a person left have cells,
+// since the notebook may be damaged.
 func (t *Trajectory) Check() error {
 	wrong := len(t.Descriptions) > len(t.Task.Files)
 	for _, q := range slices.Concat(t.Questions, t.Later) {
