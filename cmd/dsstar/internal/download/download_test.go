@@ -157,11 +157,6 @@ func TestBounds(t *testing.T) {
 			http.Error(w, "no", http.StatusTeapot)
 		}
 	})
-	with := func(change func(*Options)) Options {
-		o := wide(t)
-		change(&o)
-		return o
-	}
 	small := func(o *Options) { o.Limit = 1999 }
 	full := func(o *Options) { o.Room = 1999 }
 	brief := func(o *Options) { o.Time = 100 * time.Millisecond }
@@ -188,7 +183,8 @@ func TestBounds(t *testing.T) {
 		{"/slow.csv", brief, Error{}, ""},
 		{"/none.csv", usual, Error{Status: http.StatusTeapot}, ""},
 	} {
-		o := with(c.change)
+		o := wide(t)
+		c.change(&o)
 		_, content, err := get(t, home+c.path, o)
 		left, _ := filepath.Glob(filepath.Join(o.Folder, "*", "*"))
 		if failed, ok := errors.AsType[*Error](err); ok {

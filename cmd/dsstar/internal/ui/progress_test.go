@@ -2,7 +2,6 @@ package ui
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -253,14 +252,10 @@ func TestProgressColours(t *testing.T) {
 		p.Warn("of something")
 		p.screen.Flush()
 		p.Stop()
-		if got := strings.Contains(stderr.String(), "judging"); got != o.Live {
-			t.Errorf("%+v: live %t", o, got)
-		}
-		if got := strings.Contains(stderr.String(), "m"+"warning\x1b[0m"); got != o.Colours {
-			t.Errorf("%+v: colours %t: %q", o, got, &stderr)
-		}
-		if got := strings.Contains(stderr.String(), "\x1b"); got != o.Live {
-			t.Errorf("%+v: %q", o, &stderr)
+		for part, want := range map[string]bool{"judging": o.Live, "mwarning\x1b[0m": o.Colours, "\x1b": o.Live} {
+			if got := strings.Contains(stderr.String(), part); got != want {
+				t.Errorf("%+v: %q is there: %t in %q", o, part, got, &stderr)
+			}
 		}
 	}
 }
@@ -276,20 +271,17 @@ func (b blocked) Write(p []byte) (int, error) {
 // TestProgressBlocked: a terminal that accepts nothing does not block callers.
 func TestProgressBlocked(t *testing.T) {
 	for _, live := range []bool{true, false} {
-		t.Run(fmt.Sprintf("live %t", live), func(t *testing.T) {
-			t.Parallel()
-			stuck := blocked{make(chan struct{})}
-			p := newProgress(stuck, Options{Live: live})
-			for i := range 10_000 {
-				p.Warn("%d", i)
-				p.Stream("coder", "round 1", said("x"))
-				p.Output(printedOut("y\n"))
-			}
-			p.Stop()
-			p.Stop()
-			p.Say("the end")
-			close(stuck.release)
-		})
+		stuck := blocked{make(chan struct{})}
+		p := newProgress(stuck, Options{Live: live})
+		for i := range 10_000 {
+			p.Warn("%d", i)
+			p.Stream("coder", "round 1", said("x"))
+			p.Output(printedOut("y\n"))
+		}
+		p.Stop()
+		p.Stop()
+		p.Say("the end")
+		close(stuck.release)
 	}
 }
 

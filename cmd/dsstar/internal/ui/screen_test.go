@@ -80,12 +80,8 @@ func history(script func(*stage, func(string))) []string {
 func TestScreenResized(t *testing.T) {
 	s := newStage("notes.md")
 	m := onTerminal(s, 100, 40)
-	s.plan(
-		"Load the sales, keep those of last year and add them up for each of the stores, whatever their name.",
-	)
-	s.Cell(
-		strings.Repeat("sales = pd.read_csv('data/sales.csv').query('year == 2025 and store != 0')\n", 9),
-	)
+	s.plan("Load the sales, keep those of last year and add them up for each store, whatever its name.")
+	s.Cell(strings.Repeat("sales = pd.read_csv('data/sales.csv').query('year == 2025 and store')\n", 9))
 	s.screen.Flush()
 	for _, columns := range []int{45, 30, 120, 77, 60} {
 		m.Resize(columns)
@@ -97,8 +93,7 @@ func TestScreenResized(t *testing.T) {
 	s.happens(agent.Event{Kind: agent.Ended})
 	s.Stop()
 	if got := strings.TrimSpace(m.String()); strings.Contains(got, "sales =") ||
-		!strings.HasPrefix(got, "step 1   Load") ||
-		!strings.HasSuffix(got, "name.") {
+		!strings.HasPrefix(got, "step 1   Load") || !strings.HasSuffix(got, "name.") {
 		t.Errorf("%s", m)
 	}
 }

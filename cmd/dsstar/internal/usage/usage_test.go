@@ -14,19 +14,8 @@ func TestHints(t *testing.T) {
 	flags.StringArray("role-model", nil, "")
 	flags.String("server", "", "")
 	flags.String("data", "", "")
-	err := flags.Parse(
-		[]string{
-			"--cache=false",
-			"--paper",
-			"--role-model",
-			"a=b",
-			"--role-model=c d",
-			"--server",
-			"http://h:1/lab?token=secret",
-			"--data",
-			"d",
-		},
-	)
+	err := flags.Parse([]string{"--cache=false", "--paper", "--role-model", "a=b", "--role-model=c d",
+		"--server", "http://h:1/lab?token=secret", "--data", "d"})
 	if err != nil {
 		t.Fatal(err)
 	}
