@@ -90,6 +90,9 @@ var Flags = sync.OnceValue(func() (all []FlagInfo) {
 		Type: reflect.TypeFor[string]()})
 })
 
+// Excludes are the flags of settings of which only one can be given.
+var Excludes = [][]string{{"second", "no-second"}}
+
 // firstSentences returns the first sentence of the comment above each key of a YAML file, without its
 // capital and full stop.
 func firstSentences(yaml string) map[string]string {

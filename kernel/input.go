@@ -28,7 +28,7 @@ func (r *run) forwardInput(ctx context.Context, m Message) {
 	}
 	_ = json.Unmarshal(m.Content, &c) // if it cannot be read, the prompt is empty
 	answers := make(chan answer, 1)
-	r.answers = answers
+	r.answers, r.asked = answers, time.Now()
 	go func() {
 		text, err := r.s.input(ctx, c.Prompt, c.Password)
 		answers <- answer{m, text, err}
@@ -40,7 +40,7 @@ func (r *run) sendInput(a answer) {
 	if r.answers = nil; r.phase == asking {
 		r.phase = busy
 	}
-	r.began = r.began.Add(time.Since(r.heard)) // the time-out excludes this wait
+	r.began = r.began.Add(time.Since(r.asked)) // the time-out excludes this wait
 	r.heard = time.Now()
 	if a.err == nil {
 		body, _ := json.Marshal(map[string]string{"value": a.text}) // a string cannot fail

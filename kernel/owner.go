@@ -15,7 +15,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// An owner says who may end the kernel of a session, and does what this program may: local is a
+// An owner watches, interrupts and ends the kernel of a session, as far as this program may: local is a
 // process of ours, guest a process of somebody else, remote a kernel on a server.
 type owner interface {
 	// gone is closed once the kernel has ended or is out of reach for good.
@@ -24,13 +24,13 @@ type owner interface {
 	fate() fate
 	// heed looks for its end in a message; greeted is the kernel's own session id, "" if unknown.
 	heed(m Message, greeted string)
-	// doubt looks for its end in the background, as nothing is heard of it.
-	doubt()
+	// check looks for its end in the background, as nothing is heard of it.
+	check()
 	// interrupt stops the running cell as Ctrl-C would. It does not wait.
 	interrupt(*session)
-	// kill kills our own kernel and lets any other run on, without waiting. It returns what it did, as
-	// a clause for the user.
-	kill() (done string)
+	// kill kills our own kernel and lets any other run on, without waiting. why says of the latter how it
+	// was left. It returns what it did, as a clause for the user.
+	kill(why string) (done string)
 	// end ends a kernel of ours, after asking it to end if gently is set, and removes its files; an
 	// error means that it may still run. It may be called more than once.
 	end(s *session, gently bool) error
@@ -43,8 +43,11 @@ type fate struct {
 	itself bool   // it was a process of ours, and ended without our kill
 }
 
-// err returns f as an error; what is said before how.
+// err returns f as an error, prefixed with what unless the kernel was lost.
 func (f fate) err(what string) error { return cmp.Or(f.lost, errors.New(what+f.how)) }
+
+// deafToInterrupts says of a kernel how it was when it was killed or left.
+const deafToInterrupts = "with a cell that ignores interrupts"
 
 const early = "the kernel ended before it was ready: "
 
@@ -78,7 +81,7 @@ func (l *local) fate() fate {
 }
 
 func (l *local) heed(Message, string) {}
-func (l *local) doubt()               {}
+func (l *local) check()               {}
 
 func (l *local) interrupt(s *session) {
 	if l.spec.InterruptMode == "message" || l.confined { // signals do not reach processes in a sandbox
@@ -88,7 +91,7 @@ func (l *local) interrupt(s *session) {
 	l.Process.Interrupt()
 }
 
-func (l *local) kill() string {
+func (l *local) kill(string) string {
 	l.Process.Kill()
 	return "the kernel was killed"
 }
@@ -139,58 +142,58 @@ type ending struct {
 	was  fate
 }
 
-func (l *ending) gone() <-chan struct{} { return l.ch }
+func (e *ending) gone() <-chan struct{} { return e.ch }
 
-func (l *ending) fate() fate {
+func (e *ending) fate() fate {
 	select {
-	case <-l.ch:
-		return l.was
+	case <-e.ch:
+		return e.was
 	default:
 		return fate{}
 	}
 }
 
 // record keeps the first reason, and closes gone.
-func (l *ending) record(how string, lost error) {
-	l.once.Do(func() {
-		l.was = fate{how: how, lost: lost}
-		close(l.ch)
+func (e *ending) record(how string, lost error) {
+	e.once.Do(func() {
+		e.was = fate{how: how, lost: lost}
+		close(e.ch)
 	})
 }
 
 // watch records the end when the link has drained. It returns once an end is recorded.
-func (l *ending) watch(link transport) {
+func (e *ending) watch(link transport) {
 	select {
 	case <-link.Drained():
-	case <-l.ch:
+	case <-e.ch:
 		return
 	}
 	how, lost := "its connections closed", link.Lost()
 	if errors.Is(lost, errGone) {
 		how, lost = errGone.Error(), nil
 	}
-	l.record(how, lost)
+	e.record(how, lost)
 }
 
 // heed records the end if a message shows that the kernel has died or been restarted: a server says
 // so, or the message has another session id than greeted.
-func (l *ending) heed(m Message, greeted string) {
+func (e *ending) heed(m Message, greeted string) {
 	if m.Channel != IOPub || m.Header.MsgType != "status" {
 		return
 	}
 	switch state, session := stateOf(m), m.Header.Session; {
 	case state == "restarting" || state == "autorestarting":
-		l.record("it ended or was told to, and the server starts it again", nil)
+		e.record("it ended or was told to, and the server starts it again", nil)
 	case state == "dead" || state == "terminating":
-		l.record("the server says that it is "+state, nil)
+		e.record("the server says that it is "+state, nil)
 	case greeted != "" && session != "" && session != greeted:
-		l.record("somebody started it again", nil)
+		e.record("somebody started it again", nil)
 	}
 }
 
 // leftRunning is what becomes of a kernel that is not ours in place of a kill.
-func (l *ending) leftRunning() string {
-	l.record("it was left running, busy with a cell that ignores interrupts", nil)
+func (e *ending) leftRunning(why string) string {
+	e.record("it was left running "+why, nil)
 	return "the kernel was left running, because another program started it"
 }
 
@@ -200,8 +203,8 @@ type guest struct{ ending }
 // interrupt sends a request, not a signal. ipykernel handles it whatever its kernelspec says.
 func (g *guest) interrupt(s *session) { s.tell(Control, "interrupt_request", struct{}{}) }
 
-func (g *guest) doubt()       {}
-func (g *guest) kill() string { return g.leftRunning() }
+func (g *guest) check()                 {}
+func (g *guest) kill(why string) string { return g.leftRunning(why) }
 
 func (g *guest) end(*session, bool) error {
 	g.record("it was left", nil)
@@ -226,8 +229,8 @@ func (r *remote) background(do func(context.Context) error) {
 	})
 }
 
-// doubt asks the server whether it still has the kernel: clients are not told when it is deleted.
-func (r *remote) doubt() {
+// check asks the server whether it still has the kernel: clients are not told when it is deleted.
+func (r *remote) check() {
 	r.background(func(ctx context.Context) error {
 		k, err := r.server.kernel(ctx, r.id)
 		if e, ok := errors.AsType[*ServerError](err); ok && e.Status == http.StatusNotFound {
@@ -244,11 +247,11 @@ func (r *remote) interrupt(*session) {
 	r.background(func(ctx context.Context) error { return r.server.interrupt(ctx, r.id) })
 }
 
-func (r *remote) kill() string {
+func (r *remote) kill(why string) string {
 	if !r.own {
-		return r.leftRunning()
+		return r.leftRunning(why)
 	}
-	r.record("it was ended for ignoring an interrupt", nil)
+	r.record("it was ended "+why, nil)
 	r.background(func(ctx context.Context) error { return r.server.delete(ctx, r.id) })
 	return "the kernel was ended"
 }

@@ -161,6 +161,19 @@ func TestFirstCause(t *testing.T) {
 	}
 }
 
+// A time-out does not say that a kernel was killed that could not be.
+func TestCannotBeKilled(t *testing.T) {
+	t.Parallel()
+	o, w := faulty(t, kerneltest.Deaf), brisk()
+	o.Sandbox, o.CellTimeout, w.kill = stuck{}, 500*time.Millisecond, 100*time.Millisecond
+	k := openWith(t, o, w)
+	x := runCell(t, k, "sleep", notebook.TimedOut)
+	_ = syscall.Kill(-k.Info().PID, syscall.SIGKILL)
+	if !strings.Contains(x.Reason, "could not be") {
+		t.Errorf("reason %q", x.Reason)
+	}
+}
+
 // The kernel does not outlive a program that is killed.
 func TestDiesWithParent(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 func (r *run) on(ctx context.Context, m Message) {
 	switch {
 	case m.Channel == gap:
-		r.doubt("more messages waited than there is room for")
+		r.incomplete("more messages waited than there is room for")
 		return
 	case m.Parent.MsgID == r.probe: // requests are handled in order: what is missing now is lost
 		if m.Channel == IOPub && stateOf(m) == "idle" {
@@ -36,13 +36,13 @@ func (r *run) on(ctx context.Context, m Message) {
 	case kind == "error":
 		err = r.publishError(m)
 	case kind == "stream" && exceeded(m.Content):
-		r.doubt("the Jupyter server held output back that came faster than it passes on " +
+		r.incomplete("the Jupyter server held output back that came faster than it passes on " +
 			"(its options iopub_msg_rate_limit and iopub_data_rate_limit lift that)")
 	default:
 		err = r.fold.Add(kind, m.Content)
 	}
 	if err != nil {
-		r.doubt(m.Header.MsgType + " that could not be read: " + err.Error())
+		r.incomplete(m.Header.MsgType + " that could not be read: " + err.Error())
 	}
 }
 
@@ -55,7 +55,7 @@ func (r *run) reply(ctx context.Context, m Message) {
 		Payload       json.RawMessage
 	}
 	if err := json.Unmarshal(m.Content, &reply); err != nil {
-		r.doubt("the kernel's reply could not be read: " + err.Error())
+		r.incomplete("the kernel's reply could not be read: " + err.Error())
 	}
 	if reply.Status == "aborted" && r.stopped == "" && r.aborts < maxAborts {
 		// The kernel is still aborting requests queued behind a failed cell (stop_on_error), and aborted
@@ -150,8 +150,8 @@ func (r *run) publishError(m Message) error {
 	return nil
 }
 
-// doubt notes in the outputs that some may be missing, once for each reason.
-func (r *run) doubt(why string) {
+// incomplete notes in the outputs that some may be missing, once for each reason.
+func (r *run) incomplete(why string) {
 	if strings.Contains(r.exec.Incomplete, why) {
 		return
 	}

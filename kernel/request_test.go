@@ -31,6 +31,8 @@ func TestProtocol(t *testing.T) {
 				asked = append(asked, question{prompt, password})
 				mu.Unlock()
 				switch prompt {
+				case "later":
+					time.Sleep(2500 * time.Millisecond)
 				case "slow":
 					<-ctx.Done()
 					return "", ctx.Err()
@@ -42,13 +44,23 @@ func TestProtocol(t *testing.T) {
 	}
 	test := func(t *testing.T, k *Kernel) {
 		testRequests(t, k)
+		// the time-out waits for somebody, also while something is printed
+		x, err := k.ExecuteCell(t.Context(), Cell{Timeout: 2 * time.Second, Code: `import threading, time
+def tick():
+    for n in range(30): print(n); time.sleep(.1)
+ticking = threading.Thread(target=tick)
+ticking.start(); input('later'); ticking.join()`})
+		if err != nil || x.Status != notebook.OK {
+			t.Errorf("%v: %s %s", err, x.Status, x.Reason)
+		}
+		asked = nil
 		stdout(t, k, "import getpass\nprint(input('who'), getpass.getpass('secret'), input())",
 			"äwho äsecret ä\n")
 		if len(asked) != 3 || asked[0] != (question{"who", false}) ||
 			asked[1] != (question{"secret", true}) {
 			t.Errorf("asked %v", asked)
 		}
-		x := runCell(t, k, "input('refused')", notebook.Raised)
+		x = runCell(t, k, "input('refused')", notebook.Raised)
 		if o, _ := x.Error(); o.EName != "KeyboardInterrupt" ||
 			!strings.Contains(x.PlainText(), "input() was not answered: nobody is there") {
 			t.Errorf("%s\n%s", o.EName, x.PlainText())

@@ -47,6 +47,7 @@ type run struct {
 
 	sent    time.Time
 	began   time.Time // start of the time-out: when the cell began, plus the time that input() waited
+	asked   time.Time // when input() last asked
 	roused  time.Time // when the kernel was last roused, or the request sent
 	heard   time.Time // when the last message about the request arrived
 	looked  time.Time // when the owner was last asked about the kernel
@@ -91,7 +92,8 @@ func (s *session) begin(ctx context.Context, c Cell, limit time.Duration) (*run,
 }
 
 // queue begins to wait for the kernel to take up the request. If err says that it was perhaps not
-// sent, the kernel is killed or, if it is not ours, disconnected.
+// sent whole, the kernel is killed or, if it is not ours, disconnected. That is not so if the request
+// is too large or ctx has ended.
 func (r *run) queue(ctx context.Context, err error) error {
 	now := time.Now()
 	r.phase, r.taken, r.idle = queued, false, false
@@ -99,8 +101,12 @@ func (r *run) queue(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, large := errors.AsType[*tooLargeError](err); !large && ctx.Err() == nil {
-		r.s.owner.kill() // whether the cell runs is unknown, and so is the state
+	if ctx.Err() != nil {
+		return fmt.Errorf("execute: %w", Ended(ctx))
+	}
+	if _, large := errors.AsType[*tooLargeError](err); !large {
+		// whether the cell runs is unknown, and so is the state
+		r.s.owner.kill("with a cell that it may have been sent or not")
 	}
 	return fmt.Errorf("execute: %w", err)
 }
@@ -150,9 +156,9 @@ func (r *run) tick(now time.Time) {
 	w, quiet := r.s.waits, now.Sub(r.heard)
 	if quiet > w.idle && now.Sub(r.looked) > w.idle {
 		r.looked = now
-		r.s.owner.doubt()
+		r.s.owner.check()
 	}
-	if r.probe == "" && quiet > w.idle && r.doubtful(now) {
+	if r.probe == "" && quiet > w.idle && r.mayHaveLost(now) {
 		r.test()
 		return
 	}
@@ -177,7 +183,8 @@ func (r *run) tick(now time.Time) {
 		}
 	case killing:
 		if now.After(r.until) {
-			r.s.owner.kill() // the whole kernel, not only its worker
+			r.s.owner.kill(deafToInterrupts) // the whole kernel, not only its worker
+			r.killed = "the kernel was to be killed, and could not be"
 			r.cause = cmp.Or(r.s.owner.fate().how, r.cause)
 			r.die(strings.TrimPrefix(r.cause+"; it could not be killed", "; "))
 		}
@@ -189,8 +196,8 @@ func (r *run) tick(now time.Time) {
 	r.deaf(now)
 }
 
-// doubtful reports whether a message may have been lost on the way.
-func (r *run) doubtful(now time.Time) bool {
+// mayHaveLost reports whether a message may have been lost on the way.
+func (r *run) mayHaveLost(now time.Time) bool {
 	switch r.phase {
 	case queued, busy:
 		return r.s.link.Breaks() != r.breaks
@@ -200,7 +207,7 @@ func (r *run) doubtful(now time.Time) bool {
 	return r.phase == draining
 }
 
-// late stops a cell that has exceeded its time-out.
+// late stops a cell that has exceeded its time-out, and reports whether it has.
 func (r *run) late(now time.Time) bool {
 	late := r.limit > 0 && now.Sub(r.began) > r.limit
 	if late {
@@ -210,7 +217,7 @@ func (r *run) late(now time.Time) bool {
 	return late
 }
 
-// deaf has a kernel killed whose sockets the cell may have closed: it is useless now.
+// deaf has the kernel killed in a second if its connections have closed, perhaps by the cell.
 func (r *run) deaf(now time.Time) {
 	select {
 	case <-r.s.link.Drained():
@@ -258,20 +265,20 @@ func (r *run) test() {
 
 // giveUp ends the run without the missing messages.
 func (r *run) giveUp() {
-	if r.phase == over || r.replied && r.idle || isGone(r.s.owner) { // follow handles its end
+	if r.phase == over || isGone(r.s.owner) { // follow handles the end of the kernel
 		return
 	}
 	r.phase = over
 	switch {
 	case r.replied:
-		r.doubt("the kernel's last messages were lost")
+		r.incomplete("the kernel's last messages were lost")
 		return
-	case !r.taken && !r.idle:
+	case !r.taken:
 		r.lost = errors.New("execute: the connection was lost for a while, and whether the cell has " +
 			"run cannot be known")
 		return
 	}
-	r.doubt("the kernel's reply was lost")
+	r.incomplete("the kernel's reply was lost")
 	for _, o := range r.fold.Outputs() {
 		if o.Type == notebook.ErrorOutput {
 			r.exec.Status = notebook.Raised

@@ -78,7 +78,7 @@ func (k *Kernel) Visit() string {
 func (s *session) endVisit() {
 	ctx, cancel := context.WithTimeout(context.Background(), s.waits.cancel)
 	defer cancel()
-	s.owner.doubt() // a kernel that was deleted would not answer
+	s.owner.check() // a kernel that was deleted would not answer
 	if !isGone(s.owner) {
 		s.manners(ctx, "leave")
 	}

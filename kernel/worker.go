@@ -59,7 +59,7 @@ func (s *session) rise(reply Message) {
 // kill kills the kernel, or only the worker process.
 func (s *session) kill() (done string) {
 	if s.guest != nil || !s.hasWorker() || isGone(s.owner) {
-		return s.owner.kill()
+		return s.owner.kill(deafToInterrupts)
 	}
 	s.tell(Control, "undokernel_kill_request", struct{}{})
 	return "the kernel was killed"

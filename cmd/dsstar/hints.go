@@ -32,8 +32,8 @@ type cause struct {
 
 func means(code int, hints ...usage.Hint) cause { return cause{code, hints} }
 
-// causes has the kinds of errors, each with its exit code and hints. The first kind counts that an
-// error is of; one of no kind is exitError, without hints.
+// causes has the kinds of errors, each with its exit code and hints. The first row that matches
+// decides; an error that matches none is exitError, without hints.
 var causes = []func(error) (cause, bool){
 	kind(func(e *usage.Error) cause { return cause{exitUsage, e.Hints} }),
 	kind(databaseCause),

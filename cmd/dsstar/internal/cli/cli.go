@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,11 +23,11 @@ type Command struct {
 	Args     Args // nil: it takes no arguments
 	Flags    []Flag
 	Settings string     // those whose flags it takes: see settings
-	Late     bool       // it reads the settings itself
+	Late     bool       // Run loads the settings itself
 	Excludes [][]string // flags of which only one can be given
 	Needs    [][]string // a flag, another that it needs, and a value of that for the hint
 
-	Before func(*pflag.FlagSet) error                         // Run, and the settings; nil: nothing
+	Before func(*pflag.FlagSet) error                         // called before the settings are loaded; nil: nothing
 	Run    func(ctx context.Context, c *Call) (Output, error) // nil: it shows its help
 	Below  []Command
 }
@@ -56,7 +57,7 @@ type Exit struct{ Code int }
 
 func (e Exit) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
 
-// A Program is what commands need of theirs.
+// A Program holds what commands need of the program that they belong to.
 type Program struct {
 	Stdout   io.Writer
 	Settings func(*pflag.FlagSet) (*configs.Settings, error) // with those of the flags
@@ -120,7 +121,7 @@ func (p Program) run(cmd *cobra.Command, c Command, args []string) (err error) {
 		}
 	}
 	out, err := c.Run(cmd.Context(), call)
-	if failed := p.print(out, call.JSON); failed != nil {
+	if failed := p.print(out, call.JSON); failed != nil && err == nil {
 		return failed
 	}
 	if err == nil && out.Code != 0 {
@@ -143,7 +144,7 @@ func (p Program) print(out Output, asJSON bool) (err error) {
 
 // check refuses flags that contradict each other, or that have no effect.
 func (c Command) check(flags *pflag.FlagSet) error {
-	for _, all := range append(c.Excludes, []string{"second", "no-second"}) {
+	for _, all := range slices.Concat(c.Excludes, configs.Excludes) {
 		var given []string
 		for _, name := range all {
 			if flags.Changed(name) {
