@@ -212,7 +212,7 @@ func reviewedByTools(t *testing.T, reviews []review) {
 }
 
 // reviewedByLab opens and saves each notebook in JupyterLab without running it. That must change
-// nothing but Lab's trust metadata.
+// nothing but Lab's trust metadata, and what the kernel that it starts says of its language.
 func reviewedByLab(t *testing.T, reviews []review) {
 	l := startLab(t, nil)
 	begun := time.Now()
@@ -259,13 +259,14 @@ func (l *lab) modified(name string) time.Time {
 	return info.ModTime()
 }
 
-// untrusted returns a notebook without Lab's trust metadata.
+// untrusted returns a notebook without what Lab adds: its trust metadata and the kernel's language.
 func untrusted(t *testing.T, data []byte) []byte {
 	t.Helper()
 	var nb map[string]any
 	if err := json.Unmarshal(data, &nb); err != nil {
 		t.Fatal(err)
 	}
+	delete(nb["metadata"].(map[string]any), "language_info")
 	for _, c := range nb["cells"].([]any) {
 		delete(c.(map[string]any)["metadata"].(map[string]any), "trusted")
 	}
