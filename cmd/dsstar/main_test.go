@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/sandbox"
 )
 
@@ -78,12 +79,9 @@ func noProcess(t testing.TB, mark string) {
 	var left []string
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		left = nil
-		all, _ := filepath.Glob("/proc/[0-9]*/environ")
-		for _, path := range all {
-			if b, err := os.ReadFile(path); err == nil && bytes.Contains(b, []byte(mark)) {
-				cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-				left = append(left, strings.ReplaceAll(string(cmdline), "\x00", " "))
-			}
+		for _, pid := range kerneltest.With(mark, "environ") {
+			cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			left = append(left, strings.ReplaceAll(string(cmdline), "\x00", " "))
 		}
 		if len(left) == 0 {
 			return

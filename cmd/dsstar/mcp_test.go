@@ -246,6 +246,7 @@ func TestMCPRefuses(t *testing.T) {
 		says string
 	}{
 		{"ask", map[string]any{"question": " "}, "/properties/question"},
+		{"ask", map[string]any{"question": []string{"?"}}, "/properties/question"},
 		{"ask", nil, `missing properties: ["question"]`},
 		{"ask", map[string]any{"question": "?", "sandbox": "off"}, "sandbox"},
 		{"describe_data", map[string]any{"data": 7}, "/properties/data"},

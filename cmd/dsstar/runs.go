@@ -45,7 +45,7 @@ goes_on (edited, unfinished, running, or data, if its data files have changed: t
 answer of before is shown, and dsstar resume goes on from it)`
 
 func (a *app) runsCommand() cli.Command {
-	var json, open, remove bool
+	var open, remove bool
 	return cli.Command{
 		Use: "runs [flags] [WORD...]", Short: "List the runs of this folder, search, open or remove them",
 		Long: runsHelp,
@@ -53,7 +53,7 @@ func (a *app) runsCommand() cli.Command {
 			"  dsstar runs --remove dsstar-runs/2026-11-21-which-store-sold-most",
 		Args: cli.Any, Excludes: [][]string{{"open", "remove"}},
 		Flags: []cli.Flag{
-			cli.Opt(&json, "json", "", "print a list of objects"),
+			cli.Opt(new(bool), "json", "", "print a list of objects"),
 			cli.Opt(&open, "open", "", "open the page of a run in the browser"),
 			cli.Opt(&remove, "remove", "", "remove the runs that the arguments name"),
 		},

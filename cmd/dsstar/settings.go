@@ -80,7 +80,7 @@ func relaxed(r *configs.RelaxedError, user string) error {
 const projectFile = "dsstar.yaml"
 
 func (a *app) configCommand() cli.Command {
-	var json, defaults bool
+	var defaults bool
 	return cli.Command{
 		Use:   "config",
 		Short: "Show all effective settings and where they come from",
@@ -91,7 +91,7 @@ file, and that the defaults.`,
   dsstar config --defaults > dsstar.yaml     all settings with explanations
   DSSTAR_MAX_ROUNDS=5 dsstar config`,
 		Flags: []cli.Flag{
-			cli.Opt(&json, "json", "", "print JSON"),
+			cli.Opt(new(bool), "json", "", "print JSON"),
 			cli.Opt(&defaults, "defaults", "", "print all defaults, with explanations"),
 		},
 		Settings: "all", Late: true,

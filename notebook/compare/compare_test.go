@@ -83,6 +83,18 @@ func TestCompareSame(t *testing.T) {
 	}
 }
 
+// TestCompareInert: an inert notebook shows the same as the other, and no less.
+func TestCompareInert(t *testing.T) {
+	for _, mime := range []string{"text/html", "text/markdown"} {
+		one, other := shownAs(mime, "<img src=//x.test/1.5>"), shownAs(mime, "<img src=//x.test/3.0>")
+		bare := []notebook.Output{{Type: notebook.DisplayData, Data: notebook.Inert(other[0].Data)}}
+		if len(Outputs(one, other, tolerance)) == 0 || len(Outputs(one, bare, tolerance)) == 0 ||
+			len(Outputs(other, bare, tolerance)) > 0 || len(Outputs(bare, other, tolerance)) > 0 {
+			t.Error(mime, Outputs(one, other, tolerance), Outputs(one, bare, tolerance), Outputs(bare, other, tolerance))
+		}
+	}
+}
+
 func TestCompareDiffers(t *testing.T) {
 	figure := image.NewGray(image.Rect(0, 0, 20, 10))
 	dot := image.NewGray(figure.Rect)

@@ -102,14 +102,14 @@ func absolute(path string) string {
 // runFlags are the flags of bench run that are not settings.
 type runFlags struct {
 	suiteFlags
-	agent, ids, compat, out    string
-	retry                      cli.Commas
-	jobs, limit, totalCalls    int
-	seed                       uint64
-	agentOptions               solver.Options
-	totalTime                  time.Duration
-	totalCost                  float64
-	resume, quiet, asJSON, yes bool
+	agent, ids, compat, out string
+	retry                   cli.Commas
+	jobs, limit, totalCalls int
+	seed                    uint64
+	agentOptions            solver.Options
+	totalTime               time.Duration
+	totalCost               float64
+	resume, quiet, yes      bool
 }
 
 func (b *runFlags) all() []cli.Flag {
@@ -133,7 +133,7 @@ func (b *runFlags) all() []cli.Flag {
 		cli.Opt(&o.Steps, "max-steps", "",
 			"maximum number of turns, for agents without rounds (default: as published)"),
 		cli.Opt(&o.Reasoning, "reasoning", "", "react: use the prompt for reasoning models"),
-		cli.Opt(&b.asJSON, "json", "Output", "print one JSON object instead of the score"),
+		cli.Opt(new(bool), "json", "Output", "print one JSON object instead of the score"),
 		cli.Opt(&b.quiet, "quiet,q", "Output", "no progress on standard error"),
 		cli.Opt(&b.yes, "yes,y", "Output",
 			"do not ask before using kernels of a server, which have no sandbox"),

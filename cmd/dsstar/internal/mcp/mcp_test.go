@@ -24,13 +24,16 @@ func TestTools(t *testing.T) {
 		for _, m := range regexp.MustCompile(`{[@?!]?(\w+)}`).FindAllStringSubmatch(tool.command, -1) {
 			used += " " + m[1]
 		}
+		if tool.text == "" {
+			t.Errorf("%s is not described", tool.name)
+		}
 		for _, name := range strings.Fields(used) {
 			if !slices.ContainsFunc(tool.arguments, func(a argument) bool { return a.name == name }) {
 				t.Errorf("%s has no argument %s", tool.name, name)
 			}
 		}
 		for _, a := range tool.arguments {
-			if a.text == "" || tool.text == "" || !strings.Contains(used, a.name) {
+			if a.text == "" || !slices.Contains(strings.Fields(used), a.name) {
 				t.Errorf("%s: %s is not described or not used", tool.name, a.name)
 			}
 		}

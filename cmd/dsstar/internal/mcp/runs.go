@@ -92,17 +92,28 @@ const (
 	notebookType = "application/x-ipynb+json"
 )
 
-// addResources adds the runs, and two files of each. Their traces are none of them: they hold every
+// A runFile is a kind of file that runs have.
+type runFile struct {
+	name, file, kind, text string
+	path                   func(run) string
+}
+
+// runFiles are the files of a run that are resources. Traces are none of them: they hold every
 // request, and with that much of the data.
+var runFiles = []runFile{
+	{"notebook", "notebook.ipynb", notebookType, "The notebook of a run.",
+		func(r run) string { return r.Notebook }},
+	{"script", "solution.py", "text/x-python", "The accepted cells of a run as plain Python.",
+		func(r run) string { return filepath.Join(r.Run, "solution.py") }},
+}
+
+// addResources adds the runs, and the files of each.
 func (s *Server) addResources() {
 	s.sdk.AddResource(&sdk.Resource{URI: runsURI, Name: "runs", MIMEType: jsonType,
 		Description: "The runs of this folder, the newest first."}, s.resource)
-	for _, file := range []struct{ name, uri, kind, text string }{
-		{"notebook", "notebook.ipynb", notebookType, "The notebook of a run."},
-		{"script", "solution.py", "text/x-python", "The accepted cells of a run as plain Python."},
-	} {
-		s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: runsURI + "/{name}/" + file.uri,
-			Name: file.name, MIMEType: file.kind, Description: file.text}, s.resource)
+	for _, f := range runFiles {
+		s.sdk.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: runsURI + "/{name}/" + f.file,
+			Name: f.name, MIMEType: f.kind, Description: f.text}, s.resource)
 	}
 }
 
@@ -122,13 +133,10 @@ func (s *Server) resource(ctx context.Context,
 func fileOf(all []run, uri string) (text []byte, kind string, err error) {
 	name, file, _ := strings.Cut(strings.TrimPrefix(uri, runsURI+"/"), "/")
 	i := slices.IndexFunc(all, func(r run) bool { return filepath.Base(r.Run) == name })
-	if i < 0 {
+	k := slices.IndexFunc(runFiles, func(f runFile) bool { return f.file == file })
+	if i < 0 || k < 0 {
 		return nil, "", sdk.ResourceNotFoundError(uri)
 	}
-	path, kind := all[i].Notebook, notebookType
-	if file != "notebook.ipynb" {
-		path, kind = filepath.Join(all[i].Run, "solution.py"), "text/x-python"
-	}
-	text, err = disk.ReadPlain(path, disk.MaxDocument)
-	return text, kind, err
+	text, err = disk.ReadPlain(runFiles[k].path(all[i]), disk.MaxDocument)
+	return text, runFiles[k].kind, err
 }

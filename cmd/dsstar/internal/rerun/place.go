@@ -33,7 +33,6 @@ type place struct {
 	close  func()             // removes that
 	// the data folder, absolute if possible; for others' notebooks only that of --data
 	data   string
-	given  bool           // data is from the user, not from the notebook
 	linked []string       // links to data in the data folder
 	code   map[int]string // code to run instead of the cell's, by position
 	env    []string
@@ -51,7 +50,7 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 	home = disk.RealPath(home) // as cells see it
 	seal := record.SealOf(nb)
 	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Holds(seal), intact: !seal.Reshown,
-		home: home, dir: home, code: map[int]string{}, env: a.Host.Env, given: flags.Data != "",
+		home: home, dir: home, code: map[int]string{}, env: a.Host.Env,
 		close: func() {}}
 	if p.run, err = page.Recorded(nb); err != nil {
 		p.run = record.New(record.Task{}, record.Question{})
@@ -64,7 +63,7 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 	if err := p.setData(path, flags.Data, nb); err != nil || !p.own {
 		return p, err
 	}
-	if !p.made && !p.given {
+	if !p.made && flags.Data == "" {
 		if err := site.Named(s, home, append(slices.Clone(p.linked), p.data)...); err != nil {
 			return nil, err
 		}
@@ -189,7 +188,7 @@ func (r *rerun) box(s *configs.Settings) (sandbox.Box, error) {
 	for _, path := range append(slices.Clone(place.linked), place.data) {
 		switch path := disk.RealPath(path); {
 		case path == "":
-		case place.given || !r.Host.Private(path):
+		case r.Data != "" || !r.Host.Private(path):
 			b.Read = append(b.Read, path)
 		case b.Tier.Confines():
 			p.Warn("the notebook's data, %s, are hidden or the system's: cells read them only "+

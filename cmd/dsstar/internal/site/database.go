@@ -28,7 +28,6 @@ type Database struct {
 	More      []string // other variables that cells have for it, NAME=VALUE
 	Endpoints []sandbox.Endpoint
 	Token     string // of the address that is no password
-	Cluster   bool   // its client's state cannot be copied
 }
 
 // databaseVariables begins the names of all such variables.
@@ -294,7 +293,7 @@ func findCluster(u *url.URL, engine string) (d Database, shown string, err error
 		return d, "", usage.New("--engine: the address of a "+engine+" cluster is "+example,
 			usage.Again("--engine", engine+"="+example))
 	}
-	d = Database{Address: u.String(), Cluster: true,
+	d = Database{Address: u.String(),
 		Endpoints: []sandbox.Endpoint{{Host: u.Hostname(), Port: port}}}
 	for parameter := range strings.SplitSeq(u.Path, ";") {
 		if token, ok := strings.CutPrefix(parameter, "token="); ok {

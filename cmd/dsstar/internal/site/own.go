@@ -86,7 +86,7 @@ func (o *own) Open(ctx context.Context, p agent.Purpose, dir string,
 		box.Read = append(slices.Clone(box.Read), dir)
 	}
 	if p == agent.Second { // the run's session holds memory, too
-		box.Limits.Memory = min(box.Limits.Memory, max(LeastMemory, availableMemory()/4*3))
+		box.Limits.Memory = min(box.Limits.Memory, usualMemory())
 	}
 	options, back := o.host.options(o.settings, o.spec, p, dir)
 	options.Sandbox = box
@@ -177,7 +177,7 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back rewind.Options,
 	return start(plain, nil)
 }
 
-// onCluster reports whether cells reach a cluster.
+// onCluster reports whether cells reach a cluster: its client's state cannot be copied.
 func (h Host) onCluster() bool {
-	return slices.ContainsFunc(h.Databases, func(d Database) bool { return d.Cluster })
+	return slices.ContainsFunc(h.Databases, func(d Database) bool { return EngineOf(d.Address) != "" })
 }

@@ -42,7 +42,7 @@ func (h Host) Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 		b.Endpoints = append(b.Endpoints, d.Endpoints...)
 	}
 	if b.Limits.Memory == 0 {
-		b.Limits.Memory = max(LeastMemory, availableMemory()/4*3)
+		b.Limits.Memory = usualMemory()
 	}
 	for _, list := range []struct {
 		from []string
@@ -110,13 +110,16 @@ func HandsOver(b sandbox.Box) string {
 func InWords(b sandbox.Box, s *configs.Settings) string {
 	usual := sandbox.Limits{Memory: b.Limits.Memory}
 	if s.MaxMemory != 0 {
-		usual.Memory = max(LeastMemory, availableMemory()/4*3)
+		usual.Memory = usualMemory()
 	}
 	if d, err := configs.Load(configs.Sources{}); err == nil { // the defaults, which cannot fail
 		usual.Processes, usual.File, usual.Folder = d.MaxProcesses, int64(d.MaxFile), int64(d.MaxFolder)
 	}
 	return b.Describe(usual)
 }
+
+// usualMemory is the limit on the memory of a session where none is set.
+func usualMemory() int64 { return max(LeastMemory, availableMemory()/4*3) }
 
 // availableMemory returns the available memory in bytes; 0 if it is unknown.
 func availableMemory() int64 {

@@ -138,7 +138,7 @@ before = sorted(globals()); history = len(In)`)
 		"arr": "shape (2, 3), float64", "fitted": "fitted\nparameters: copy_X=True", "unfitted": "not fitted", "lazy": "not computed",
 		"pol": "'b': String", "tab": "'c': double", "series": "DatetimeIndex", "con": "table t: i INTEGER", "counts": "2 entries", "day": "2020-01-02",
 		"big": "an int of 33220 bits", "text": "100000 characters", "wide": "and 440 more columns", "config": "hidden", "url": "hidden",
-		"key": "'shop'", "author": "ada lovelace", "folder": "/home/ada", "token": "hidden", "mixed": "hidden", "eng": "of ",
+		"key": "'shop'", "author": "ada lovelace", "folder": "/home/ada", "token": "hidden", "mixed": "hidden", "eng": "://",
 		"accounts": "'ada' | (hidden)", "traps": "1 items", "trapped": "'t': object",
 	} {
 		if !strings.Contains(got[name].Text, want) {

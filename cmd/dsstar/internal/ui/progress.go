@@ -26,7 +26,6 @@ type Progress struct {
 	screen *Screen
 	quiet  bool
 	json   bool
-	live   bool
 	now    func() time.Time
 	asks   func() bool // whether each cell is reviewed; nil: no
 
@@ -52,10 +51,10 @@ type Options struct {
 
 // New starts a Progress on w. The caller must stop it.
 func New(w io.Writer, o Options) *Progress {
-	p := &Progress{quiet: o.Quiet, json: o.JSON && !o.Quiet, live: o.Live && !o.Quiet && !o.JSON,
-		now: time.Now}
+	p := &Progress{quiet: o.Quiet, json: o.JSON && !o.Quiet, now: time.Now}
 	p.begun = p.now()
-	p.screen = &Screen{W: w, Live: p.live, Colours: o.Colours && !o.JSON, Size: o.Size, View: p.picture}
+	p.screen = &Screen{W: w, Live: o.Live && !o.Quiet && !o.JSON, Colours: o.Colours && !o.JSON,
+		Size: o.Size, View: p.picture}
 	p.screen.Start()
 	return p
 }
@@ -286,7 +285,7 @@ func (p *Progress) file(e agent.Event, t *record.Trajectory, done int) {
 	if i >= 0 {
 		note = ": not described: " + t.Descriptions[i].Error
 	}
-	if !p.live || files <= manyFiles || note != "" {
+	if !p.screen.Live || files <= manyFiles || note != "" {
 		p.Say("file     %s (%d of %d)%s", Printable(e.Text), done, files, note)
 	} else if done == files {
 		p.Say("files    %d", files)

@@ -36,7 +36,7 @@ func newStage(files ...string) *stage {
 	for _, f := range files {
 		s.t.Task.Files = append(s.t.Task.Files, record.File{Name: f})
 	}
-	s.Progress = &Progress{live: true, now: func() time.Time { return s.clock }}
+	s.Progress = &Progress{now: func() time.Time { return s.clock }}
 	s.begun = s.clock
 	s.screen = &Screen{W: io.Discard, Live: true, View: s.picture,
 		Size: func() (int, int) { return 60, 24 }}
