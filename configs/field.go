@@ -60,10 +60,6 @@ type FlagInfo struct {
 
 // Flags describes the flags of all settings. Their help is what default.yaml says first of the key.
 var Flags = sync.OnceValue(func() (all []FlagInfo) {
-	defaults, err := readYAML(DefaultYAML, defaultSource)
-	if err != nil {
-		panic(err) // it is embedded
-	}
 	help := firstSentences(string(DefaultYAML))
 	for _, f := range fields() {
 		name := strings.ReplaceAll(strings.TrimPrefix(f.key, "method."), "_", "-")
@@ -72,7 +68,7 @@ var Flags = sync.OnceValue(func() (all []FlagInfo) {
 		if is := f.Tag.Get("is"); f.Type.Kind() == reflect.String && strings.Contains(is, "|") {
 			flag.Words = strings.Split(is, "|")
 		}
-		value := Entry{Value: defaults[strings.ReplaceAll(f.key, ".", separator)].value}.Text()
+		value := Entry{Value: defaults()[strings.ReplaceAll(f.key, ".", separator)].value}.Text()
 		switch off := f.Tag.Get("off"); {
 		case off != "":
 			flag.Name, flag.Help, flag.Group, flag.Off = "no-"+name, "do not "+help[f.key], off, true

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/viper"
 
@@ -55,14 +56,10 @@ func (from Sources) layers() ([]layer, error) {
 		all = append(all, l)
 		return nil
 	}
-	defaults, err := readYAML(DefaultYAML, defaultSource)
-	if err != nil {
-		return nil, err
-	}
-	for key := range defaults {
+	for key := range defaults() {
 		known[key] = true
 	}
-	all = append(all, defaults)
+	all = append(all, defaults())
 	for _, path := range []string{from.UserFile, from.ProjectFile} {
 		l, err := readFile(path)
 		if err != nil {
@@ -109,12 +106,22 @@ func readYAML(data []byte, source string) (layer, error) {
 	return l, nil
 }
 
+// defaults are the settings of default.yaml.
+var defaults = sync.OnceValue(func() layer {
+	l, err := readYAML(DefaultYAML, defaultSource)
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return l
+})
+
 const envPrefix = "DSSTAR_"
+
+var inVariable = strings.NewReplacer(separator, "_", "-", "_", ".", "_")
 
 // envName returns the name of the environment variable for a key.
 func envName(key string) string {
-	name := strings.NewReplacer(separator, "_", "-", "_", ".", "_").Replace(key)
-	return envPrefix + strings.ToUpper(name)
+	return envPrefix + strings.ToUpper(inVariable.Replace(key))
 }
 
 // envLayer looks up the variable of every known key, because a variable's name does not show where

@@ -44,6 +44,10 @@ var cannot = map[string]string{
 // checkProject returns a [RelaxedError] for the first key that the project file relaxes. won holds
 // the winning settings of all layers, weaker those of the layers below the file; is is won decoded.
 func checkProject(file string, won, weaker map[string]setting, is *Settings) error {
+	isOfFile := func(s setting) bool { return s.source == file }
+	if !slices.ContainsFunc(slices.Collect(maps.Values(won)), isOfFile) {
+		return nil
+	}
 	was := &Settings{}
 	if _, err := decode(weaker, was, true); err != nil {
 		return err
