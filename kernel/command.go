@@ -44,7 +44,7 @@ func (s Spec) command(path, dir string, environ []string) (*exec.Cmd, error) {
 // withFolder puts a folder before the others of PATH, unless it is one of them: cells say !python
 // and !pip, and mean those beside their own Python.
 func withFolder(env []string, folder string) []string {
-	path := pathIn(env)
+	path := disk.Getenv(env, "PATH")
 	if slices.Contains(filepath.SplitList(path), folder) {
 		return env
 	}
@@ -106,7 +106,7 @@ func find(name, prefix, dir string, env []string) (string, error) {
 		}
 		return exec.LookPath(name)
 	}
-	path := pathIn(env)
+	path := disk.Getenv(env, "PATH")
 	if prefix != "" && pythonName.MatchString(name) {
 		path = filepath.Join(prefix, "bin") + ":" + path
 	}
@@ -114,14 +114,4 @@ func find(name, prefix, dir string, env []string) (string, error) {
 		return all[0], nil
 	}
 	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
-}
-
-// pathIn returns the last PATH of env.
-func pathIn(env []string) (path string) {
-	for _, kv := range env {
-		if list, ok := strings.CutPrefix(kv, "PATH="); ok {
-			path = list
-		}
-	}
-	return path
 }

@@ -52,6 +52,10 @@ func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 	if err := decode(msgType, content, &c); err != nil {
 		return err
 	}
+	isUpdate := msgType == "update_display_data"
+	if isUpdate && c.Transient.DisplayID == "" {
+		return nil
+	}
 	o := Output{Type: OutputType(msgType), ExecutionCount: c.ExecutionCount, Metadata: c.Metadata,
 		Data: MIMEBundle{}, DisplayID: c.Transient.DisplayID}
 	for mime, raw := range c.Data {
@@ -60,10 +64,6 @@ func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 		o.Data[mime] = value
 	}
 	o.Data = joinBundle(o.Data)
-	isUpdate := msgType == "update_display_data"
-	if isUpdate && o.DisplayID == "" {
-		return nil
-	}
 	if isUpdate {
 		o.Type = DisplayData
 	} else {
@@ -76,10 +76,10 @@ func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 		return nil
 	}
 	f.used -= d.size
-	d.data, d.metadata, d.size = Inert(o.Data), o.Metadata, len(content)
-	if l := f.Limits.filled(); d.size > l.Data || f.used+d.size > l.Cell {
-		d.data = MIMEBundle{"text/plain": leftOut(o.Type, d.size, c.Data)}
-		d.metadata, d.size = nil, 0
+	if l, size := f.Limits.filled(), len(content); size > l.Data || f.used+size > l.Cell {
+		d.data, d.metadata, d.size = MIMEBundle{"text/plain": leftOut(o.Type, size, c.Data)}, nil, 0
+	} else {
+		d.data, d.metadata, d.size = Inert(o.Data), o.Metadata, size
 	}
 	f.used += d.size
 	if !isUpdate {

@@ -8,9 +8,6 @@ import (
 	"io"
 )
 
-// ErrLong is wrapped by the error of [ReadOutline] for a notebook that is too long.
-var ErrLong = errors.New("too long even without outputs")
-
 // ReadOutline is [Read] without the outputs of cells, which need no memory. A notebook of more than
 // most bytes besides is an error.
 func ReadOutline(r io.Reader, most int) (*Notebook, error) {
@@ -64,5 +61,5 @@ func outline(in *bufio.Reader, most int) (kept []byte, err error) {
 			inOutputs = true
 		}
 	}
-	return nil, ErrLong
+	return nil, errors.New("too long even without outputs")
 }

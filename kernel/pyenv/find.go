@@ -42,11 +42,11 @@ func candidates(env []string) (paths []string) {
 	for minor := newest; minor >= oldest; minor-- {
 		names = append(names, fmt.Sprintf("python3.%d", minor))
 	}
+	var targets []string
 	for _, name := range append(names, "python3", "python") {
 		for _, path := range LookPath(name, env) {
-			same := func(other string) bool { return resolve(other) == resolve(path) }
-			if !slices.ContainsFunc(paths, same) {
-				paths = append(paths, path)
+			if target := resolve(path); !slices.Contains(targets, target) {
+				paths, targets = append(paths, path), append(targets, target)
 			}
 		}
 	}
@@ -98,5 +98,5 @@ func (p Python) usable() error {
 // LookPath returns all programs of a name in the folders of env's PATH. The first may be the shim
 // of a version that is not enabled.
 func LookPath(name string, env []string) []string {
-	return disk.LookPath(name, Getenv(env, "PATH"))
+	return disk.LookPath(name, disk.Getenv(env, "PATH"))
 }

@@ -1,6 +1,7 @@
 package pyenv
 
 import (
+	"dsstar/notebook/disk"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,9 +17,9 @@ type installer struct {
 // installers returns the available tools that build an environment in dir, the preferred one first.
 func installers(env []string, base Python, dir string) (all []installer) {
 	// uv ignores pip's settings: if only pip is configured with an index, use pip.
-	onlyPip := (Getenv(env, "PIP_INDEX_URL") != "" || Getenv(env, "PIP_CONFIG_FILE") != "" ||
-		Getenv(env, "PIP_NO_INDEX") != "") &&
-		Getenv(env, "UV_DEFAULT_INDEX") == "" && Getenv(env, "UV_INDEX_URL") == ""
+	onlyPip := (disk.Getenv(env, "PIP_INDEX_URL") != "" || disk.Getenv(env, "PIP_CONFIG_FILE") != "" ||
+		disk.Getenv(env, "PIP_NO_INDEX") != "") &&
+		disk.Getenv(env, "UV_DEFAULT_INDEX") == "" && disk.Getenv(env, "UV_INDEX_URL") == ""
 	// Exactly the lock: nothing unlisted, nothing without a hash, and no package that must be compiled,
 	// which would run its code and take minutes before it fails.
 	exactly := []string{"--requirement", lockIn(dir), "--require-hashes", "--no-deps", "--only-binary",
@@ -50,16 +51,4 @@ func toolEnv(env []string) []string {
 	})
 	return append(out, "PIP_USER=0", "PIP_NO_INPUT=1", "PIP_DISABLE_PIP_VERSION_CHECK=1",
 		"PIP_NO_COLOR=1", "UV_NO_PROGRESS=1", "NO_COLOR=1", "PYTHONUNBUFFERED=1")
-}
-
-// Getenv returns the last value of key, as the operating system would; "" if there is none.
-func Getenv(env []string, key string) string {
-	value := ""
-	for _, kv := range env {
-		k, v, _ := strings.Cut(kv, "=")
-		if k == key {
-			value = v
-		}
-	}
-	return value
 }

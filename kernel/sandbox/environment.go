@@ -1,12 +1,11 @@
 package sandbox
 
 import (
+	"dsstar/notebook/disk"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"dsstar/kernel/pyenv"
 )
 
 // harmless are the variables that every process of a box keeps. Here and below, a name that ends
@@ -105,7 +104,7 @@ func (b Box) variablesRead(env []string) []string {
 	home, _ = realPath(home) // without a home there is nothing to protect
 	var all []string
 	for _, name := range lists {
-		for _, path := range filepath.SplitList(pyenv.Getenv(env, name)) {
+		for _, path := range filepath.SplitList(disk.Getenv(env, name)) {
 			real, err := realPath(path)
 			hidden := filepath.Dir(real) == home && strings.HasPrefix(filepath.Base(real), ".")
 			if filepath.IsAbs(path) && err == nil && !hidden && exposes(real) == "" {

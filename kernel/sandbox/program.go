@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"dsstar/kernel/pyenv"
+	"dsstar/notebook/disk"
 )
 
 // A launch is a resolved command: the program, its environment, and the files that it reads.
@@ -104,7 +105,7 @@ func (l launch) python(n int) (launch, error) {
 	asked := unwritable(l.env, l.write)
 	env := slices.Clone(l.env)
 	for _, name := range slices.Sorted(maps.Keys(p.Env)) { // what the launcher has set
-		if value := p.Env[name]; value != pyenv.Getenv(asked, name) &&
+		if value := p.Env[name]; value != disk.Getenv(asked, name) &&
 			!strings.ContainsRune(name+value, notText) {
 			env = append(env, name+"="+value) // the last entry of a name wins
 		}

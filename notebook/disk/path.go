@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // LookPath returns all programs with that name in the folders of path, which has the form of PATH,
@@ -22,6 +23,18 @@ func LookPath(name, path string) (all []string) {
 		}
 	}
 	return all
+}
+
+// Getenv returns the last value of key, as the operating system would; "" if there is none.
+func Getenv(env []string, key string) string {
+	value := ""
+	for _, kv := range env {
+		k, v, _ := strings.Cut(kv, "=")
+		if k == key {
+			value = v
+		}
+	}
+	return value
 }
 
 // Inside reports whether path is folder or below it. Both must be real paths.

@@ -31,7 +31,7 @@ type Process struct {
 
 	mu   sync.Mutex
 	gone bool // the pid may be reused: no more signals
-	told bool // Kill has been called
+	told bool // Kill has been called before the end
 }
 
 // Start starts cmd in a session of its own and watches it until it has ended. The caller must Kill
@@ -76,16 +76,14 @@ func (p *Process) own(cmd *exec.Cmd, started chan<- error) {
 	}
 	p.PID = cmd.Process.Pid
 	started <- nil
-	told := false
 	reap(cmd, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		told = p.told // not later: then another signal ended it
 		killGroup(p.PID)
-		p.gone = true
+		p.gone = true // told does not change any more: from here on another signal ended it
 	})
 	p.State = describe(cmd.ProcessState)
-	p.Killed = told && killed(cmd.ProcessState, p.guard)
+	p.Killed = p.told && killed(cmd.ProcessState, p.guard)
 	p.hearOut()
 	close(p.Exited)
 }

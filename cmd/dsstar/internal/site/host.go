@@ -12,7 +12,6 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
-	"dsstar/kernel/pyenv"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -36,7 +35,7 @@ type Cells interface {
 }
 
 // Getenv returns a variable of the environment.
-func (h Host) Getenv(name string) string { return pyenv.Getenv(h.Env, name) }
+func (h Host) Getenv(name string) string { return disk.Getenv(h.Env, name) }
 
 // Private reports whether cells must not read a folder just because a notebook names it: the
 // notebook may come from somebody else. The demo's data folder is exempt.
