@@ -114,7 +114,7 @@ func chooseExporter(to, out string) (exporter, error) {
 func (a *app) export(ctx context.Context, arg string, e exporter, out string) (target string, err error) {
 	path := arg
 	real := disk.RealPath(arg) // the user has named it, and so where it leads
-	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+	if isFolder(arg) {
 		if path = a.shownRun(arg); path == "" {
 			return "", usage.New(fmt.Sprintf("%s is not a run folder: it has no notebook.ipynb",
 				ui.Printable(arg)),
@@ -138,7 +138,8 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 		defer beside.Close()
 		o.Files = beside.FS()
 	}
-	if rel, err := filepath.Rel(realFolder(target), realFolder(path)); err == nil && target != "" && rel != "." {
+	home, at := realFolder(path), realFolder(target)
+	if rel, err := filepath.Rel(at, home); err == nil && target != "" && rel != "." {
 		o.Folder = rel
 	}
 	data, warning := e.make(nb, o)
@@ -148,8 +149,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	if warning != "" {
 		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", ui.Clean(warning))
 	}
-	home := realFolder(path)
-	if e.name == "script" && nb.Metadata["dsstar"] != nil && (target == "" || realFolder(target) != home) {
+	if e.name == "script" && nb.Metadata["dsstar"] != nil && (target == "" || at != home) {
 		data = []byte(rerun.MoveData(string(data), home))
 	}
 	if out == "-" {

@@ -27,6 +27,7 @@ import (
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
@@ -48,8 +49,9 @@ type app struct {
 	roots          []string     // all that web addresses may lead to, of dsstar mcp; nil: anywhere
 	noCache        error        // why there is no folder for caches
 	keyOnce        sync.Once
-	ownKey         record.Key   // see key
-	progress       *ui.Progress // the last that was started; nil: none
+	ownKey         record.Key        // see key
+	loaded         *configs.Settings // the last that settings has loaded; nil: none
+	progress       *ui.Progress      // the last that was started; nil: none
 }
 
 func main() {
@@ -129,7 +131,7 @@ func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelF
 func (a *app) run(ctx context.Context, args []string) int {
 	a.cleaned()
 	root := a.rootCommand()
-	a.line.Typed = args
+	a.line.Typed, a.loaded = args, nil
 	root.SetArgs(asked(args))
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)

@@ -164,7 +164,7 @@ func newWithin(roots []string) (w within, err error) {
 		if err == nil {
 			at, err = filepath.EvalSymlinks(at)
 		}
-		if info, e := os.Stat(at); err != nil || e != nil || !info.IsDir() {
+		if err != nil || !isFolder(at) {
 			return w, usage.New("--root: there is no folder "+root, usage.Shell("ls -ld %s", root))
 		}
 		w.folders = append(w.folders, at)

@@ -16,6 +16,7 @@ import (
 	tty "golang.org/x/term"
 
 	"dsstar/agent"
+	"dsstar/agent/brief"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
@@ -89,7 +90,7 @@ const cellMark = "# %% "
 
 // draftOf returns a script of one cell, whose title is the step.
 func draftOf(p agent.Proposal) string {
-	return cellMark + name(p) + ": " + oneSpace(p.Text) + "\n" + p.Code + "\n"
+	return cellMark + name(p) + ": " + brief.OneLine(p.Text) + "\n" + p.Code + "\n"
 }
 
 // fromDraft returns p with the changes of an edited draft. An unchanged step or cell stays identical,
@@ -98,9 +99,9 @@ func fromDraft(text string, p agent.Proposal) agent.Proposal {
 	code := tidy(text)
 	if title, rest, _ := strings.Cut(code, "\n"); strings.HasPrefix(title, cellMark) {
 		code = tidy(rest)
-		step := oneSpace(strings.TrimPrefix(title, cellMark))
+		step := brief.OneLine(strings.TrimPrefix(title, cellMark))
 		step = strings.TrimSpace(strings.TrimPrefix(step, name(p)+":"))
-		if p.Step > 0 && step != "" && step != oneSpace(p.Text) {
+		if p.Step > 0 && step != "" && step != brief.OneLine(p.Text) {
 			p.Text = step
 		}
 	}
@@ -109,8 +110,6 @@ func fromDraft(text string, p agent.Proposal) agent.Proposal {
 	}
 	return p
 }
-
-func oneSpace(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 var lineEnd = regexp.MustCompile("\r+\n")
 

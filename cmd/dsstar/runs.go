@@ -92,11 +92,13 @@ func (a *app) listRuns(ctx context.Context, words []string) (none cli.Output, er
 
 // runsFolder returns the folder in which run folders are created.
 func (a *app) runsFolder() (string, error) {
-	s, err := a.settings(new(pflag.FlagSet))
-	if err != nil {
-		return "", err
+	if a.loaded == nil {
+		if _, err := a.settings(new(pflag.FlagSet)); err != nil {
+			return "", err
+		}
 	}
-	return s.Out, checkLinks(s, "out", s.Out, s.Out)
+	out := a.loaded.Out
+	return out, checkLinks(a.loaded, "out", out, out)
 }
 
 // A listedRun is what runs --json prints of one run. Its fields are a contract: see the help.
@@ -296,7 +298,7 @@ func printRuns(b *strings.Builder, all []listedRun, none string, now time.Time) 
 	cli.Table(b, rows)
 	for _, r := range all {
 		if r.GoesOn != "" {
-			_ = sayGoesOn(b, r.GoesOn, r.Run) // a builder takes everything
+			sayGoesOn(b, r.GoesOn, r.Run)
 		}
 	}
 }

@@ -44,6 +44,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 		}
 	}
 	s.AllowRead = slices.DeleteFunc(slices.Clone(s.AllowRead), isAddress)
+	a.loaded = s
 	return s, site.OnPage(s)
 }
 

@@ -178,18 +178,17 @@ func goesOn(folder record.Folder, key record.Key) string {
 }
 
 // sayGoesOn says how a run goes on from the answer that is shown.
-func sayGoesOn(out io.Writer, how, run string) error {
+func sayGoesOn(out io.Writer, how, run string) {
 	words := map[string]string{isEdited: "its cells were changed", isUnfinished: "another answer is unfinished",
 		isAtWork: "a dsstar is at work in it", isOnOthers: "its data files have changed",
 		hasOthers: "a file of its answer was changed or removed"}
-	_, err := fmt.Fprintf(out, "goes on  %s: dsstar resume %s\n", words[how], human.Shell(ui.Printable(run)))
-	return err
+	fmt.Fprintf(out, "goes on  %s: dsstar resume %s\n", words[how], human.Shell(ui.Printable(run)))
 }
 
 // shownRun returns the notebook of the answer of the run at path; "" if path is no run folder.
 func (a *app) shownRun(path string) string {
 	if how := goesOn(record.Folder(path), a.key()); how != "" {
-		_ = sayGoesOn(a.stderr, how, path) // it is not what was asked for
+		sayGoesOn(a.stderr, how, path)
 	}
 	return disk.Newest(record.Folder(path).Notebook())
 }

@@ -100,7 +100,7 @@ func addSetting(to *pflag.FlagSet, f configs.FlagInfo) {
 		value = new(Commas)
 	case *map[string]string:
 		value = new([]string)
-	case *configs.Bytes, *configs.Rollback:
+	case *configs.Bytes:
 		value = new(string)
 	}
 	if f.Words != nil {
