@@ -3,7 +3,6 @@ package kernel
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -39,7 +38,7 @@ func visitLocal(ctx context.Context, file string, o Options) (*session, error) {
 	}
 	s.link = link
 	go g.watch(link)
-	if err := s.meet(ctx, o); err != nil {
+	if err := s.meet(ctx); err != nil {
 		return nil, err
 	}
 	s.info.Name, s.info.ID = c.KernelName, kernelID(file)
@@ -47,21 +46,16 @@ func visitLocal(ctx context.Context, file string, o Options) (*session, error) {
 }
 
 func startContext(ctx context.Context, o Options) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, startTimeout(o), errNotReady)
+	limit := cmp.Or(o.StartTimeout, time.Minute)
+	return context.WithTimeoutCause(ctx, limit, fmt.Errorf("%w: %v", errNotReady, limit))
 }
-
-func startTimeout(o Options) time.Duration { return cmp.Or(o.StartTimeout, time.Minute) }
 
 // meet greets a kernel on the control channel, which even a busy kernel answers. If that fails, it
 // ends the session.
-func (s *session) meet(ctx context.Context, o Options) error {
+func (s *session) meet(ctx context.Context) error {
 	err := s.greet(ctx, Control)
-	if err == nil {
-		return nil
-	}
-	s.end(false)
-	if errors.Is(err, errNotReady) {
-		err = fmt.Errorf("it does not answer: %w: %v", err, startTimeout(o))
+	if err != nil {
+		_ = s.end(false) // the first error says more
 	}
 	return err
 }

@@ -63,7 +63,7 @@ func visitServer(ctx context.Context, server Server, id string, o Options) (*ses
 		_ = s.end(false) // the first error says more
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
-	if err := s.meet(ctx, o); err != nil {
+	if err := s.meet(ctx); err != nil {
 		return nil, err
 	}
 	s.info.Name, s.info.ID, s.info.Server, s.info.Owned = k.Name, host.id, server.URL, host.own

@@ -146,7 +146,7 @@ func localKernels(l Lookup) []Running {
 // isAlive reports whether a local kernel is running, and sets its State to idle or busy.
 func (k *Running) isAlive(ctx context.Context) bool {
 	c, err := zmq.Read(k.File)
-	if err != nil || !c.Listening() {
+	if err != nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, 4*askWait)
@@ -266,9 +266,8 @@ func (k Running) answers(name string) bool {
 	if file := k.notebookFile(); isFile(file) && isFile(name) {
 		return sameFile(file, name)
 	}
-	return k.Notebook != "" && (k.Notebook == name ||
-		strings.HasSuffix(k.Notebook, "/"+strings.TrimPrefix(name, "./")) ||
-		strings.HasSuffix(name, "/"+k.Notebook))
+	return k.Notebook != "" && (strings.HasSuffix(name, "/"+k.Notebook) ||
+		strings.HasSuffix(k.Notebook, "/"+strings.TrimPrefix(name, "./")))
 }
 
 // notebookFile returns the path of the notebook's file; "" if unknown.

@@ -242,41 +242,6 @@ func TestStartErrors(t *testing.T) {
 	})
 }
 
-// A kernel that ends before it answers is started once more, as a port may have been taken. The
-// first error is reported: the second may have another reason. One that its prelude ends is not.
-func TestStartedTwice(t *testing.T) {
-	t.Parallel()
-	const fails = `test $n -gt 1 || { echo died of $n >&2; exit 3; }; `
-	fake := kerneltest.Argv(kerneltest.None)
-	python := []string{testPython(t), "-mipykernel_launcher", "-f", "{connection_file}"}
-	for script, c := range map[string]struct {
-		argv  []string
-		want  string
-		tries int
-	}{
-		fails + `exec "$@"`: {fake, "", 2},
-		fails + `exit 3`:    {fake, "died of 1", 2},
-		`exec "$@"`:         {python, "ended before it was ready", 1},
-	} {
-		tries := filepath.Join(t.TempDir(), "tries")
-		o := faulty(t, kerneltest.None)
-		o.sockets, o.StartTimeout, o.Prelude = false, time.Minute, "import os; os._exit(3)"
-		o.Spec.Argv = append([]string{"/bin/sh", "-c", `echo x >>"$0"; n=$(grep -c x "$0"); ` + script,
-			tries}, c.argv...)
-		k, err := Start(t.Context(), o)
-		if err == nil {
-			runCell(t, k, "1", notebook.OK)
-			_ = k.Close()
-		}
-		if err == nil != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v", script, err)
-		}
-		if b, err := os.ReadFile(tries); err != nil || strings.Count(string(b), "x") != c.tries {
-			t.Errorf("%s: tries %q, %v", script, b, err)
-		}
-	}
-}
-
 // A kernel is started as its options say, also after a Reset that failed. What runs silently is not
 // counted, a kernel with interrupt mode "message" gets a request, not a signal, and what processes
 // print is output of their cell and not late, however slowly it is read.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,10 +32,10 @@ type session struct {
 	guest   *visit   // what to undo in a kernel that is not ours; nil for ours
 
 	mu      sync.Mutex
-	pending map[string]*inbox      // by request id
-	greeted string                 // the kernel's own session id; "" until known
-	fallen  atomic.Pointer[string] // how the worker process ended (worker.go)
-	heard   chan struct{}          // closed at the first iopub message
+	pending map[string]*inbox // by request id
+	greeted string            // the kernel's own session id; "" until known
+	fallen  string            // how the worker process ended (worker.go); "" while it runs
+	heard   chan struct{}     // closed at the first iopub message
 	hearing sync.Once
 }
 
@@ -163,14 +162,12 @@ func (s *session) introduced(items []Message) bool {
 	return false
 }
 
-// username is what Jupyter's clients send without a name of the user.
-const username = "username"
-
 // send fills in the header of a request, sends it, and returns its id. Messages about it go to in
 // until the caller passes the id to forget. If in is nil, they are dropped.
 func (s *session) send(ctx context.Context, in *inbox, m Message) (string, error) {
 	id := uuid.NewString()
-	m.Header.MsgID, m.Header.Session, m.Header.Username = id, s.id, username
+	m.Header.MsgID, m.Header.Session = id, s.id
+	m.Header.Username = "username" // as Jupyter's clients send without a name of the user
 	m.Header.Date, m.Header.Version = time.Now().UTC().Format(time.RFC3339Nano), wire.Version
 	if in != nil {
 		s.mu.Lock()
@@ -237,8 +234,9 @@ func (s *session) ended() (fate, bool) {
 	if isGone(s.owner) {
 		return s.owner.fate(), true
 	}
-	how := s.fell()
-	return fate{how: how}, how != ""
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fate{how: s.fallen}, s.fallen != ""
 }
 
 // end ends the session, in any state: a kernel of ours ends, after it was asked to if gently is

@@ -17,7 +17,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// errNotReady is the cause of a context that was ended by the start time-out.
+// errNotReady is wrapped by the cause of a context that was ended by the start time-out.
 var errNotReady = errors.New("not ready in time")
 
 // boot starts a kernel process and waits until it is ready. On an error
@@ -28,27 +28,12 @@ func boot(ctx context.Context, o Options) (*session, error) {
 	}
 	ctx, cancel := startContext(ctx, o)
 	defer cancel()
-	s, taken, err := attempt(ctx, o)
-	if taken && ctx.Err() == nil {
-		// If that was not the reason, the second attempt fails too, perhaps for another one.
-		if again, _, e := attempt(ctx, o); e == nil {
-			return again, nil
-		}
-	}
-	return s, err
-}
-
-// attempt starts a kernel process once. After an error the session has ended; taken says that the
-// kernel ended before it answered, as if another program had taken a port that was free.
-func attempt(ctx context.Context, o Options) (s *session, taken bool, err error) {
 	l := &local{spec: o.Spec}
-	s = newSession(l, o)
-	err = l.launch(ctx, s, o)
+	s := newSession(l, o)
+	err := l.launch(ctx, s, o)
 	if err == nil {
 		err = s.greet(ctx, Shell)
 	}
-	taken = err != nil && l.Process != nil && !l.Alive() && l.conn.Transport == "tcp" &&
-		!l.spec.IPython()
 	if err == nil {
 		err = s.tune(ctx)
 	}
@@ -58,17 +43,14 @@ func attempt(ctx context.Context, o Options) (s *session, taken bool, err error)
 	if err == nil {
 		l.Stderr.Reset() // what it says from now on is about cells
 		s.info.Name, s.info.PID, s.info.Owned = o.Spec.Name, l.PID, true
-		return s, false, nil
+		return s, nil
 	}
 	words := l.lastWords()
 	if l.confined && l.Process != nil && ctx.Err() != context.Canceled {
 		err = fmt.Errorf("%w: %w", err, ErrConfined)
 	}
 	_ = s.end(false) // the first error says more
-	if errors.Is(err, errNotReady) {
-		err = fmt.Errorf("%w: %v", err, startTimeout(o))
-	}
-	return nil, taken, fmt.Errorf("%w%s", err, words)
+	return nil, fmt.Errorf("%w%s", err, words)
 }
 
 // launch makes the private folder, starts the process and connects s to it.

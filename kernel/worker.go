@@ -34,17 +34,11 @@ func (s *session) obituary(name, value string) (how string, ok bool) {
 	return strings.CutPrefix(value, died)
 }
 
-// fall records how the worker process ended.
+// fall records how the worker process ended; "" if one runs again.
 func (s *session) fall(how string) {
-	s.fallen.Store(&how)
-}
-
-// fell returns how the worker process ended; "" if it has not.
-func (s *session) fell() string {
-	if how := s.fallen.Load(); how != nil {
-		return *how
-	}
-	return ""
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fallen = how
 }
 
 // rise records that a worker process runs again, if reply says so.

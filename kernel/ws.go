@@ -55,12 +55,23 @@ type wsLink struct {
 	workers sync.WaitGroup
 
 	writing sync.Mutex // held while writing to conn
-	mu      sync.Mutex
+	mu      sync.Mutex // guards now
+	now     wsState
+}
+
+// A wsState is how a link stands.
+type wsState struct {
 	conn    *websocket.Conn // nil while there is none
 	heard   time.Time       // when conn was last seen to work
 	changed chan struct{}   // closed when conn or lost changes
-	breaks  int
-	lost    error // why it does not reconnect any more
+	breaks  int             // how often conn was replaced
+	lost    error           // why it does not reconnect any more
+}
+
+func (l *wsLink) state() wsState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now
 }
 
 // dialWS connects to a kernel on a server. After losing the connection, the link tries to reconnect
@@ -70,7 +81,7 @@ func dialWS(ctx context.Context, s Server, kernel, session string, w waits,
 	l := &wsLink{
 		server: s, kernel: kernel, session: session,
 		reconnectLimit: w.reconnect, deliver: deliver,
-		drained: make(chan struct{}), changed: make(chan struct{}),
+		drained: make(chan struct{}), now: wsState{changed: make(chan struct{})},
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	conn, err := l.first(ctx, session, w.handshake)
@@ -78,7 +89,7 @@ func dialWS(ctx context.Context, s Server, kernel, session string, w waits,
 		l.cancel()
 		return nil, err
 	}
-	l.conn = conn
+	l.now.conn = conn
 	l.workers.Go(func() { l.work(conn) })
 	return l, nil
 }
@@ -148,8 +159,8 @@ func (l *wsLink) read(conn *websocket.Conn) {
 	alive := func(string) error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.heard = time.Now()
-		return conn.SetReadDeadline(l.heard.Add(silence))
+		l.now.heard = time.Now()
+		return conn.SetReadDeadline(l.now.heard.Add(silence))
 	}
 	conn.SetPongHandler(alive)
 	for {
@@ -212,35 +223,33 @@ func (l *wsLink) reconnect() (*websocket.Conn, error) {
 func (l *wsLink) set(conn *websocket.Conn, lost error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.conn, l.lost = conn, lost; conn != nil {
-		l.breaks++
+	if l.now.conn, l.now.lost = conn, lost; conn != nil {
+		l.now.breaks++
 	}
-	close(l.changed)
-	l.changed = make(chan struct{})
+	close(l.now.changed)
+	l.now.changed = make(chan struct{})
 }
 
 // Send sends m exactly once: the server has not seen a message that was not written completely, so
 // it is sent again on the next connection.
 func (l *wsLink) Send(ctx context.Context, m Message) error {
 	for {
-		l.mu.Lock()
-		conn, lost, changed := l.conn, l.lost, l.changed
-		l.mu.Unlock()
+		now := l.state()
 		switch {
-		case lost != nil:
-			return lost
-		case conn != nil:
-			err := l.check(ctx, conn)
+		case now.lost != nil:
+			return now.lost
+		case now.conn != nil:
+			err := l.check(ctx, now.conn)
 			if err == nil {
-				err = l.write(conn, m)
+				err = l.write(now.conn, m)
 			}
 			if _, ok := errors.AsType[*tooLargeError](err); ok || err == nil || ctx.Err() != nil {
 				return err
 			}
-			_ = conn.Close() // the reader makes the next one
+			_ = now.conn.Close() // the reader makes the next one
 		}
 		select {
-		case <-changed:
+		case <-now.changed:
 		case <-ctx.Done():
 			return Ended(ctx)
 		case <-l.ctx.Done():
@@ -260,13 +269,13 @@ const (
 // can look intact although everything written to it is lost.
 func (l *wsLink) check(ctx context.Context, conn *websocket.Conn) error {
 	asked := time.Now()
-	if asked.Sub(l.lastHeard()) < fresh || ctx.Err() != nil { // ctx may be atOnce
+	if asked.Sub(l.state().heard) < fresh || ctx.Err() != nil { // ctx may be atOnce
 		return nil
 	}
 	if err := conn.WriteControl(websocket.PingMessage, nil, asked.Add(sendTimeout)); err != nil {
 		return err
 	}
-	for l.lastHeard().Before(asked) {
+	for l.state().heard.Before(asked) {
 		time.Sleep(time.Millisecond)
 		if ctx.Err() != nil {
 			return Ended(ctx)
@@ -276,12 +285,6 @@ func (l *wsLink) check(ctx context.Context, conn *websocket.Conn) error {
 		}
 	}
 	return nil
-}
-
-func (l *wsLink) lastHeard() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.heard
 }
 
 func (l *wsLink) write(conn *websocket.Conn, m Message) error {
@@ -302,10 +305,7 @@ func (l *wsLink) write(conn *websocket.Conn, m Message) error {
 // It does nothing while the link is not connected: the other session would make the server drop
 // what it buffers for this one.
 func (l *wsLink) Rouse() {
-	l.mu.Lock()
-	connected := l.conn != nil
-	l.mu.Unlock()
-	if !connected {
+	if l.state().conn == nil {
 		return
 	}
 	l.workers.Go(func() {
@@ -323,17 +323,9 @@ func (l *wsLink) Rouse() {
 
 func (l *wsLink) Drained() <-chan struct{} { return l.drained }
 
-func (l *wsLink) Breaks() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.breaks
-}
+func (l *wsLink) Breaks() int { return l.state().breaks }
 
-func (l *wsLink) Lost() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.lost
-}
+func (l *wsLink) Lost() error { return l.state().lost }
 
 func (l *wsLink) Close() error {
 	l.cancel()

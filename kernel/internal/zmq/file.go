@@ -9,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"time"
 
 	"dsstar/kernel/internal/wire"
 	"dsstar/notebook/disk"
@@ -185,22 +183,4 @@ func (c File) endpoints() map[wire.Channel]string {
 		wire.Shell: at(c.ShellPort), wire.IOPub: at(c.IOPubPort), wire.Control: at(c.ControlPort),
 		wire.Stdin: at(c.StdinPort),
 	}
-}
-
-// answerWait bounds a connection attempt of Listening.
-const answerWait = 500 * time.Millisecond
-
-// Listening reports whether anything listens on the shell port, faster than a ZeroMQ dial.
-func (c File) Listening() bool {
-	_, address, _ := strings.Cut(c.endpoints()[wire.Shell], "://")
-	network := "tcp"
-	if c.Transport == "ipc" {
-		network = "unix"
-	}
-	conn, err := net.DialTimeout(network, address, answerWait)
-	if err != nil {
-		return false
-	}
-	_ = conn.Close()
-	return true
 }
