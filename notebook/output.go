@@ -38,8 +38,10 @@ type Output struct {
 	Traceback      []string
 }
 
-// ansi matches the escape sequences with which IPython colours tracebacks.
-var ansi = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]`)
+// ansi matches the escape sequences with which IPython colours tracebacks, and those of window titles
+// and links.
+var ansi = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|` +
+	`\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-Z\\^-~]`)
 
 // StripANSI removes terminal escape sequences from s.
 func StripANSI(s string) string { return ansi.ReplaceAllString(s, "") }

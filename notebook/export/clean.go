@@ -31,7 +31,7 @@ var (
 		title video xmp`)
 )
 
-// A cleaner sanitizes HTML for a page, whose ids it knows. The zero value is ready to use.
+// A cleaner sanitizes HTML for a page. The zero value is ready to use.
 type cleaner struct {
 	folder string // of the notebook, from the page's
 	// data URI of a picture by its name in src; "" if unknown; nil: none is known
@@ -42,7 +42,6 @@ type cleaner struct {
 	solid    bool   // a table or a picture remains
 	heading  string // the first heading
 
-	ids    map[string]bool
 	styles map[string]string // style sheet declarations of the current HTML, by element id
 }
 
@@ -51,9 +50,6 @@ type cleaner struct {
 func (c *cleaner) HTML(text string) (cleaned string, ok bool) {
 	c.styles, c.heading = map[string]string{}, ""
 	c.active, c.controls, c.solid = false, false, false
-	if c.ids == nil {
-		c.ids = map[string]bool{}
-	}
 	root := element("body")
 	nodes, err := html.ParseFragment(strings.NewReader(visible(text)), root)
 	if err != nil {
@@ -151,13 +147,7 @@ func (c *cleaner) attribute(a html.Attribute) (string, bool) {
 	case "alt", "title", "lang":
 		return a.Val, true
 	case "id", "name":
-		// The id must be unique and differ from the page's own ids.
-		id := "n-" + a.Val
-		if !idish().MatchString(a.Val) || c.ids[id] {
-			return "", false
-		}
-		c.ids[id] = true
-		return id, true
+		return "n-" + a.Val, idish().MatchString(a.Val) // it differs from the page's own ids
 	case "class":
 		keep := slices.DeleteFunc(strings.Fields(a.Val),
 			func(class string) bool { return !slices.Contains(classes, class) })
@@ -186,16 +176,13 @@ func (c *cleaner) link(to string) (string, bool) {
 }
 
 var dataImage = lazy.Regexp(
-	`^\s*data:(image/(?:png|jpeg|gif|webp|svg\+xml))(?:;charset=[\w-]+)?;base64,([A-Za-z0-9+/=\s]+)$`)
+	`^\s*data:image/(?:png|jpeg|gif|webp|svg\+xml)(?:;charset=[\w-]+)?;base64,[A-Za-z0-9+/=\s]+$`)
 
 // image embeds a picture, or shows only the name of one outside the notebook.
 func (c *cleaner) image(n, kept *html.Node) []*html.Node {
 	src, uri := attr(n, "src"), ""
-	if of := dataImage().FindStringSubmatch(src); of != nil {
-		data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(of[2]), ""))
-		if err == nil {
-			uri = imageURI(of[1], data)
-		}
+	if dataImage().MatchString(src) {
+		uri = strings.Join(strings.Fields(src), "")
 	} else if c.picture != nil {
 		uri = c.picture(src)
 	}

@@ -23,7 +23,6 @@ var (
 // declarations returns the allowed declarations.
 func declarations(css string) string {
 	var kept []string
-	var background, color bool
 	for declaration := range strings.SplitSeq(css, ";") {
 		name, value, _ := strings.Cut(declaration, ":")
 		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
@@ -32,12 +31,6 @@ func declarations(css string) string {
 			continue
 		}
 		kept = append(kept, name+": "+value)
-		color = color || name == "color"
-		background = background || strings.HasPrefix(name, "background") && value != "transparent"
-	}
-	if background && !color {
-		// the page may be dark, but the author expected dark text on a light page
-		kept = append(kept, "color: #1b1f24")
 	}
 	return strings.Join(kept, "; ")
 }

@@ -3,7 +3,7 @@ package export
 import (
 	"embed"
 	"html"
-	"slices"
+	"io/fs"
 	"strings"
 	"sync"
 
@@ -18,13 +18,11 @@ import (
 //go:embed lexers/*.xml
 var lexers embed.FS
 
-var knownLexers = sync.OnceValue(func() []*chroma.RegexLexer {
-	var all []*chroma.RegexLexer
-	for _, name := range []string{"python", "r", "julia", "bash", "sql", "json"} {
-		// a test guarantees that all lexers load
-		if l, err := chroma.NewXMLLexer(lexers, "lexers/"+name+".xml"); err == nil {
-			all = append(all, l)
-		}
+var known = sync.OnceValue(func() *chroma.LexerRegistry {
+	all := chroma.NewLexerRegistry()
+	names, _ := fs.Glob(lexers, "lexers/*.xml") // they are embedded, and a test loads all
+	for _, name := range names {
+		all.Register(chroma.MustNewXMLLexer(lexers, name))
 	}
 	return all
 })
@@ -36,45 +34,25 @@ var coloured = lazy.Regexp(`^(?:[kcsm]|ow$|n[bcdeft]$|bp$|fm$)`)
 func code(text, language string) string {
 	text = visible(text)
 	plain := html.EscapeString(text)
-	language = strings.ToLower(language)
-	if strings.HasPrefix(language, "ipython") {
-		language = "python"
-	}
-	i := slices.IndexFunc(knownLexers(), func(l *chroma.RegexLexer) bool {
-		return strings.EqualFold(l.Config().Name, language) ||
-			slices.Contains(l.Config().Aliases, language)
-	})
-	if i < 0 || len(text) > 200<<10 {
+	lexer := known().Get(strings.TrimPrefix(strings.ToLower(language), "i")) // ipython3
+	if lexer == nil || len(text) > 200<<10 {
 		return plain
 	}
-	lexer := chroma.Coalesce(knownLexers()[i])
-	tokens, err := lexer.Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
+	tokens, err := chroma.Coalesce(lexer).Tokenise(&chroma.TokeniseOptions{State: "root"}, text)
 	if err != nil {
 		return plain
 	}
 	var b, all strings.Builder
 	for _, t := range tokens.Tokens() {
 		all.WriteString(t.Value)
-		span(&b, coloured().FindString(chroma.StandardTypes[t.Type]), "", t.Value)
+		if class := coloured().FindString(chroma.StandardTypes[t.Type]); class != "" && t.Value != "" {
+			b.WriteString(`<span class="` + class + `">` + html.EscapeString(t.Value) + "</span>")
+		} else {
+			b.WriteString(html.EscapeString(t.Value))
+		}
 	}
 	if all.String() != text {
 		return plain // never lose a character for colours
 	}
 	return b.String()
-}
-
-// span writes text with a class and a style, if any.
-func span(b *strings.Builder, class, style, text string) {
-	if class == "" && style == "" || text == "" {
-		b.WriteString(html.EscapeString(text))
-		return
-	}
-	b.WriteString("<span")
-	if class != "" {
-		b.WriteString(` class="` + class + `"`)
-	}
-	if style != "" {
-		b.WriteString(` style="` + style + `"`)
-	}
-	b.WriteString(">" + html.EscapeString(text) + "</span>")
 }

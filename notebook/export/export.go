@@ -31,18 +31,16 @@ type Options struct {
 // Mark occurs near the beginning of every page and Markdown file that this package makes.
 const Mark = "made by dsstar export"
 
-// A writer writes a notebook in one format. Its funcs return text as the format has it.
+// A writer writes a notebook in one format. Its funcs return text as the format has it; all else is
+// plain text, which the template escapes.
 type writer struct {
-	nb       *notebook.Notebook
-	options  Options
-	cleaner  cleaner
-	template *template.Template
-	forms    []string // MIME types, the best first
+	nb      *notebook.Notebook
+	options Options
+	cleaner cleaner
+	forms   []string // MIME types, the best first
 
 	markdown func(c *notebook.Cell, source string) string // nil: of an output
 	html     func(text string, hasText bool) string       // "": there is better
-	code     func(source string) string
-	text     func(kind, text string) string
 
 	// what the template shows
 	Title, State, Style string
@@ -64,20 +62,21 @@ type part struct {
 	Blocks       []block
 }
 
-// A block is one output, code or text, as the format has it.
+// A block is one output, code or text.
 type block struct {
 	Kind string
 	Text string
 	Alt  string // of a picture
 }
 
-func (w *writer) write() []byte {
+func (w *writer) write(form string, funcs template.FuncMap) []byte {
 	for i := range w.nb.Cells {
 		w.Cells = append(w.Cells, w.cell(&w.nb.Cells[i]))
 	}
 	w.Title = w.title()
 	var b strings.Builder
-	if err := w.template.Execute(&b, w); err != nil {
+	err := template.Must(template.New("").Funcs(funcs).Parse(form)).Execute(&b, w)
+	if err != nil {
 		panic(err) // a mistake in the template, which any notebook shows
 	}
 	return []byte(strings.TrimRight(b.String(), "\n") + "\n")
@@ -90,7 +89,7 @@ func (w *writer) cell(c *notebook.Cell) cell {
 	one := cell{Class: string(c.Type) + look(c)}
 	add := func(p part, blocks ...block) {
 		for _, b := range blocks {
-			if strings.TrimSpace(b.Text) != "" {
+			if b.Text = visible(b.Text); strings.TrimSpace(b.Text) != "" {
 				p.Blocks = append(p.Blocks, b)
 			}
 		}
@@ -102,13 +101,13 @@ func (w *writer) cell(c *notebook.Cell) cell {
 	case notebook.Markdown:
 		add(part{}, block{Kind: "markdown", Text: w.markdown(c, c.Source)})
 	case notebook.Raw:
-		add(part{}, block{Kind: "raw", Text: w.text("raw", c.Source)})
+		add(part{}, block{Kind: "raw", Text: c.Source})
 	case notebook.Code:
 		hidden, _ := c.Metadata["jupyter"].(map[string]any)
 		if strings.TrimSpace(c.Source) != "" {
 			w.Code = true
 			add(part{Class: "source", Title: "Code", Hidden: hidden["source_hidden"] == true,
-				Count: c.ExecutionCount}, block{Kind: "source", Text: w.code(c.Source)})
+				Count: c.ExecutionCount}, block{Kind: "source", Text: c.Source})
 		}
 		add(part{Class: "outputs", Title: "Output", Hidden: hidden["outputs_hidden"] == true ||
 			c.Metadata["collapsed"] == true}, w.outputs(c)...)
@@ -133,19 +132,18 @@ func (w *writer) outputs(c *notebook.Cell) (all []block) {
 			if o.Name == "stderr" {
 				kind = "stderr"
 			}
-			all = append(all, block{Kind: kind, Text: w.text(kind, o.Text)})
+			all = append(all, block{Kind: kind, Text: terminal(o)})
 		case notebook.ErrorOutput:
-			text := strings.Join(o.Traceback, "\n")
-			if text == "" {
-				text = o.EName + ": " + o.EValue
-			}
-			all = append(all, block{Kind: "error", Text: w.text("error", text)})
+			all = append(all, block{Kind: "error", Text: terminal(o)})
 		default:
 			all = append(all, w.display(o)...)
 		}
 	}
 	return all
 }
+
+// terminal returns an output's text as a terminal would show it, without colours.
+func terminal(o notebook.Output) string { return notebook.Overstrike(o.PlainText()) }
 
 func (w *writer) title() string {
 	for _, title := range []string{w.Title, w.options.Title} {

@@ -3,8 +3,6 @@ package export
 import (
 	"cmp"
 	_ "embed"
-	"html"
-	"strings"
 	"text/template"
 
 	"dsstar/notebook"
@@ -19,8 +17,7 @@ var pageText string
 // HTML returns the notebook as one self-contained page without scripts.
 func HTML(nb *notebook.Notebook, o Options) []byte {
 	w := &writer{nb: nb, options: o, forms: onPages, Style: style,
-		cleaner:  cleaner{folder: o.Folder},
-		template: template.Must(template.New("page").Parse(pageText))}
+		cleaner: cleaner{folder: o.Folder}}
 	w.markdown = func(c *notebook.Cell, source string) string {
 		text := markup(&w.cleaner, source)
 		if c != nil {
@@ -29,21 +26,12 @@ func HTML(nb *notebook.Notebook, o Options) []byte {
 		return text
 	}
 	w.html = w.clean
-	w.code = func(source string) string { return code(source, Language(nb)) }
-	w.text = func(kind, text string) string {
-		switch kind {
-		case "stdout", "stderr", "error", "plain":
-			return terminal(text)
-		case "tex":
-			text = strings.TrimSpace(text)
-		}
-		return html.EscapeString(visible(text))
-	}
 	switch own(nb.Metadata)["verified"] {
 	case true:
 		w.State = "run verified"
 	case false:
 		w.State = "run"
 	}
-	return w.write()
+	return w.write(pageText, template.FuncMap{
+		"code": func(source string) string { return code(source, Language(nb)) }})
 }

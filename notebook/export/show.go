@@ -49,7 +49,7 @@ func (w *writer) display(o notebook.Output) []block {
 	if len(left) == 0 || shown.Text != "" && shown.Kind != "plain" {
 		return []block{shown}
 	}
-	return []block{shown, {Kind: "note", Text: w.text("note", strings.Join(left, ", "))}}
+	return []block{shown, {Kind: "note", Text: strings.Join(left, ", ")}}
 }
 
 // show shows one form of an output. The block has no text if it cannot be shown.
@@ -57,24 +57,24 @@ func (w *writer) show(o notebook.Output, mime string) block {
 	data := str(o, mime)
 	switch {
 	case mime == forPeople && readable(o), mime == "text/plain":
-		return block{Kind: "plain", Text: w.text("plain", str(o, "text/plain"))}
+		return block{Kind: "plain", Text: terminal(o)}
 	case data == "" && o.Data[mime] == nil:
 	case mime == "text/html" || mime == htmlOff:
 		return block{Kind: "html", Text: w.html(data, readable(o))}
 	case mime == "text/markdown":
 		return block{Kind: "text", Text: w.markdown(nil, data)}
 	case mime == "text/latex":
-		return block{Kind: "tex", Text: w.text("tex", data)}
+		return block{Kind: "tex", Text: strings.TrimSpace(data)}
 	case mime == "application/json":
 		if data, err := json.MarshalIndent(o.Data[mime], "", "  "); err == nil {
-			return block{Kind: "json", Text: w.text("json", string(data))}
+			return block{Kind: "json", Text: string(data)}
 		}
 	default:
 		alt := strings.Trim(visible(str(o, "text/plain")), "<> \n")
 		if alt == "" || len(alt) >= 200 {
 			alt = "Figure"
 		}
-		return block{Kind: "image", Text: pictureURI(o.Data, mime), Alt: w.text("alt", alt)}
+		return block{Kind: "image", Text: pictureURI(o.Data, mime), Alt: alt}
 	}
 	return block{}
 }

@@ -22,8 +22,7 @@ var markdownText string
 // pictures become data URIs. Markdown stays unchanged, except that remote pictures are only named
 // (see [notebook.InertMarkdown]).
 func Markdown(nb *notebook.Notebook) []byte {
-	w := &writer{nb: nb, forms: inMarkdown,
-		template: template.Must(template.New("markdown").Parse(markdownText))}
+	w := &writer{nb: nb, forms: inMarkdown}
 	w.markdown = func(c *notebook.Cell, source string) string {
 		source = notebook.InertMarkdown(visible(source))
 		if swallows(source) {
@@ -36,22 +35,15 @@ func Markdown(nb *notebook.Notebook) []byte {
 			return cmp.Or(picture(name, c.Attachments, nil), name)
 		})
 	}
-	w.html = func(text string, _ bool) string { return fence(wordsOf(w.clean(text, false)), "") }
-	w.code = func(source string) string { return fence(source, Language(nb)) }
-	w.text = func(kind, text string) string {
-		switch kind {
-		case "note":
-			return ""
-		case "json", "tex":
-			return fence(text, kind)
-		case "alt":
+	w.html = func(text string, _ bool) string { return wordsOf(w.clean(text, false)) }
+	return w.write(markdownText, template.FuncMap{
+		"alt": func(text string) string {
 			return strings.NewReplacer("<", "&lt;", "\n", " ").Replace(regexp.QuoteMeta(text))
-		case "raw":
-			return fence(text, "")
-		}
-		return fence(strings.ReplaceAll(notebook.StripANSI(notebook.Overstrike(text)), "\r", ""), "")
-	}
-	return w.write()
+		},
+		"fence": func(kind, text string) string {
+			return fence(text, map[string]string{"source": Language(nb), "json": kind, "tex": kind}[kind])
+		},
+	})
 }
 
 // fence returns a code block that the text cannot close.
