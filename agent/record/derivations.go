@@ -1,7 +1,5 @@
 package record
 
-import "maps"
-
 // Counts say how often what was derived beside the accepted cells changed anything, by their names
 // in JSON, which are a contract: see docs/benchmarks.md. nil: the method has none of it.
 type Counts map[string]int
@@ -24,16 +22,4 @@ func (t *Trajectory) Derivations() Counts {
 		}
 	}
 	return c
-}
-
-// Plus returns the sums of two counts, of which one may be nil.
-func (c Counts) Plus(other Counts) Counts {
-	if c == nil {
-		return other
-	}
-	sum := maps.Clone(c)
-	for name, n := range other {
-		sum[name] += n
-	}
-	return sum
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dsstar/agent/llm"
@@ -22,8 +20,8 @@ import (
 	"dsstar/notebook/human"
 )
 
-const traceHelp = `Show what the model calls of runs used, in a table by role for each trace and one
-for all. A trace is a file, or a run folder with a trace.jsonl.
+const traceHelp = `Show what the model calls of a run used, in a table by role. TRACE is a run folder
+with a trace.jsonl, or such a file.
 
   calls      replies
   again      calls made because a reply could not be read
@@ -34,76 +32,40 @@ for all. A trace is a file, or a run folder with a trace.jsonl.
   cost       in US dollars, about, by the prices at the time; - if one was unknown
   seconds    from request to reply; concurrent calls add up
 
-If several questions were asked in the run, a table by question follows. If the run's
-notebook is beside the trace, lines follow: how many readings of the question were named and
-change the answer; and how many second derivations were asked for and agreed, and how many
-derivations an arbiter had corrected.
+If the run's notebook is beside the trace, lines follow: how many readings of the
+question were named and change the answer; and how many second derivations were asked
+for and agreed, and how many derivations an arbiter had corrected.
 
 --json prints one object instead:
-  traces  list of trace (path), roles, questions, total and derivations
-  roles   of all traces: list of role and the fields of total
-  questions  of one trace: list of question (its number) and the fields of total
-  total   calls, asked_again, failed, input_tokens, cached_tokens,
-          output_tokens, cost_usd (null: not known), estimated (some tokens are), seconds
-  derivations  of all traces: readings, changed; second_derivations, agreed, corrected;
-          null: no notebook, or another method
+  roles   list of role and the fields of total
+  total   calls, asked_again, failed, input_tokens, cached_tokens, output_tokens,
+          reasoning_tokens, estimated (some are), cost_usd (null: not known), seconds
+  derivations  readings, changed; second_derivations, agreed, corrected; null: no
+          notebook, or another method
   claimed  only a notebook says so, because another dsstar made it`
 
 const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-most
-  dsstar trace dsstar-runs/*/trace.jsonl
   dsstar trace --json RUN | jq .total.input_tokens`
 
 func (a *app) traceCommand() cli.Command {
 	return cli.Command{
-		Use: "trace [flags] [TRACE...]", Short: "Show what the model calls of runs used, by role",
-		Long: traceHelp, Example: traceExample, Args: a.lastRun,
+		Use: "trace [flags] [TRACE]", Short: "Show what the model calls of a run used, by role",
+		Long: traceHelp, Example: traceExample, Args: a.oneRun("trace"),
 		Flags: []cli.Flag{cli.Opt(new(bool), "json", "", "print one JSON object")},
-		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
-			return a.trace(ctx, c.Args)
+		Run: func(_ context.Context, c *cli.Call) (none cli.Output, err error) {
+			path := disk.RealPath(c.Args[0])
+			if isFolder(path) {
+				path = record.Folder(path).Trace()
+			}
+			exchanges, err := readTrace(path)
+			if err != nil {
+				return none, err
+			}
+			s := spentOn(exchanges)
+			s.Derivations, s.Claimed = derivationsBeside(path, a.key())
+			return cli.Output{Value: s, Text: s.print}, nil
 		},
 	}
-}
-
-// trace returns what the traces of some runs have used.
-func (a *app) trace(ctx context.Context, runs []string) (none cli.Output, err error) {
-	var all []llm.Exchange
-	var traces []spending
-	for _, run := range runs {
-		path := disk.RealPath(run)
-		if isFolder(path) {
-			path = record.Folder(path).Trace()
-		}
-		exchanges, err := readTrace(path)
-		if err = cmp.Or(ctx.Err(), err); err != nil {
-			return none, err
-		}
-		one := spentOn(exchanges)
-		one.Trace = path
-		one.Derivations, one.Claimed = derivationsBeside(path, a.key())
-		all, traces = append(all, exchanges...), append(traces, one)
-	}
-	total := spentOn(all)
-	total.Questions = nil // of different conversations
-	for _, one := range traces {
-		total.Derivations = total.Derivations.Plus(one.Derivations)
-		total.Claimed = total.Claimed || one.Claimed
-	}
-	value := struct {
-		Traces []spending `json:"traces"`
-		spending
-	}{traces, total}
-	return cli.Output{Value: value, Text: func(b *strings.Builder) {
-		for i, one := range traces {
-			if i > 0 {
-				b.WriteByte('\n')
-			}
-			one.print(b, ui.Printable(one.Trace))
-		}
-		if n := len(traces); n > 1 {
-			b.WriteByte('\n')
-			total.print(b, fmt.Sprintf("all %d traces", n))
-		}
-	}}, nil
 }
 
 // readTrace reads a trace. What is JSON, but has exchanges without a role, is none.
@@ -143,30 +105,23 @@ func derivationsBeside(trace string, key record.Key) (c record.Counts, claimed b
 	return t.Derivations(), !key.Holds(t.Seal)
 }
 
-// A spending is what the exchanges of a trace, or of all, have used. Its fields in JSON are a contract:
-// see the help.
+// A spending is what the exchanges of a trace have used. Its fields in JSON are a contract: see the help.
 type spending struct {
-	Trace       string        `json:"trace,omitempty"`
 	Roles       []spent       `json:"roles"` // in the order in which they first appear
-	Questions   []spent       `json:"questions,omitempty"`
 	Total       spent         `json:"total"`
 	Derivations record.Counts `json:"derivations"`
 	Claimed     bool          `json:"claimed"`
 }
 
-// A spent is a row of a spending: of a role, of a question, or the sum of all.
+// A spent is a row of a spending: of a role, or the sum of all.
 type spent struct {
-	Role         string   `json:"role,omitempty"`
-	Question     int      `json:"question,omitempty"` // from 1
-	Calls        int      `json:"calls"`
-	AskedAgain   int      `json:"asked_again"`
-	Failed       int      `json:"failed"`
-	InputTokens  int      `json:"input_tokens"`
-	CachedTokens int      `json:"cached_tokens"`
-	OutputTokens int      `json:"output_tokens"`
-	CostUSD      *float64 `json:"cost_usd"` // nil: that of one exchange is not known
-	Estimated    bool     `json:"estimated"`
-	Seconds      float64  `json:"seconds"`
+	Role       string `json:"role,omitempty"`
+	Calls      int    `json:"calls"`
+	AskedAgain int    `json:"asked_again"`
+	Failed     int    `json:"failed"`
+	llm.Usage
+	CostUSD *float64 `json:"cost_usd"` // nil: that of one exchange is not known
+	Seconds float64  `json:"seconds"`
 }
 
 // spentOn returns what exchanges have used.
@@ -174,21 +129,13 @@ func spentOn(exchanges []llm.Exchange) spending {
 	all := spending{Roles: []spent{}, Total: spent{CostUSD: new(float64)}}
 	for _, e := range exchanges {
 		all.Total.add(e)
-		row(&all.Roles, spent{Role: e.Role}).add(e)
-		row(&all.Questions, spent{Question: max(1, e.Question)}).add(e)
+		i := slices.IndexFunc(all.Roles, func(s spent) bool { return s.Role == e.Role })
+		if i < 0 {
+			i, all.Roles = len(all.Roles), append(all.Roles, spent{Role: e.Role, CostUSD: new(float64)})
+		}
+		all.Roles[i].add(e)
 	}
 	return all
-}
-
-// row returns the row of a role or question, which may be a new one.
-func row(rows *[]spent, of spent) *spent {
-	is := func(s spent) bool { return s.Role == of.Role && s.Question == of.Question }
-	i := slices.IndexFunc(*rows, is)
-	if i < 0 {
-		of.CostUSD = new(float64)
-		i, *rows = len(*rows), append(*rows, of)
-	}
-	return &(*rows)[i]
 }
 
 // add adds what an exchange has used.
@@ -202,10 +149,7 @@ func (s *spent) add(e llm.Exchange) {
 	case !e.Stopped:
 		s.Failed++
 	}
-	s.InputTokens += e.Usage.InputTokens
-	s.CachedTokens += e.Usage.CachedTokens
-	s.OutputTokens += e.Usage.OutputTokens
-	s.Estimated = s.Estimated || e.Usage.Estimated
+	s.Usage.Add(e.Usage)
 	s.Seconds = math.Round((s.Seconds+e.Seconds)*1e6) / 1e6
 	switch {
 	case e.Cost == nil && e.Error == "":
@@ -215,15 +159,22 @@ func (s *spent) add(e llm.Exchange) {
 	}
 }
 
-// print writes the tables of a spending, and how often what was derived beside the cells changed
-// anything.
-func (s spending) print(b *strings.Builder, title string) {
-	fmt.Fprintf(b, "%s\n", title)
+// print writes the table, and how often what was derived beside the cells changed anything.
+func (s spending) print(b *strings.Builder) {
+	const form = "%-10s %5v %5v %6v %8v %7v %7v %7v %7v\n"
+	fmt.Fprintf(b, form, "ROLE", "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "OUTPUT", "COST", "SECONDS")
 	total := s.Total
 	total.Role = "total"
-	table(b, "ROLE", append(slices.Clip(s.Roles), total))
-	if len(s.Questions) > 1 {
-		table(b, "QUESTION", s.Questions)
+	for _, s := range append(slices.Clip(s.Roles), total) {
+		about, cost := "", "-"
+		if s.Estimated {
+			about = "~"
+		}
+		if s.CostUSD != nil {
+			cost = human.Dollars(*s.CostUSD)
+		}
+		fmt.Fprintf(b, form, ui.Printable(s.Role), s.Calls, s.AskedAgain, s.Failed, fmt.Sprint(about, s.InputTokens),
+			s.CachedTokens, fmt.Sprint(about, s.OutputTokens), cost, fmt.Sprintf("%.1f", s.Seconds))
 	}
 	says := ""
 	if s.Claimed {
@@ -233,23 +184,5 @@ func (s spending) print(b *strings.Builder, title string) {
 		fmt.Fprintf(b, "readings %d, changed %d%s\n", n["readings"], n["changed"], says)
 		fmt.Fprintf(b, "second derivations %d, agreed %d, corrected %d%s\n",
 			n["second_derivations"], n["agreed"], n["corrected"], says)
-	}
-}
-
-// table writes a row for each of some sums, below their heading; of is that of their names.
-func table(b *strings.Builder, of string, rows []spent) {
-	const form = "%-10s %5v %5v %6v %8v %7v %7v %7v %7v\n"
-	fmt.Fprintf(b, form, of, "CALLS", "AGAIN", "FAILED", "INPUT", "CACHED", "OUTPUT", "COST", "SECONDS")
-	for _, s := range rows {
-		about, cost := "", "-"
-		if s.Estimated {
-			about = "~"
-		}
-		if s.CostUSD != nil {
-			cost = human.Dollars(*s.CostUSD)
-		}
-		name := cmp.Or(ui.Printable(s.Role), strconv.Itoa(s.Question))
-		fmt.Fprintf(b, form, name, s.Calls, s.AskedAgain, s.Failed, fmt.Sprint(about, s.InputTokens),
-			s.CachedTokens, fmt.Sprint(about, s.OutputTokens), cost, fmt.Sprintf("%.1f", s.Seconds))
 	}
 }
