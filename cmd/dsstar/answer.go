@@ -185,7 +185,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 		return ended
 	}
 	if ended != nil {
-		return &stoppedError{ended, r.Notebook, string(folder), j.stands, j.goOn}
+		return stopped(ended, r.Notebook, string(folder), j.stands, j.goOn)
 	}
 	cost := ""
 	if r.Usage.CostUSD != nil {

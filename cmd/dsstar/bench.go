@@ -11,7 +11,7 @@ import (
 func (a *app) benchCommands() *bench.App {
 	return &bench.App{
 		Host: a.host, Stderr: a.stderr, File: a.fileOut(),
-		ExitHelp:    exitHelp(benchExits),
+		ExitHelp:    exitHelp,
 		Check:       func(s *configs.Settings) error { return cmp.Or(checkBudget(s), checkMethod(s)) },
 		AgentConfig: agentConfig, Key: a.key, Model: a.model, ModelLine: a.modelLine,
 		Prices: prices, NewProgress: a.newProgress, Agree: a.agree,

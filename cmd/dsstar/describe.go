@@ -16,7 +16,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-var describeHelp = `Print the descriptions of data files that dsstar nb works from. They are profiles
+const describeHelp = `Print the descriptions of data files that dsstar nb works from. They are profiles
 that a program makes, without a model: tables with their columns, ranges, values,
 missing values and keys; documents whole. DATA is what --data of dsstar nb takes: a
 folder, file, pattern, database or bucket. If all descriptions together exceed
@@ -28,7 +28,7 @@ Where a description is wrong or lacks what you know, say so in Markdown: the tex
 below a heading that is the file's name, in any file of .dsstar/definitions/ beside
 the data, stands above the description in all later runs.
 
-` + exitHelp(describeExits)
+` + exitHelp
 
 const describeExample = `  dsstar describe ./data
   dsstar describe ./data/sales.csv notes/terms.pdf

@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
-	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/bench"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -18,13 +17,8 @@ import (
 
 // interrupted replaces an error with the message for Ctrl-C.
 func interrupted(err error) error {
-	if s, ok := errors.AsType[*stoppedError](err); ok {
-		stopped := *s
-		stopped.err = errInterrupted
-		return &stopped
-	}
-	if s, ok := errors.AsType[*bench.StoppedError](err); ok {
-		return &bench.StoppedError{Err: errInterrupted, Out: s.Out}
+	if s, ok := errors.AsType[*usage.Stopped](err); ok {
+		return &usage.Stopped{Err: errInterrupted, Text: s.Text, Line: s.Line, Hints: s.Hints}
 	}
 	return errInterrupted
 }
@@ -50,24 +44,15 @@ func (a *app) report(err error) int {
 	return code
 }
 
-// A stopped is an error of a run that can be continued.
-type stopped interface {
-	error
-	Unwrap() error
-	Line() usage.Line                      // the command line that continues it
-	Hints(cause []usage.Hint) []usage.Hint // how to, and the hints for the cause
-}
-
 // explain maps the error of a command line to its exit code, its text and hints.
 func explain(err error, line usage.Line) (code int, text string, lines []string) {
 	c, text := causeOf(err), err.Error()
 	if errors.Is(err, sandbox.ErrNone) {
 		text += "; nothing was run"
 	}
-	if s, ok := errors.AsType[stopped](err); ok {
-		takes := line.Takes
-		line, c = s.Line(), causeOf(s.Unwrap())
-		line.Takes, c.hints = takes, s.Hints(c.hints)
+	if s, ok := errors.AsType[*usage.Stopped](err); ok {
+		s.Line.Takes = line.Takes
+		line, c.hints = s.Line, slices.Concat(s.Hints, c.hints)
 	}
 	return c.code, text, rendered(c.hints, line)
 }
@@ -82,55 +67,32 @@ func rendered(hints []usage.Hint, line usage.Line) (lines []string) {
 	return lines
 }
 
-// Line is the command line that resumes the run.
-func (e *stoppedError) Line() usage.Line {
-	return usage.Line{Command: "dsstar resume", Flags: e.with, Args: []string{e.run}}
-}
-
-// Hints returns how to resume a stopped run, and the hints for the cause.
-func (e *stoppedError) Hints(cause []usage.Hint) []usage.Hint {
-	again := usage.Again()
-	if _, ok := errors.AsType[*llm.ReplayError](e.err); ok {
-		again, cause = usage.Again("--model", "PROVIDER/MODEL"), nil // the recording has ended
+// stopped is the error of a run that was cut short; its notebook is saved. stands is the notebook of
+// the answer so far, "" if there is none.
+func stopped(err error, notebook, run, stands string, goOn []usage.Flag) error {
+	hints := []usage.Hint{usage.Again().Note("continues, and repeats no request")}
+	if _, ok := errors.AsType[*llm.ReplayError](err); ok {
+		hints = nil // the recording has ended: it needs another model
+	} else if _, ok := errors.AsType[*record.EditError](err); ok {
+		hints = []usage.Hint{usage.Again().Note("after you have fixed " + cmp.Or(stands, notebook))}
 	}
-	if _, ok := errors.AsType[*record.EditError](e.err); ok {
-		return []usage.Hint{again.Note("after you have fixed " + cmp.Or(e.stands, e.notebook))}
+	text := "notebook so far: " + notebook
+	if stands != "" {
+		text += "\nthe answer so far stays in " + stands
 	}
-	if _, ok := errors.AsType[*ask.BudgetError](e.err); ok {
-		cause = nil
-	}
-	return append([]usage.Hint{again.Note("continues, and repeats no request")}, cause...)
+	return &usage.Stopped{Err: err, Text: text, Hints: hints,
+		Line: usage.Line{Command: "dsstar resume", Flags: goOn, Args: []string{run}}}
 }
-
-// A stoppedError is a run that was cut short; its notebook is saved.
-type stoppedError struct {
-	err      error
-	notebook string       // its path
-	run      string       // the run folder
-	stands   string       // the notebook of the answer so far; "": there is none
-	with     []usage.Flag // needed to resume it
-}
-
-func (e *stoppedError) Error() string {
-	text := fmt.Sprintf("%v\nnotebook so far: %s", e.err, e.notebook)
-	if e.stands != "" {
-		text += "\nthe answer so far stays in " + e.stands
-	}
-	return text
-}
-func (e *stoppedError) Unwrap() error { return e.err }
 
 // noAnswer says why a completed run has no answer.
 func noAnswer(t *record.Trajectory) error {
 	if t.Final == nil || len(t.Final.Attempts) == 0 {
 		return errors.New("no cell printed an answer")
 	}
-	switch reason := t.Final.Attempts[len(t.Final.Attempts)-1].Execution.Reason; reason {
-	case "":
-		return errors.New("no cell printed an answer")
-	default:
+	if reason := t.Final.Attempts[len(t.Final.Attempts)-1].Execution.Reason; reason != "" {
 		return errors.New("there is no answer: " + reason)
 	}
+	return errors.New("no cell printed an answer")
 }
 
 // Exit codes.
@@ -144,56 +106,14 @@ const (
 	exitInterrupted = 130
 )
 
-// An exitMeaning says what an exit code means.
-type exitMeaning struct {
-	code    int
-	meaning string
-}
-
-// What the exit codes of the commands mean. README.md and docs/results.md have those of a run.
-var (
-	runExits = []exitMeaning{
-		{exitVerified, "verified: judged sufficient, printed again by a fresh run, derived twice,\n" +
-			"and no open reading of the question changes it"},
-		{exitError, "error"},
-		{exitUsage, "usage"},
-		{exitNotVerified, "answered, but not verified, or dependent on a reading"},
-		{exitCredentials, "model or server credentials"},
-		{exitBudget, "budget spent: --max-cost, --max-calls or --max-time"},
-		{exitInterrupted, "interrupted, or stopped at a review"},
-	}
-	describeExits = []exitMeaning{
-		{exitVerified, "printed, even if a file could not be described"},
-		{exitError, "error"},
-		{exitUsage, "usage"},
-		{exitCredentials, "model or server credentials"},
-		{exitBudget, "budget spent"},
-		{exitInterrupted, "interrupted"},
-	}
-	rerunExits = []exitMeaning{
-		{exitVerified, "every cell ran; with --check or --round: nothing differs"},
-		{exitError, "a cell failed, timed out or killed the kernel; or another error"},
-		{exitUsage, "usage; nothing was run"},
-		{exitNotVerified, "with --check or --round: something differs, or a cell fails that had run\n" +
-			"before"},
-		{exitInterrupted, "interrupted"},
-	}
-	benchExits = []exitMeaning{
-		{exitVerified, "done: every task with data has a result, right or wrong"},
-		{exitError, "error"},
-		{exitUsage, "usage"},
-		{exitCredentials, "model or server credentials"},
-		{exitBudget, "budget spent: --total-cost, --total-calls or --total-time"},
-		{exitInterrupted, "interrupted"},
-	}
-)
-
-// exitHelp returns the part of a command's help about its exit codes.
-func exitHelp(codes []exitMeaning) string {
-	var b strings.Builder
-	b.WriteString("Exit codes:")
-	for _, e := range codes {
-		fmt.Fprintf(&b, "\n  %-4d %s", e.code, strings.ReplaceAll(e.meaning, "\n", "\n       "))
-	}
-	return b.String()
-}
+// exitHelp is the part of help about exit codes.
+const exitHelp = `Exit codes:
+  0    done; of an answer: verified, that is judged sufficient, printed again by a
+       fresh run, derived twice, and no open reading of the question changes it
+  1    error; of rerun: a cell failed, timed out or killed the kernel
+  2    usage; nothing was run
+  3    answered, but not verified, or dependent on a reading; of rerun --check and
+       --round: something differs, or a cell fails that had run before
+  4    model or server credentials
+  5    budget spent
+  130  interrupted, or stopped at a review`

@@ -71,7 +71,7 @@ func TestReport(t *testing.T) {
 		code int
 		want string
 	}{
-		{&stoppedError{err: errInterrupted, notebook: "n", run: "r"}, exitInterrupted,
+		{stopped(errInterrupted, "n", "r", "", nil), exitInterrupted,
 			"dsstar: interrupted"},
 		{errors.New("bad"), exitError, "dsstar: error: bad"},
 		{usage.New("cannot open mysql://u:hunter2@host/db",

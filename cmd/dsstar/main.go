@@ -252,7 +252,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return usage.New(err.Error(), append(hints, usage.Shell(cmd.CommandPath()+" --help"))...)
 }
 
-var rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit
+const rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit
 and continue.
 
 dsstar describes the files of a data folder, plans one step, writes its cell and
@@ -269,7 +269,7 @@ Examples:
   dsstar nb --data ./data --model ollama/qwen3 --guidelines "just a number" "…"
   echo "How many customers are there?" | dsstar nb --data ./data --json
 
-` + exitHelp(runExits)
+` + exitHelp
 
 // cleaned filters everything printed from now on through a ui.Writer.
 func (a *app) cleaned() {

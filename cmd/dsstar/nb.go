@@ -15,7 +15,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-var nbHelp = `Answer a question about data files and leave a notebook. With a running kernel
+const nbHelp = `Answer a question about data files and leave a notebook. With a running kernel
 (--kernel) the question may also be about its variables.
 
 --data names a folder, which cells see as data/; without it, that is this folder.
@@ -56,7 +56,7 @@ accept it, edit step and cell in $VISUAL or $EDITOR, reject it with a reason tha
 the solver reads, accept all that follow, or stop. Only what you accept runs,
 and the scripts that describe files.
 
-` + exitHelp(runExits)
+` + exitHelp
 
 const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./web --data shop=exports/2025 --data 'prices/*.xlsx' "…"

@@ -11,7 +11,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-var rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed
+const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed
 notebook.
 
 Outputs are shown on standard error as they arrive. Only the path of the executed
@@ -82,7 +82,7 @@ as by --check.
 With --round also round and step, and checked has the attempts: attempt, its number in
 the notebook, and text, that of its outputs now.
 
-` + exitHelp(rerunExits)
+` + exitHelp
 
 const rerunExample = `  dsstar rerun analysis.ipynb                        # writes analysis.rerun.ipynb
   dsstar rerun analysis.ipynb -o analysis.ipynb      # in place

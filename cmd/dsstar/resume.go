@@ -16,7 +16,7 @@ import (
 	"dsstar/notebook/human"
 )
 
-var resumeHelp = `Continue a run that was stopped, or whose notebook you have edited. With --ask, ask
+const resumeHelp = `Continue a run that was stopped, or whose notebook you have edited. With --ask, ask
 another question in the session of a finished run; with --drop, go back to before a
 step of it; with --retract, leave out a question and all after it.
 
@@ -35,7 +35,7 @@ Cells run again from the first change on, yours unchanged. Then the plan is judg
 and the run continues to a new proof. If one of your cells fails, the notebook
 stays as it is.
 
-` + exitHelp(runExits)
+` + exitHelp
 
 const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-most
   dsstar resume --max-cost 1 RUN                     after a spent budget

@@ -251,7 +251,7 @@ func (r *run) run(ctx context.Context) (none cli.Output, _ error) {
 	}
 	result := newResult(done)
 	if err != nil {
-		return cli.Output{Value: result}, &StoppedError{err, r.flags.out}
+		return cli.Output{Value: result}, stopped(err, r.flags.out)
 	}
 	if result.Missing > 0 {
 		r.progress.Say("missing  %d tasks have no result and count as wrong, as their data is not "+
@@ -261,29 +261,14 @@ func (r *run) run(ctx context.Context) (none cli.Output, _ error) {
 		Text: func(b *strings.Builder) { b.WriteString(result.line() + "\n") }}, nil
 }
 
-// A StoppedError is the error of a run that stopped early.
-type StoppedError struct {
-	Err error
-	Out string // the folder of the run
-}
-
-func (e *StoppedError) Error() string { return e.Err.Error() }
-func (e *StoppedError) Unwrap() error { return e.Err }
-
-// Line is the command line that continues the run.
-func (e *StoppedError) Line() usage.Line {
-	return usage.Line{Command: "dsstar bench run", Flags: []usage.Flag{
-		{Name: "resume", Value: "true", Switch: true}, {Name: "out", Value: e.Out},
-	}}
-}
-
-// Hints returns how to continue the run.
-func (e *StoppedError) Hints(cause []usage.Hint) []usage.Hint {
-	if spent, ok := errors.AsType[*ask.BudgetError](e.Err); ok {
-		return []usage.Hint{usage.Again("--"+spent.Flag, "MORE").Note("or leave it out, for no limit")}
+// stopped is the error of a run that stopped early, in folder out.
+func stopped(err error, out string) error {
+	hints := []usage.Hint{usage.Again().Note("continues, and runs nothing twice")}
+	if _, ok := errors.AsType[*ask.BudgetError](err); ok {
+		hints = nil // it says how itself
+	} else if _, ok := errors.AsType[*runner.SickError](err); ok {
+		hints = []usage.Hint{usage.Again("--retry", runner.Broken).Note("when it is mended")}
 	}
-	if _, ok := errors.AsType[*runner.SickError](e.Err); ok {
-		return []usage.Hint{usage.Again("--retry", runner.Broken).Note("when it is mended")}
-	}
-	return append([]usage.Hint{usage.Again().Note("continues, and runs nothing twice")}, cause...)
+	return &usage.Stopped{Err: err, Hints: hints, Line: usage.Line{Command: "dsstar bench run",
+		Flags: []usage.Flag{{Name: "resume", Value: "true", Switch: true}, {Name: "out", Value: out}}}}
 }

@@ -19,6 +19,17 @@ func (e *Error) Error() string { return e.Text }
 // New returns an Error.
 func New(text string, hints ...Hint) *Error { return &Error{text, hints} }
 
+// A Stopped is the error of work that can be continued.
+type Stopped struct {
+	Err   error
+	Text  string // of what there is so far; "": nothing is said
+	Line  Line   // the command line that continues it
+	Hints []Hint // how to, before those for Err
+}
+
+func (e *Stopped) Error() string { return strings.TrimSpace(e.Err.Error() + "\n" + e.Text) }
+func (e *Stopped) Unwrap() error { return e.Err }
+
 // A Hint is a command to paste.
 type Hint struct {
 	shell   string   // a shell command; "": the command line that failed, changed
