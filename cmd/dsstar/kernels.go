@@ -9,6 +9,7 @@ import (
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
+	"dsstar/kernel"
 )
 
 func (a *app) kernelsCommand() cli.Command {
@@ -29,8 +30,8 @@ JUPYTER_TOKEN. Tokens are never printed.`,
 			if err = cmp.Or(err, ctx.Err()); err != nil {
 				return none, err
 			}
-			l, home := a.listing(v), a.host.Lookup().Home
-			return cli.Output{Value: l, Text: func(b *strings.Builder) { l.print(b, home) }}, nil
+			l := a.listing(v)
+			return cli.Output{Value: l, Text: l.print}, nil
 		},
 	}
 }
@@ -38,124 +39,77 @@ JUPYTER_TOKEN. Tokens are never printed.`,
 // A listing is the object that kernels --json prints. Its fields are a contract: see
 // docs/kernels.md.
 type listing struct {
-	Kernels     []listedKernel `json:"kernels"`
-	Servers     []listedServer `json:"servers"`
-	Kernelspecs []listedSpec   `json:"kernelspecs"`
+	Kernels     []fields `json:"kernels"`
+	Servers     []fields `json:"servers"`
+	Kernelspecs []fields `json:"kernelspecs"`
 }
 
-type listedKernel struct {
-	Name           string     `json:"name"`
-	ID             string     `json:"id"`
-	State          string     `json:"state"`
-	Since          *time.Time `json:"since"`
-	Kernelspec     string     `json:"kernelspec"`
-	Notebook       string     `json:"notebook"`
-	Dir            string     `json:"dir"`
-	Python         string     `json:"python"`
-	PID            int        `json:"pid"`
-	Connections    int        `json:"connections"`
-	ConnectionFile string     `json:"connection_file"`
-	Server         string     `json:"server"`
-}
-
-type listedServer struct {
-	URL   string `json:"url"`
-	Root  string `json:"root"`
-	PID   int    `json:"pid"`
-	Error string `json:"error"`
-}
-
-type listedSpec struct {
-	Name        string `json:"name"`
-	DisplayName string `json:"display_name"`
-	Language    string `json:"language"`
-	Argv0       string `json:"argv0"`
-	Dir         string `json:"dir"`
-	Server      string `json:"server"`
-}
+// fields are those of a row, by name.
+type fields map[string]string
 
 func (a *app) listing(v site.Survey) listing {
-	l := listing{Kernels: []listedKernel{}, Servers: []listedServer{}, Kernelspecs: []listedSpec{}}
+	l := listing{[]fields{}, []fields{}, []fields{}}
 	for _, k := range v.Kernels {
-		listed := listedKernel{
-			Name: v.Name(k), ID: k.ID, State: k.State, Kernelspec: k.Spec, Notebook: k.Notebook,
-			Dir: k.Dir, Python: k.Python,
-			PID: k.PID, Connections: k.Connections, ConnectionFile: k.File, Server: k.Server.URL,
-		}
+		since := ""
 		if !k.Since.IsZero() {
-			listed.Since = &k.Since
+			since = k.Since.Format(time.RFC3339)
 		}
-		l.Kernels = append(l.Kernels, listed)
+		l.Kernels = append(l.Kernels, fields{"name": v.Name(k), "id": k.ID, "state": k.State, "since": since,
+			"kernelspec": k.Spec, "notebook": k.Notebook, "dir": k.Dir, "python": k.Python,
+			"connection_file": k.File, "server": k.Server.URL})
 	}
-	for _, s := range v.Specs {
-		program, err := s.Program(a.host.Env)
-		if err != nil && len(s.Argv) > 0 {
-			program = s.Argv[0]
+	specs := func(of []kernel.Spec, server string) {
+		for _, s := range of {
+			program := strings.Join(s.Argv[:min(1, len(s.Argv))], "")
+			if at, err := s.Program(a.host.Env); err == nil && server == "" {
+				program = at
+			}
+			l.Kernelspecs = append(l.Kernelspecs, fields{"name": s.Name, "display_name": s.DisplayName,
+				"language": s.Language, "argv0": program, "dir": s.Dir, "server": server})
 		}
-		l.Kernelspecs = append(l.Kernelspecs,
-			listedSpec{s.Name, s.DisplayName, s.Language, program, s.Dir, ""})
 	}
+	specs(v.Specs, "")
 	for _, server := range v.Servers {
 		problem := ""
 		if server.Err != nil {
 			problem = server.Err.Error()
 		}
-		l.Servers = append(l.Servers, listedServer{server.URL, server.Root, server.PID, problem})
-		for _, s := range server.Specs {
-			listed := listedSpec{Name: s.Name, DisplayName: s.DisplayName, Language: s.Language,
-				Server: server.URL}
-			if len(s.Argv) > 0 {
-				listed.Argv0 = s.Argv[0]
-			}
-			l.Kernelspecs = append(l.Kernelspecs, listed)
-		}
+		l.Servers = append(l.Servers, fields{"url": server.URL, "root": server.Root, "error": problem})
+		specs(server.Specs, server.URL)
 	}
 	return l
 }
 
 // print prints the tables, with a sentence in place of an empty one.
-func (l listing) print(b *strings.Builder, home string) {
-	tilde := func(path string) string {
-		if rest, ok := strings.CutPrefix(path, home+"/"); ok && home != "" {
-			return "~/" + rest
-		}
-		return path
-	}
+func (l listing) print(b *strings.Builder) {
 	var rows [][]string
-	row := func(cells ...string) {
-		for i, cell := range cells {
-			cells[i] = ui.Printable(cell)
+	table := func(of []fields, none, titles, names string) {
+		if len(of) == 0 {
+			titles = none
 		}
-		rows = append(rows, cells)
-	}
-	head := func(n int, none string, titles ...string) {
-		if n == 0 {
-			titles = []string{none}
+		rows = append(rows, strings.Split(titles, " | "))
+		for _, one := range of {
+			var cells []string
+			for name := range strings.FieldsSeq(names) {
+				cell := one[name]
+				if since, err := time.Parse(time.RFC3339, cell); err == nil {
+					cell = site.Ago(time.Since(since))
+				}
+				cells = append(cells, dash(ui.Printable(cell)))
+			}
+			rows = append(rows, cells)
 		}
-		row(titles...)
 	}
-	head(len(l.Kernels), "No kernel is running. These start one:  jupyter lab   jupyter console",
-		"RUNNING", "STATE", "ACTIVE", "KERNELSPEC", "NOTEBOOK", "FOLDER", "PYTHON", "SERVER")
-	for _, k := range l.Kernels {
-		active := "-"
-		if k.Since != nil {
-			active = site.Ago(time.Since(*k.Since))
-		}
-		row(tilde(k.Name), dash(k.State), active, dash(k.Kernelspec), dash(k.Notebook),
-			dash(tilde(k.Dir)), dash(tilde(k.Python)), dash(k.Server))
-	}
-	row("")
-	head(len(l.Servers), "No Jupyter server is running here. This starts one:  jupyter lab   and this asks "+
-		"another:  dsstar kernels --server URL", "SERVER", "FOLDER", "ANSWER")
-	for _, s := range l.Servers {
-		row(s.URL, dash(tilde(s.Root)), cmp.Or(s.Error, "ok"))
-	}
-	row("")
-	head(len(l.Kernelspecs), "No kernelspec is installed. This installs one:  python3 -m ipykernel install "+
-		"--user   dsstar nb needs none", "KERNELSPEC", "NAME", "LANGUAGE", "PROGRAM", "SERVER")
-	for _, s := range l.Kernelspecs {
-		row(s.Name, dash(s.DisplayName), dash(s.Language), dash(tilde(s.Argv0)), dash(s.Server))
-	}
+	table(l.Kernels, "No kernel is running. These start one:  jupyter lab   jupyter console",
+		"RUNNING | STATE | ACTIVE | KERNELSPEC | NOTEBOOK | FOLDER | PYTHON | SERVER",
+		"name state since kernelspec notebook dir python server")
+	rows = append(rows, nil)
+	table(l.Servers, "No Jupyter server is running here. This starts one:  jupyter lab   and this asks "+
+		"another:  dsstar kernels --server URL", "SERVER | FOLDER | PROBLEM", "url root error")
+	rows = append(rows, nil)
+	table(l.Kernelspecs, "No kernelspec is installed. This installs one:  python3 -m ipykernel install "+
+		"--user   dsstar nb needs none", "KERNELSPEC | NAME | LANGUAGE | PROGRAM | SERVER",
+		"name display_name language argv0 server")
 	cli.Table(b, rows)
 }
 
