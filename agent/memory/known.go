@@ -128,29 +128,3 @@ func (m *Memory) Learn(facts []lesson.Fact, functions []lesson.Tool) (taken []st
 	m.parse()
 	return taken
 }
-
-// Forget removes a function, a fact, given by its whole text, or a question, and reports whether it
-// was there.
-func (m *Memory) Forget(what string) bool {
-	was := maps.Clone(m.texts)
-	if m.texts[fileOf(what)] != "" {
-		m.texts[fileOf(what)] = ""
-	}
-	m.cut(factsFile, func(part string) bool {
-		text := lesson.FactIn(part).Text
-		return text != "" && text == brief.OneLine(what)
-	})
-	m.cut(questionsFile, func(line string) bool {
-		var q Question
-		return json.Unmarshal([]byte(line), &q) == nil && plain(q.Question) == plain(what)
-	})
-	m.parse()
-	return !maps.Equal(was, m.texts)
-}
-
-// cut takes some of its parts out of a file.
-func (m *Memory) cut(file string, out func(part string) bool) {
-	if text := m.texts[file]; text != "" {
-		m.texts[file] = strings.Join(slices.DeleteFunc(lesson.Parts(text), out), "")
-	}
-}

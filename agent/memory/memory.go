@@ -52,7 +52,7 @@ type Memory struct {
 
 	said  []string          // what people say of data files
 	was   map[string]string // the files as read, by name
-	texts map[string]string // as they are to be written; "": removed
+	texts map[string]string // as they are to be written
 }
 
 // Read reads a memory folder. One that does not exist is empty. What cannot be understood is left
@@ -108,7 +108,7 @@ func (m *Memory) parse() {
 			m.parseQuestions(text)
 		case folder == definitions:
 			m.said = append(m.said, text)
-		case folder == tools && text != "":
+		case folder == tools:
 			m.parseTool(strings.TrimSuffix(base, ".py"), text)
 		}
 	}
@@ -147,7 +147,7 @@ func (m *Memory) parseTool(name, text string) {
 // fileOf returns the name of a function's file.
 func fileOf(tool string) string { return tools + tool + ".py" }
 
-// A Change is a file of the folder that Save writes; without a text it is removed.
+// A Change is a file of the folder to which Save adds.
 type Change struct{ Name, Before, After string }
 
 // Changes returns what Save writes, by name.
@@ -189,10 +189,7 @@ func (c Change) store(folder *os.Root) error {
 	case path.Dir(c.Name) != ".":
 		return fmt.Errorf("%s was changed meanwhile, and is left as it is", c.Name)
 	default:
-		c.After = Without(now, Without(c.Before, c.After)) + Without(Without(c.After, c.Before), now)
-	}
-	if c.After == "" {
-		return folder.RemoveAll(c.Name)
+		c.After = ended(now) + Without(Without(c.After, c.Before), now)
 	}
 	if err := folder.MkdirAll(path.Dir(c.Name), 0o755); err != nil {
 		return err

@@ -83,30 +83,6 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestForget removes one thing and leaves the rest of a file as people wrote it.
-func TestForget(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, factsFile, "# Ours\n\nA note.\n\n- One — source: a.md\n- Three\n  of them\n* Two\n  goes on\n")
-	write(t, dir, "tools/fee.py", fee+"\n")
-	const ours = "# Ours\nimport math\n\n\n" + rate + "\n\nassert rate('A') == 2\n"
-	write(t, dir, "tools/rate.py", ours)
-	m := read(t, dir)
-	if !m.Forget("One") || !m.Forget("Three of them") || !m.Forget("fee") || m.Forget("other") {
-		t.Error("not forgotten")
-	}
-	m = saved(t, m)
-	if diff := cmp.Diff([]lesson.Fact{{Text: "Two goes on"}}, m.Facts); diff != "" || len(m.Tools) != 1 {
-		t.Error(diff, m.Tools)
-	}
-	for name, want := range map[string]string{
-		factsFile: "# Ours\n\nA note.\n\n* Two\n  goes on\n", "tools/fee.py": "", "tools/rate.py": ours,
-	} {
-		if b, err := os.ReadFile(filepath.Join(dir, name)); string(b) != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %v, %q", name, err, b)
-		}
-	}
-}
-
 // TestReadHostile: only imports and plain functions count, links are not followed.
 func TestReadHostile(t *testing.T) {
 	dir := t.TempDir()
@@ -188,11 +164,11 @@ func TestMeanwhile(t *testing.T) {
 	second := read(t, dir)
 	first.Learn([]lesson.Fact{{Text: "One.", Source: "a.csv"}}, nil)
 	first.Learn(nil, []lesson.Tool{{Name: "rate", Code: rate, Test: "assert rate(1) == 2\n"}})
-	first.Forget("Zero.")
 	saved(t, first)
 	second.Learn([]lesson.Fact{{Text: "Two.", Source: "a.csv"}}, nil)
 	got := saved(t, second)
-	if diff := cmp.Diff([]lesson.Fact{{Text: "One.", Source: "a.csv"}, {Text: "Two.", Source: "a.csv"}}, got.Facts); diff != "" || len(got.Tools) != 1 {
+	if diff := cmp.Diff([]lesson.Fact{{Text: "Zero.", Source: "a.csv"}, {Text: "One.", Source: "a.csv"},
+		{Text: "Two.", Source: "a.csv"}}, got.Facts); diff != "" || len(got.Tools) != 1 {
 		t.Error(diff, got.Tools)
 	}
 	second.Learn(nil, []lesson.Tool{{Name: "rate", Code: fee}})

@@ -204,7 +204,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 		human.Plural(r.Rounds, "round"), human.Plural(r.Usage.Calls, "model call"),
 		r.Usage.InputTokens, r.Usage.OutputTokens, cost, r.Seconds.Total, r.Seconds.Model, r.Seconds.Kernel)
 	j.progress.Paste("notebook %s", r.Notebook)
-	j.progress.Paste("look     dsstar runs --open %s   # a page in the browser, or open the notebook in Jupyter",
+	j.progress.Paste("look     dsstar export %s   # writes a page for the browser; or open the notebook in Jupyter",
 		human.Shell(string(folder)))
 	for _, c := range chooseable(t) {
 		if r := t.Questions[c.question].Readings[c.reading]; c.option != r.Chosen {

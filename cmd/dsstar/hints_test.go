@@ -69,7 +69,7 @@ func TestHintsKeepFlags(t *testing.T) {
 		"dsstar nb --base-url http://127.0.0.1:1/v1 --model 'a b' --api-key-env K --data d --max-rounds 3 'How many?'",
 		"dsstar nb --kernel nothere --model m 'x?'", "dsstar nb --engine x --server http://h/ 'x?'", "dsstar nb -d d -d e < q.txt",
 		"dsstar resume --model m --base-url http://h/v1 --review RUN", "dsstar describe d --model m --sandbox off",
-		"dsstar memory forget --data d --memory m name", "dsstar rerun --kernel k n.ipynb", "dsstar doctor --model m",
+		"dsstar memory --data d --memory m", "dsstar rerun --kernel k n.ipynb", "dsstar doctor --model m",
 	} {
 		cmd, args := typed(t, strings.Split(line, " <")[0])
 		was := lineOf(cmd, args)

@@ -105,7 +105,7 @@ func asQuestion(t *record.Trajectory, folder record.Folder) memory.Question {
 	return q
 }
 
-// keepMemory shows the changes of a memory and, on a terminal, asks before it writes them.
+// keepMemory shows what is added to a memory and, on a terminal, asks before it writes them.
 func (a *app) keepMemory(ctx context.Context, j job) error {
 	m := j.memory
 	changes := m.Changes()
@@ -114,12 +114,9 @@ func (a *app) keepMemory(ctx context.Context, j job) error {
 	}
 	for _, c := range changes {
 		j.progress.Paste("memory   %s", filepath.Join(m.Dir, c.Name))
-		for _, side := range [][2]string{{"+", memory.Without(c.After, c.Before)},
-			{"-", memory.Without(c.Before, c.After)}} {
-			for line := range strings.Lines(side[1]) {
-				if line = strings.TrimRight(line, "\n"); strings.TrimSpace(line) != "" {
-					j.progress.Paste("         %s %s", side[0], ui.Cut(ui.Clean(line), 160))
-				}
+		for line := range strings.Lines(memory.Without(c.After, c.Before)) {
+			if line = strings.TrimRight(line, "\n"); strings.TrimSpace(line) != "" {
+				j.progress.Paste("         + %s", ui.Cut(ui.Clean(line), 160))
 			}
 		}
 	}

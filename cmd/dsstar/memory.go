@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"dsstar/agent"
 	"dsstar/agent/files"
@@ -129,5 +128,3 @@ func fileNames(task record.Task) (names []string) {
 	}
 	return names
 }
-
-func day(t time.Time) string { return t.Local().Format(time.DateOnly) }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"dsstar/agent"
@@ -12,17 +13,11 @@ import (
 
 // mayReview rejects --review without a terminal.
 func (a *app) mayReview(f runFlags) error {
-	what := "standard input is not one"
-	switch {
-	case !f.review || a.stdinTTY && a.stderrTTY:
+	if !f.review || a.stdinTTY && a.stderrTTY {
 		return nil
-	case !a.stdinTTY && !a.stderrTTY:
-		what = "neither standard input nor standard error is one"
-	case a.stdinTTY:
-		what = "standard error is not one"
 	}
-	text := fmt.Sprintf("--review needs a terminal: %s", what)
-	return usage.New(text, usage.Without("review").Note("nobody is asked"))
+	return usage.New("--review needs a terminal on standard input and standard error",
+		usage.Without("review").Note("nobody is asked"))
 }
 
 // review returns the function that asks the user about each cell, or nil without --review.
@@ -40,7 +35,8 @@ type reviewer struct {
 	app      *app
 	progress *ui.Progress
 	colours  bool
-	all      bool // the user has accepted all further cells
+	all      bool   // the user has accepted all further cells
+	draft    string // the path of the user's text of this cell; "": none
 }
 
 const reviewPrompt = "         [a]ccept  [e]dit  [r]eject  accept a[l]l  [s]top  ? "
@@ -54,27 +50,30 @@ func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision
 		return d, nil
 	}
 	v.progress.Wait("") // remove the view
-	v.show(p, p.Failed)
-	asked := p
+	v.show(p)
+	v.draft = ""
 	for {
 		line, err := v.app.typed(ctx, reviewPrompt)
 		key := strings.ToLower(strings.TrimSpace(line))
 		if line == "" || key == "s" {
-			v.keep(p, asked)
+			if v.draft != "" { // a resumed run asks about the model's cell again
+				v.tell("         your text: " + ui.Clean(v.draft))
+			}
 			return agent.Decision{Choice: agent.Stop}, err
 		}
 		switch key {
 		case "a", "l":
 			v.all = key == "l"
+			_ = os.Remove(v.draft) // best effort: it is a temporary file
 			return accept(p), nil
 		case "e":
-			edited, err := v.edit(ctx, p)
+			code, err := v.edit(ctx, p.Code)
 			if err != nil {
 				return agent.Decision{}, err
 			}
-			if edited != p {
-				p = edited
-				v.show(p, asked.Code)
+			if code != p.Code {
+				p.Code = code
+				v.show(p)
 			}
 		case "r":
 			reason, err := v.app.typed(ctx, "         reason (none: back to the question): ")
@@ -100,7 +99,7 @@ func reviewHelp(p agent.Proposal) string {
 		rejected = "it does not run: another one is written by your reason"
 	}
 	return `         a  the cell runs as it stands here
-         e  edit the step and its cell, and be asked again
+         e  edit the cell, and be asked again
          r  ` + rejected + `
          l  this cell and all others run without a question
          s  the run ends here; dsstar resume goes on with it`

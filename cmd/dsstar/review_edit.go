@@ -15,100 +15,53 @@ import (
 
 	tty "golang.org/x/term"
 
-	"dsstar/agent"
-	"dsstar/agent/brief"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
-// edit lets the user edit a step and its cell. If that fails or changes nothing, it says so and
-// returns the proposal unchanged. The error is that of ctx.
-func (v *reviewer) edit(ctx context.Context, p agent.Proposal) (agent.Proposal, error) {
+// edit lets the user edit a cell. If that fails or changes nothing, it says so and returns the code
+// unchanged. The error is that of ctx.
+func (v *reviewer) edit(ctx context.Context, code string) (string, error) {
 	editor := v.app.someEditor()
 	if editor == "" {
 		v.tell("         no editor is found: export EDITOR=COMMAND")
-		return p, nil
+		return code, nil
 	}
-	path, err := writeDraft(p)
-	if err != nil {
-		v.tell("         cannot create a draft: " + ui.Clean(err.Error()))
-		return p, nil
+	var err error
+	if v.draft == "" {
+		v.draft, err = writeDraft(code)
 	}
-	text, err := v.app.edited(ctx, editor, path)
+	var text string
+	if err == nil {
+		text, err = v.app.edited(ctx, editor, v.draft)
+	}
 	if err != nil { // an editor that failed may have saved the text
 		v.tell(fmt.Sprintf("         %s; the cell is as it was\n         your text: %s",
-			ui.Clean(err.Error()), ui.Clean(path)))
-		return p, ctx.Err()
+			ui.Clean(err.Error()), ui.Clean(v.draft)))
+		return code, ctx.Err()
 	}
-	_ = os.Remove(path) // best effort: it is a temporary file
-	edited := fromDraft(text, p)
-	switch {
+	switch text = tidy(text); {
 	case !utf8.ValidString(text):
 		v.tell("         what you wrote is not text in UTF-8; the cell is as it was")
-		return p, nil
-	case strings.TrimSpace(edited.Code) == "":
+	case text == "":
 		v.tell("         the cell is empty; it is as it was")
-		return p, nil
-	case edited == p:
+	case text == tidy(code):
 		v.tell("         nothing has changed")
+	default:
+		return text, nil
 	}
-	return edited, nil
+	return code, nil
 }
 
-// keep saves the edited text if the run stops at the question, because a resumed run asks about the
-// model's cell again.
-func (v *reviewer) keep(p, asked agent.Proposal) {
-	if p == asked {
-		return
-	}
-	if path, err := writeDraft(p); err == nil {
-		v.tell("         your text: " + ui.Clean(path))
-	}
-}
-
-// name says what a proposal is for.
-func name(p agent.Proposal) string {
-	if p.Step == 0 {
-		return "The last cell"
-	}
-	return fmt.Sprintf("Step %d", p.Step)
-}
-
-// writeDraft writes a proposal to a temporary file for an editor.
-func writeDraft(p agent.Proposal) (path string, err error) {
+// writeDraft writes a cell to a temporary file for an editor.
+func writeDraft(code string) (path string, err error) {
 	f, err := os.CreateTemp("", "dsstar-review-*.py")
 	if err != nil {
 		return "", err
 	}
-	_, err = f.WriteString(draftOf(p))
+	_, err = f.WriteString(code + "\n")
 	return f.Name(), errors.Join(err, f.Close())
-}
-
-// cellMark begins a cell in a script in the percent format.
-const cellMark = "# %% "
-
-// draftOf returns a script of one cell, whose title is the step.
-func draftOf(p agent.Proposal) string {
-	return cellMark + name(p) + ": " + brief.OneLine(p.Text) + "\n" + p.Code + "\n"
-}
-
-// fromDraft returns p with the changes of an edited draft. An unchanged step or cell stays identical,
-// and a step whose line is gone stays.
-func fromDraft(text string, p agent.Proposal) agent.Proposal {
-	code := tidy(text)
-	if title, rest, _ := strings.Cut(code, "\n"); strings.HasPrefix(title, cellMark) {
-		code = tidy(rest)
-		step := brief.OneLine(strings.TrimPrefix(title, cellMark))
-		step = strings.TrimSpace(strings.TrimPrefix(step, name(p)+":"))
-		if p.Step > 0 && step != "" && step != brief.OneLine(p.Text) {
-			p.Text = step
-		}
-	}
-	if code != tidy(p.Code+"\n") {
-		p.Code = code
-	}
-	return p
 }
 
 var lineEnd = regexp.MustCompile("\r+\n")

@@ -6,25 +6,24 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"dsstar/agent"
 	"dsstar/cmd/dsstar/internal/ui"
 )
 
-// show shows all of a proposal. If its cell is a new version of another one, changed lines are
-// marked.
-func (v *reviewer) show(p agent.Proposal, before string) {
+// show shows all of a proposal.
+func (v *reviewer) show(p agent.Proposal) {
+	what := "the last cell"
+	if p.Step > 0 {
+		what = fmt.Sprintf("step %d", p.Step)
+	}
 	columns, _ := v.app.size()
-	v.paragraph(ui.Strong, fmt.Sprintf("%-*s%s: %s", ui.Margin, "review", strings.ToLower(name(p)),
-		ui.Clean(p.Text)), columns)
+	v.paragraph(ui.Strong, fmt.Sprintf("%-*s%s: %s", ui.Margin, "review", what, ui.Clean(p.Text)), columns)
 	if p.Error != "" {
 		v.paragraph(ui.Bad, fmt.Sprintf("%-*s%s", ui.Margin, "after", ui.Clean(p.Error)), columns)
 	}
-	for _, line := range marked(before, p.Code) {
-		style := map[byte]ui.Style{'-': ui.Bad, '+': ui.Good}[line[0]]
+	for line := range strings.SplitSeq(p.Code, "\n") {
 		for _, row := range rows(line, columns-1) {
-			v.tell(style.Paint(row, v.colours))
+			v.tell(row)
 		}
 	}
 }
@@ -35,42 +34,11 @@ func (v *reviewer) paragraph(style ui.Style, text string, columns int) {
 	}
 }
 
-// marked returns the lines of code, and those that were removed from the version before, each after a
-// mark: + if it is new, - if it was removed, else a blank.
-func marked(before, code string) (lines []string) {
-	rest := strings.Split(code, "\n")
-	same := func(n int) {
-		for _, line := range rest[:n] {
-			lines = append(lines, " "+line)
-		}
-		rest = rest[n:]
-	}
-	changes := ""
-	if before != "" {
-		changes = string(diff.Diff("", []byte(before+"\n"), "", []byte(code+"\n")))
-	}
-	for i, line := range strings.Split(strings.TrimSuffix(changes, "\n"), "\n") {
-		switch {
-		case i < 3: // names
-		case line[0] == '@':
-			var from int
-			_, _ = fmt.Sscanf(line[strings.Index(line, "+"):], "+%d", &from) // it is of this form
-			same(max(0, from-1-(strings.Count(code, "\n")+1-len(rest))))
-		default:
-			if lines = append(lines, line); line[0] != '-' {
-				rest = rest[1:]
-			}
-		}
-	}
-	same(len(rest))
-	return lines
-}
-
-// rows wraps a marked line of code into rows of the terminal. Those that go on are marked, so that one
+// rows wraps a line of code into rows of the terminal. Those that go on are marked, so that one
 // line never looks like two.
 func rows(line string, columns int) (all []string) {
-	frame := strings.Repeat(" ", ui.Margin) + "│ " + line[:1] + " "
-	for rest := revealed(line[1:]); ; {
+	frame := strings.Repeat(" ", ui.Margin) + "│ "
+	for rest := revealed(line); ; {
 		head, more := ui.Split(rest, max(1, columns-ui.Width(frame)))
 		all = append(all, strings.TrimRight(frame+head, " "))
 		if more == "" {

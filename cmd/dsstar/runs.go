@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -31,9 +29,8 @@ const runsHelp = `List the runs of this folder, the newest first: those in dssta
 setting out says. With words, only runs whose questions, answer or name have them all.
 
 The newest run that your dsstar made is the one that resume, trace, export and rerun
-take if none is named; others may be named without their folder. --open shows a run as
-a page in the browser: see dsstar export. --remove removes the named runs, with
-everything in their folders.
+take if none is named; others may be named without their folder. All that a run has
+is in its folder.
 
 --json prints a list of objects instead: run (the folder), notebook, question (the
 last one), questions (how many), answer, standing (verified, depends on a reading,
@@ -45,25 +42,11 @@ goes_on (edited, unfinished, running, or data, if its data files have changed: t
 answer of before is shown, and dsstar resume goes on from it)`
 
 func (a *app) runsCommand() cli.Command {
-	var open, remove bool
 	return cli.Command{
-		Use: "runs [flags] [WORD...]", Short: "List the runs of this folder, search, open or remove them",
-		Long: runsHelp,
-		Example: "  dsstar runs\n  dsstar runs store 2024\n  dsstar runs --open\n" +
-			"  dsstar runs --remove dsstar-runs/2026-11-21-which-store-sold-most",
-		Args: cli.Any, Excludes: [][]string{{"open", "remove"}},
-		Flags: []cli.Flag{
-			cli.Opt(new(bool), "json", "", "print a list of objects"),
-			cli.Opt(&open, "open", "", "open the page of a run in the browser"),
-			cli.Opt(&remove, "remove", "", "remove the runs that the arguments name"),
-		},
-		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
-			switch {
-			case open:
-				return none, a.openRun(ctx, c.Args)
-			case remove:
-				return none, a.removeRuns(c.Args)
-			}
+		Use: "runs [flags] [WORD...]", Short: "List the runs of this folder, or search them",
+		Long: runsHelp, Example: "  dsstar runs\n  dsstar runs store 2024",
+		Args: cli.Any, Flags: []cli.Flag{cli.Opt(new(bool), "json", "", "print a list of objects")},
+		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
 			return a.listRuns(ctx, c.Args)
 		},
 	}
@@ -127,7 +110,9 @@ func (r listedRun) has(words []string) bool {
 	for _, q := range r.t.Questions {
 		text += "\n" + q.Text
 	}
-	return hasAll(text, words)
+	return !slices.ContainsFunc(words, func(word string) bool {
+		return !strings.Contains(strings.ToLower(text), strings.ToLower(word))
+	})
 }
 
 // runsIn lists the runs in a folder, the newest first. What cannot be read as a run is none.
@@ -245,40 +230,6 @@ func (a *app) oneRun(what string) cli.Args {
 	}
 }
 
-// openingTime is how long a program has to say that it cannot open a page.
-const openingTime = 3 * time.Second
-
-// openRun shows the page of a run in the browser, and does not wait for its end.
-func (a *app) openRun(ctx context.Context, args []string) error {
-	args, err := a.oneRun("run")(args)
-	if err != nil {
-		return err
-	}
-	page, err := a.export(ctx, args[0], exporters[0], "")
-	if err == nil {
-		page, err = filepath.Abs(page)
-	}
-	if err != nil {
-		return err
-	}
-	opener := "xdg-open"
-	if runtime.GOOS == "darwin" {
-		opener = "open"
-	}
-	cmd := exec.Command(opener, page) // an absolute path is no option
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Run() }()
-	select {
-	case err = <-ended:
-	case <-time.After(openingTime): // it may be the browser itself
-	}
-	if err != nil {
-		return usage.New(fmt.Sprintf("the page is written, but no browser could be started: %s: %v", opener, err),
-			usage.Shell("jupyter lab %s   # the notebook itself", strings.TrimSuffix(page, ".html")+".ipynb"))
-	}
-	return nil
-}
-
 // printRuns prints a table, or the sentence none in place of an empty one.
 func printRuns(b *strings.Builder, all []listedRun, none string, now time.Time) {
 	if len(all) == 0 {
@@ -309,50 +260,4 @@ func more(questions int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (the last of %d)", questions)
-}
-
-// removeRuns removes run folders that no process works in. All are checked before one is removed. A
-// folder elsewhere may hold more than a run.
-func (a *app) removeRuns(args []string) error {
-	if len(args) == 0 {
-		return usage.New("no run is given", usage.Shell("dsstar runs --remove RUN"))
-	}
-	base, err := a.runsFolder()
-	if err != nil {
-		return err
-	}
-	if base, err = filepath.Abs(base); err != nil {
-		return err
-	}
-	if args, err = a.namedRuns(args); err != nil {
-		return err
-	}
-	var folders []record.Folder
-	for _, arg := range args {
-		r, err := findRun(arg)
-		if err == nil {
-			err = r.read(a.key()) // a notebook of dsstar's
-		}
-		if err != nil {
-			return err
-		}
-		info, err := os.Stat(arg)
-		if err != nil || !info.IsDir() || filepath.Dir(string(r.folder)) != disk.RealPath(base) {
-			return usage.New(fmt.Sprintf("%s is not a run folder in %s", ui.Printable(arg),
-				ui.Printable(base)), usage.Shell("dsstar runs"))
-		}
-		release, err := r.folder.Lock()
-		if err != nil {
-			return err
-		}
-		defer release()
-		folders = append(folders, r.folder)
-	}
-	for _, folder := range folders {
-		if err := disk.RemoveFolder(string(folder)); err != nil {
-			return fmt.Errorf("remove the run: %w", err)
-		}
-		fmt.Fprintf(a.stdout, "removed  %s\n", ui.Printable(string(folder)))
-	}
-	return nil
 }

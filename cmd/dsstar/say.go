@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/ui"
 )
 
 // forPeople reports whether the answer is printed as text for people.
@@ -21,11 +20,7 @@ func (a *app) forPeople(j job) bool {
 func (a *app) say(j job, t *record.Trajectory, folder record.Folder) error {
 	files := delivered(t, folder)
 	if a.forPeople(j) {
-		columns := 0
-		if a.stdoutTTY {
-			columns, _ = a.size()
-		}
-		_, err := fmt.Fprintln(a.stdout, inWords(t, files, columns))
+		_, err := fmt.Fprintln(a.stdout, inWords(t, files))
 		return err
 	}
 	if _, err := fmt.Fprintln(a.stdout, t.Answer()); err != nil {
@@ -38,9 +33,8 @@ func (a *app) say(j job, t *record.Trajectory, folder record.Folder) error {
 }
 
 // inWords is the answer for people: itself, with what it is worth; the answers under other
-// readings; the model's sentences; and the paths of files. Sentences are wrapped at columns; 0: not
-// at all.
-func inWords(t *record.Trajectory, files []string, columns int) string {
+// readings; the model's sentences; and the paths of files.
+func inWords(t *record.Trajectory, files []string) string {
 	mark := " "
 	if strings.Contains(t.Answer(), "\n") {
 		mark = "\n"
@@ -52,32 +46,10 @@ func inWords(t *record.Trajectory, files []string, columns int) string {
 	if t.Summary() != "" {
 		text += "\n\n" + t.SummaryLabel() + ":\n" + t.Summary()
 	}
-	text = wrapped(text, columns)
 	if len(files) > 0 {
 		text += "\n\n" + strings.Join(files, "\n")
 	}
 	return text
-}
-
-// wrapped wraps the lines of a text at words, and indents what is wrapped like its line.
-func wrapped(text string, columns int) string {
-	if columns <= 0 {
-		return text
-	}
-	var all []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if ui.Width(line) <= columns {
-			all = append(all, line)
-			continue
-		}
-		words := strings.TrimLeft(line, " ")
-		indent := line[:len(line)-len(words)]
-		for _, l := range ui.Wrap(strings.Repeat(" ", ui.Margin)+words,
-			columns+ui.Margin-len(indent), len(line)+1) {
-			all = append(all, indent+l[ui.Margin:])
-		}
-	}
-	return strings.Join(all, "\n")
 }
 
 // maxPictures is the number of pictures that are named besides the files of the answer.

@@ -11,18 +11,6 @@ import (
 	"dsstar/notebook/compare"
 )
 
-// TestWrapped: sentences are wrapped at words, with the indentation of their line.
-func TestWrapped(t *testing.T) {
-	const text = "Seal Beach comes first, with 198.79 per day.\n\n  - the calendar quarter: 143.21\na    b"
-	const want = "Seal Beach comes\nfirst, with 198.79\nper day.\n\n  - the calendar\n  quarter: 143.21\na    b"
-	if got := wrapped(text, 20); got != want {
-		t.Errorf("%q", got)
-	}
-	if got := wrapped(text, 0); got != text {
-		t.Errorf("without a terminal: %q", got)
-	}
-}
-
 // TestAnswerFirst: the answer stands first, with what it is worth, whatever the model's sentences
 // say; and that the data hold none is said with it, in the list of runs, too.
 func TestAnswerFirst(t *testing.T) {
@@ -32,7 +20,7 @@ func TestAnswerFirst(t *testing.T) {
 			Rounds: []record.Round{{Verdict: &record.Verdict{Sufficient: true, Inconclusive: inconclusive}}}})
 		tr.Ended = true
 		want := "Answer, " + label + ": USA\n\n" + tr.SummaryLabel() + ":\n" + tr.Summary()
-		if got := inWords(tr, nil, 0); got != want {
+		if got := inWords(tr, nil); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 		dir := t.TempDir()
@@ -77,7 +65,7 @@ func TestOptionsWithFiles(t *testing.T) {
 		Readings: []record.Reading{{Point: "Which?",
 			Options: []record.Option{{Text: "a"}, {Text: "b", Derived: record.Derived{Answer: "out.csv",
 				Differs: "out.csv: 3 rows / 4", Files: []compare.File{{Name: "out.csv"}}}}}}}})
-	if said, all := inWords(tr, nil, 0), readingsOf(tr); !strings.Contains(said, "3 rows / 4") || all[1].Differs != "out.csv: 3 rows / 4" {
+	if said, all := inWords(tr, nil), readingsOf(tr); !strings.Contains(said, "3 rows / 4") || all[1].Differs != "out.csv: 3 rows / 4" {
 		t.Errorf("%s\n%+v", said, all)
 	}
 }

@@ -72,26 +72,21 @@ const sourceMark = " — source: "
 
 // Facts reads the items of a list.
 func Facts(text string) (all []Fact) {
-	for _, part := range Parts(text) {
-		if f := FactIn(part); f.Text != "" {
-			all = append(all, f)
+	for _, part := range parts(text) {
+		if !strings.HasPrefix(part, "- ") && !strings.HasPrefix(part, "* ") {
+			continue
+		}
+		text, source, _ := strings.Cut(brief.OneLine(part[2:]), sourceMark)
+		if text = strings.TrimSpace(text); text != "" {
+			all = append(all, Fact{text, strings.TrimSpace(source)})
 		}
 	}
 	return all
 }
 
-// FactIn returns the fact of a list's item.
-func FactIn(part string) Fact {
-	if !strings.HasPrefix(part, "- ") && !strings.HasPrefix(part, "* ") {
-		return Fact{}
-	}
-	text, source, _ := strings.Cut(brief.OneLine(part[2:]), sourceMark)
-	return Fact{strings.TrimSpace(text), strings.TrimSpace(source)}
-}
-
-// Parts returns a text in parts: a line each, with those below it that are indented, empty or begin
+// parts returns a text in parts: a line each, with those below it that are indented, empty or begin
 // with a closing bracket.
-func Parts(text string) (all []string) {
+func parts(text string) (all []string) {
 	begin, end := 0, 0
 	for line := range strings.Lines(text) {
 		if end > begin && !strings.ContainsAny(line[:1], " \t)") && strings.TrimSpace(line) != "" {
@@ -130,7 +125,7 @@ var (
 func ToolIn(text, name string) (t Tool, out []string) {
 	var code []string
 	above := "" // comment lines
-	for _, part := range Parts(text) {
+	for _, part := range parts(text) {
 		trimmed := strings.TrimRight(part, " \n")
 		found := defLine().FindStringSubmatch(part)
 		switch {
