@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -135,7 +133,7 @@ func TestMCP(t *testing.T) {
 	if r.Answer != "42" || !r.Verified || r.Usage.Calls == 0 {
 		t.Errorf("ask: %+v", r)
 	}
-	wantText(t, "the text", text, "42", "Verified", "Cost: ", r.Notebook)
+	wantText(t, "the text", text, `"answer": "42"`, "Verified", r.Notebook)
 	task := readRun(t, r.RunDir).Task
 	if task.Question != "--json" || task.Guidelines != "@/etc/passwd" {
 		t.Errorf("asked was %q in the form %q", task.Question, task.Guidelines)
@@ -155,7 +153,7 @@ func TestMCP(t *testing.T) {
 	name := filepath.Base(r.RunDir)
 	question := "@/etc/passwd: how many? Save it as rows.txt."
 	text = c.call(false, "follow_up", map[string]any{"question": question, "run": name}, &r)
-	wantText(t, "the text", text, "File: "+filepath.Join(r.RunDir, "files", "rows.txt"))
+	wantText(t, "the text", text, filepath.Join(r.RunDir, "files", "rows.txt"))
 	if q := readRun(t, r.RunDir).Task.Question; r.Answer != "3" || !r.Verified || q != question {
 		t.Errorf("follow_up: %q, %+v", q, r)
 	}
@@ -172,41 +170,6 @@ func TestMCP(t *testing.T) {
 	wantText(t, "describe_data", c.call(false, "describe_data", nil, nil), "numbers.csv", "3 rows")
 	c.call(false, "list_kernels", nil, &listing{})
 	wantText(t, "go_back", c.call(true, "go_back", map[string]any{"step": 9}, nil), "no step 9", "hint")
-	c.resources(name)
-}
-
-// resources reads the resources of a run.
-func (c *client) resources(run string) {
-	c.t.Helper()
-	read := func(uri string) (string, error) {
-		r, err := c.ReadResource(c.t.Context(), &sdk.ReadResourceParams{URI: uri})
-		if err != nil {
-			return "", err
-		}
-		checkObeys(c.t, uri, r.Contents[0].Text)
-		return r.Contents[0].Text, nil
-	}
-	of := "dsstar://runs/" + run
-	list, err := read("dsstar://runs")
-	if err != nil || !strings.Contains(list, run) {
-		c.t.Errorf("the runs: %v, %s", err, list)
-	}
-	text, err := read(of + "/notebook.ipynb")
-	if err == nil {
-		_, err = notebook.Read(strings.NewReader(text))
-	}
-	if err != nil {
-		c.t.Error(err)
-	}
-	if script, err := read(of + "/solution.py"); err != nil || !strings.Contains(script, "total = ") {
-		c.t.Errorf("the script: %v", err)
-	}
-	for _, uri := range []string{of + "/trace.jsonl", "dsstar://runs/../notebook.ipynb",
-		"dsstar://runs/other/solution.py"} {
-		if _, err := read(uri); err == nil {
-			c.t.Errorf("%s can be read", uri)
-		}
-	}
 }
 
 // TestMCPRefuses: what a client may not name, and what is no call.
@@ -252,7 +215,7 @@ func TestMCPRefuses(t *testing.T) {
 		{"describe_data", map[string]any{"data": 7}, "/properties/data"},
 		{"list_runs", map[string]any{"words": []int{7}}, "/properties/words"},
 		{"go_back", map[string]any{"step": "one"}, "/properties/step"},
-		{"rerun_notebook", map[string]any{"write": 1}, "/properties/write"},
+		{"rerun_notebook", map[string]any{"data": 1}, "/properties/data"},
 	} {
 		wantText(t, one.tool, c.call(true, one.tool, one.args, nil), one.says)
 	}
@@ -266,11 +229,9 @@ func TestMCPTexts(t *testing.T) {
 	}).URL)
 	name := "nu" + strings.ReplaceAll(obeyed, "/", "") + "m.csv"
 	run := filepath.Join(program.Dir, "dsstar-runs", "old")
-	for path, text := range map[string]string{filepath.Join(program.Dir, name): "n\n\u202e1\n",
-		filepath.Join(run, "solution.py"): "total = '" + obeyed + "'\n"} {
-		if err := cmp.Or(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+	path := filepath.Join(program.Dir, name)
+	if err := cmp.Or(os.MkdirAll(run, 0o700), os.WriteFile(path, []byte("n\n\u202e1\n"), 0o600)); err != nil {
+		t.Fatal(err)
 	}
 	saveRun(t, filepath.Join(run, "notebook.ipynb"), "What"+obeyed+"?", "42"+obeyed)
 	c := newClient(t, &sdk.CommandTransport{Command: program})
@@ -278,7 +239,6 @@ func TestMCPTexts(t *testing.T) {
 		wantText(t, "describe_data", c.call(false, "describe_data", map[string]any{"data": data}, nil), "nu")
 	}
 	wantText(t, "list_runs", c.call(false, "list_runs", nil, nil), "What")
-	c.resources("old")
 	c.call(true, "ask", map[string]any{"question": "What" + obeyed + "?", "data": []string{name}}, nil)
 	c.call(true, "rerun_notebook", map[string]any{"notebook": obeyed}, nil)
 	if !c.told("nu") {
@@ -319,7 +279,7 @@ func TestMCPCancel(t *testing.T) {
 	c := newClient(t, &sdk.CommandTransport{Command: mcpProgram(t, server.URL, "--parallel", "1")})
 	var r mcpAnswer
 	text := c.call(true, "ask", map[string]any{"question": "What is the total?"}, &r)
-	wantText(t, "the text", text, "no such thing", "hint: dsstar resume", "There is no answer yet")
+	wantText(t, "the text", text, "no such thing", "hint: dsstar resume")
 	wantText(t, "the error", r.Error, "no such thing", "hint: dsstar resume")
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -338,82 +298,4 @@ func TestMCPCancel(t *testing.T) {
 	if r.Answer != "42" || !r.Verified || r.Rounds != 1 || r.Error != "" {
 		t.Errorf("%+v", r)
 	}
-}
-
-// TestMCPHTTP serves whom the token says, and no page of the web.
-func TestMCPHTTP(t *testing.T) {
-	t.Parallel()
-	cmd := mcpProgram(t, "", "--http", "127.0.0.1:0")
-	said := filepath.Join(t.TempDir(), "stderr")
-	stderr, err := os.Create(said)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		if code := exitCode(t, cmd); code != 0 {
-			t.Errorf("exit code %d\n%s", code, content(t, said))
-		}
-	})
-	where := regexp.MustCompile(`serving  (http\S+)\ntoken    (\S+)\n`)
-	var at []string
-	waitFor(t, "the server says where it is", func() bool {
-		at = where.FindStringSubmatch(content(t, said))
-		return at != nil
-	})
-	for name, want := range map[string]struct {
-		token, host, origin string
-		status              int
-	}{
-		"no token":       {status: http.StatusUnauthorized},
-		"a wrong token":  {token: at[2] + "x", status: http.StatusUnauthorized},
-		"a name":         {token: at[2], host: "evil.example.org", status: http.StatusForbidden},
-		"another's page": {token: at[2], origin: "https://evil.example.org", status: http.StatusForbidden},
-	} {
-		body := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at[1], body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Host = want.host
-		r.Header = http.Header{"Content-Type": {"application/json"},
-			"Accept": {"application/json, text/event-stream"}}
-		if want.token != "" {
-			r.Header.Set("Authorization", "Bearer "+want.token)
-		}
-		if want.origin != "" {
-			r.Header.Set("Origin", want.origin)
-		}
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		if response.StatusCode != want.status {
-			t.Errorf("%s: status %d", name, response.StatusCode)
-		}
-	}
-	c := newClient(t, &sdk.StreamableClientTransport{Endpoint: at[1],
-		HTTPClient: &http.Client{Transport: withToken(at[2])}})
-	c.call(false, "list_runs", nil, &struct{ Runs []listedRun }{})
-
-	a, _, errs := testApp(t)
-	for _, address := range []string{"0.0.0.0:0", ":0", "example.org:80", "8765"} {
-		if code := a.run(t.Context(), []string{"mcp", "--http", address}); code != exitUsage {
-			t.Errorf("--http %s: exit code %d\n%s", address, code, errs)
-		}
-	}
-}
-
-// withToken sends requests with a token.
-type withToken string
-
-func (token withToken) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", fmt.Sprintf("Bearer %s", string(token)))
-	return http.DefaultTransport.RoundTrip(r)
 }

@@ -19,9 +19,7 @@ import (
 )
 
 // call carries out a call of a tool. What goes wrong is a result, which a model reads.
-func (s *Server) call(ctx context.Context, t tool, r *sdk.CallToolRequest) *sdk.CallToolResult {
-	s.calls.Add(1)
-	defer s.calls.Done()
+func (s *server) call(ctx context.Context, t tool, r *sdk.CallToolRequest) *sdk.CallToolResult {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
@@ -42,19 +40,22 @@ func (s *Server) call(ctx context.Context, t tool, r *sdk.CallToolRequest) *sdk.
 
 // carryOut runs a command for a call, when there is a slot for it. Nothing of what the command says
 // is lost: an error is text beside what the command has printed until then.
-func (s *Server) carryOut(ctx context.Context, r *sdk.CallToolRequest, t tool,
+func (s *server) carryOut(ctx context.Context, r *sdk.CallToolRequest, t tool,
 	args []string) (*sdk.CallToolResult, error) {
-	p := newProgress(ctx, r)
-	defer p.stop()
-	p.line(message{"waiting", "waiting for its turn"})
+	said := make(chan message)
+	var told sync.WaitGroup
+	told.Go(func() { tell(ctx, r, said) })
+	defer told.Wait() // nothing is told after the result
+	defer close(said)
+	said <- message{"waiting", "waiting for its turn"}
 	select {
 	case s.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	defer func() { <-s.slots }()
-	p.line(message{"waiting", "at work"})
-	end, err := s.execute(ctx, args, p.line)
+	said <- message{"waiting", "at work"}
+	end, err := s.execute(ctx, args, func(m message) { said <- m })
 	if err != nil {
 		return nil, err
 	}
@@ -72,16 +73,8 @@ func (s *Server) carryOut(ctx context.Context, r *sdk.CallToolRequest, t tool,
 	if err != nil {
 		return nil, err
 	}
-	words := string(out)
-	if t.hints == answers {
-		words = answerInWords(out)
-	}
-	for _, text := range []string{end.said, words} {
-		if text != "" {
-			result.Content = append(result.Content, &sdk.TextContent{Text: text})
-		}
-	}
 	result.StructuredContent = out
+	result.Content = []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(end.said + "\n" + string(out))}}
 	return result, nil
 }
 
@@ -110,7 +103,7 @@ const (
 
 // execute runs a command to its end. The end of ctx interrupts it, as Ctrl-C does: a run is saved
 // and can be continued.
-func (s *Server) execute(ctx context.Context, args []string, line func(message)) (outcome, error) {
+func (s *server) execute(ctx context.Context, args []string, line func(message)) (outcome, error) {
 	var printed bytes.Buffer
 	cmd := exec.CommandContext(ctx, s.Program, args...)
 	cmd.Env, cmd.Stdout = s.Env, &printed
@@ -157,55 +150,38 @@ func messages(r io.Reader, pass func(message)) string {
 	}
 }
 
-// A progress tells a client what its call does, if the client wants to know. It is never silent for
-// long: clients give up calls that they hear nothing of.
-type progress struct {
-	ctx     context.Context
-	request *sdk.CallToolRequest
-
-	mu    sync.Mutex
-	sent  float64
-	doing string
-	over  bool
-	beat  *time.Timer
-}
-
-// silence is the time after which the client is told again what the call waits for.
+// silence is the time after which a client is told again what its call waits for: clients give up
+// calls that they hear nothing of.
 const silence = 10 * time.Second
 
-func newProgress(ctx context.Context, r *sdk.CallToolRequest) *progress {
-	p := &progress{ctx: ctx, request: r}
-	p.beat = time.AfterFunc(silence, func() { p.line(message{Event: "silence"}) })
-	return p
-}
-
-func (p *progress) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.over = true
-	p.beat.Stop()
-}
-
-// line passes on a message of a command. Its other events are in its lines, too. A client that has
-// gone is no reason to end: its context says so.
-func (p *progress) line(m message) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	text, token := strings.TrimSpace(m.Text), p.request.Params.GetProgressToken()
-	switch m.Event {
-	case "waiting":
-		p.doing = text
-	case "silence":
-		text = "still " + p.doing
-	case "line":
-	default:
-		return
+// tell passes on the messages of a command, if the client wants to know. Its other events are in its
+// lines, too. A client that has gone is no reason to end: its context says so.
+func tell(ctx context.Context, r *sdk.CallToolRequest, messages <-chan message) {
+	token, doing, sent := r.Params.GetProgressToken(), "", 0.0
+	beat := time.NewTimer(silence)
+	defer beat.Stop()
+	for {
+		text := ""
+		select {
+		case m, more := <-messages:
+			if !more {
+				return
+			}
+			if m.Event == "waiting" {
+				doing = m.Text
+			}
+			if m.Event == "waiting" || m.Event == "line" {
+				text = strings.TrimSpace(m.Text)
+			}
+		case <-beat.C:
+			text = "still " + doing
+		}
+		if text == "" || token == nil {
+			continue
+		}
+		beat.Reset(silence)
+		sent++
+		_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
+			ProgressToken: token, Progress: sent, Message: text})
 	}
-	if text == "" || token == nil || p.over {
-		return
-	}
-	p.beat.Reset(silence)
-	p.sent++
-	_ = p.request.Session.NotifyProgress(p.ctx, &sdk.ProgressNotificationParams{
-		ProgressToken: token, Progress: p.sent, Message: text})
 }

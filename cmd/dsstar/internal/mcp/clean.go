@@ -2,82 +2,42 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"io"
 
 	"dsstar/cmd/dsstar/internal/ui"
 )
 
-// clean is where all texts for a client go through: they come from models, files and cells, and
-// clients print them on terminals.
-func clean(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, r sdk.Request) (sdk.Result, error) {
-		if p, ok := r.GetParams().(*sdk.ProgressNotificationParams); ok {
-			p.Message = cleanText(p.Message)
-		}
-		result, err := next(ctx, method, r)
-		if err != nil {
-			if text := cleanText(err.Error()); text != err.Error() {
-				err = errors.New(text)
-			}
-			return result, err
-		}
-		switch result := result.(type) {
-		case *sdk.CallToolResult:
-			if out, ok := result.StructuredContent.(json.RawMessage); ok {
-				result.StructuredContent = cleanJSON(out)
-			}
-			for _, part := range result.Content {
-				if part, ok := part.(*sdk.TextContent); ok {
-					part.Text = cleanText(part.Text)
-				}
-			}
-		case *sdk.ReadResourceResult:
-			for _, part := range result.Contents {
-				if part.URI = cleanText(part.URI); part.MIMEType == notebookType {
-					part.Text = ui.EscapeControls(part.Text) // a document, whose values stay as they are
-				} else {
-					part.Text = cleanText(part.Text)
-				}
-			}
-		}
-		return result, nil
-	}
-}
+// A cleaner writes messages, each in one Write, without what terminals obey: their texts come from
+// models, files and cells, and clients print them on terminals. All that a client gets goes through it.
+type cleaner struct{ io.WriteCloser }
 
-// cleanText returns a text without what terminals obey.
-func cleanText(text string) string { return new(ui.Cleaner{Still: true}).Text(text) }
-
-// cleanJSON returns a JSON value with clean texts.
-func cleanJSON(data []byte) json.RawMessage {
-	in := json.NewDecoder(bytes.NewReader(data))
+func (c cleaner) Write(text []byte) (int, error) {
+	in := json.NewDecoder(bytes.NewReader(text))
 	in.UseNumber()
-	var value any
-	if err := in.Decode(&value); err != nil {
-		return json.RawMessage("null")
+	var message any
+	if err := in.Decode(&message); err != nil {
+		return 0, err
 	}
-	out, err := json.Marshal(cleanValue(value))
-	if err != nil {
-		return json.RawMessage("null")
+	if err := json.NewEncoder(c.WriteCloser).Encode(clean(message)); err != nil {
+		return 0, err
 	}
-	return out
+	return len(text), nil
 }
 
-func cleanValue(value any) any {
+// clean returns a JSON value with clean texts.
+func clean(value any) any {
 	switch value := value.(type) {
 	case string:
-		return cleanText(value)
+		return new(ui.Cleaner{Still: true}).Text(value)
 	case []any:
 		for i := range value {
-			value[i] = cleanValue(value[i])
+			value[i] = clean(value[i])
 		}
 	case map[string]any:
 		named := map[string]any{}
 		for name, v := range value {
-			named[cleanText(name)] = cleanValue(v)
+			named[clean(name).(string)] = clean(v)
 		}
 		return named
 	}

@@ -7,21 +7,11 @@ import (
 	"testing"
 )
 
-// TestAnswerFirst: the text begins with the answer and what it is worth, and says whose words
-// follow.
-func TestAnswerFirst(t *testing.T) {
-	said := answerInWords([]byte(`{"answer": "USA", "worth": "Verified: so far.", "verified": true,
-		"summary": "Japan has more than the USA.", "summary_label": "Their words"}`))
-	if !strings.HasPrefix(said, "Answer: USA\nVerified: so far.\nTheir words: Japan") {
-		t.Error(said)
-	}
-}
-
 // TestTools: every tool and argument says what it is for, and command lines use the arguments.
 func TestTools(t *testing.T) {
 	for _, tool := range tools {
 		used := tool.needs
-		for _, m := range regexp.MustCompile(`{[@?!]?(\w+)}`).FindAllStringSubmatch(tool.command, -1) {
+		for _, m := range regexp.MustCompile(`{[@?]?(\w+)}`).FindAllStringSubmatch(tool.command, -1) {
 			used += " " + m[1]
 		}
 		if tool.text == "" {

@@ -15,8 +15,8 @@ import (
 
 // A tool is a command of dsstar that prints JSON. A word of its command line with {name} stands there
 // once for each value of that argument, {@name} with a space before, so that an @ names no file; one
-// with {?name} if there is a value, and one with {!name} if there is none. Values come from outside:
-// they are parts of flags, or stand after --.
+// with {?name} if there is a value. Values come from outside: they are parts of flags, or stand
+// after --.
 type tool struct {
 	name, title, text, command string
 
@@ -24,7 +24,7 @@ type tool struct {
 	needs     string // the argument that must be given
 	hints     *sdk.ToolAnnotations
 	// makes an object of what is printed; nil: it is one
-	change func(*Server, []byte) (json.RawMessage, error)
+	change func(*server, []byte) (json.RawMessage, error)
 }
 
 // An argument is what a model is told of it, and the type of its JSON.
@@ -86,7 +86,7 @@ var tools = []tool{
 			files if there are very many`}}},
 	{name: "list_kernels", title: "List kernels", hints: reads, command: "kernels",
 		text: "Lists the running Jupyter kernels and servers of this machine, and the kernelspecs."},
-	{name: "list_runs", title: "List runs", hints: reads, change: (*Server).runs,
+	{name: "list_runs", title: "List runs", hints: reads, change: (*server).runs,
 		command: "runs -- {words}",
 		text: `Lists earlier questions with their answers, the newest first: whether each is verified,
 			what it cost, its run folder and notebook. What is claimed is only said by the notebook,
@@ -94,29 +94,14 @@ var tools = []tool{
 		arguments: []argument{{"words", "array", `only runs whose question, answer or name has all these
 			words`}}},
 	{name: "rerun_notebook", title: "Re-run a notebook", hints: reruns,
-		command: "rerun --quiet --check{!write} --data={data} -- {notebook}",
+		command: "rerun --quiet --check --data={data} -- {notebook}",
 		text: `Runs any notebook from top to bottom in a fresh kernel in a sandbox, and says which of
 			its outputs, and which answers of dsstar's, are still the same.`,
 		arguments: []argument{{"notebook", "string", `the path of any notebook, or a run; default: the
-			newest run`}, {"data", "string", "another data folder than the notebook's"},
-			{"write", "boolean", "write NAME.rerun.ipynb beside it, instead of comparing outputs"}}},
+			newest run`}, {"data", "string", "another data folder than the notebook's"}}},
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
-func (s *Server) addTools() {
-	for _, t := range tools {
-		in, out := t.schema(), &jsonschema.Schema{Type: "object"}
-		if t.hints == answers {
-			out = s.Answer
-		}
-		s.sdk.AddTool(&sdk.Tool{Name: t.name, Title: t.title, Description: oneLine(t.text),
-			Annotations: t.hints, InputSchema: in, OutputSchema: out},
-			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-				return s.call(ctx, t, r), nil
-			})
-	}
-}
 
 // schema is that of the tool's arguments.
 func (t tool) schema() *jsonschema.Schema {
@@ -158,7 +143,7 @@ func (t tool) read(data json.RawMessage) (map[string][]string, error) {
 			list = []any{value}
 		}
 		for _, one := range list {
-			if text := fmt.Sprint(one); strings.TrimSpace(text) != "" && one != false {
+			if text := fmt.Sprint(one); strings.TrimSpace(text) != "" {
 				values[name] = append(values[name], text)
 			}
 		}
@@ -171,14 +156,14 @@ func (t tool) line(values map[string][]string) []string {
 	words := []string{}
 	for word := range strings.FieldsSeq(t.command) {
 		before, name, _ := strings.Cut(strings.TrimSuffix(word, "}"), "{")
-		given := values[strings.TrimLeft(name, "@?!")]
+		given := values[strings.TrimLeft(name, "@?")]
 		switch {
-		case name == "", name[0] == '?' && len(given) > 0, name[0] == '!' && len(given) == 0:
+		case name == "", name[0] == '?' && len(given) > 0:
 			words = append(words, before)
-		case name[0] == '@':
-			before += " "
-			fallthrough
-		case name[0] != '?' && name[0] != '!':
+		case name[0] != '?':
+			if name[0] == '@' {
+				before += " "
+			}
 			for _, value := range given {
 				words = append(words, before+value)
 			}
@@ -188,7 +173,7 @@ func (t tool) line(values map[string][]string) []string {
 }
 
 // permit completes the values that name data, runs and kernels, and refuses what a client may not name.
-func (s *Server) permit(ctx context.Context, t tool, values map[string][]string) error {
+func (s *server) permit(ctx context.Context, t tool, values map[string][]string) error {
 	for _, a := range t.arguments {
 		given := values[a.name]
 		switch a.name {
