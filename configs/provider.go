@@ -18,8 +18,6 @@ type Provider struct {
 	BaseURLEnv []string `key:"base_url_env"` // variables that may replace BaseURL
 	// variables that may replace BaseURL's host and port
 	HostEnv []string `key:"host_env"`
-	// whether it takes JSON schemas for replies; nil: the first request with one shows it
-	Schema *bool `key:"schema"`
 }
 
 // Provider splits a model, for instance openai/gpt-5, into the provider and the provider's name for
@@ -43,7 +41,6 @@ func (s *Settings) Provider(model string) (p Provider, name string, err error) {
 	if s.BaseURL != "" {
 		// The provider's key must not go to another server.
 		p.BaseURL, p.KeyEnv, p.BaseURLEnv, p.HostEnv = s.BaseURL, nil, nil, nil
-		p.Schema = nil
 	}
 	if s.APIKeyEnv != "" {
 		p.KeyEnv = []string{s.APIKeyEnv}

@@ -5,8 +5,8 @@
 // An [Asker] makes the requests of a run's roles, with [Role]. A [Budget] holds calls to [Limits].
 //
 // A [Format] reads replies, also as weak models write them: it reads what is clear, and makes an
-// error of the rest. A new kind of reply is a struct, such as [Ruling]: its tags make the JSON
-// schema for endpoints that take one, and the labels that are read in replies in text.
+// error of the rest. A new kind of reply is a struct, such as [Ruling], whose tags are the labels of
+// its fields.
 package ask
 
 import (
@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 
 	"dsstar/agent/brief"
@@ -94,6 +95,10 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 		a.times[ground]++
 		on := []any{ground, a.times[ground]}
 		a.mu.Unlock()
+		was, known := journal.Known[kept](a.Journal, "reply", on)
+		if known && format.Form != "" && strings.HasPrefix(was.Text, "{") {
+			a.Journal.Forget("reply", on) // it is in JSON, as dsstar once asked for
+		}
 		reply, err := journal.Once(ctx, a.Journal, "reply", on, func(ctx context.Context) (kept, error) {
 			k, err := kept{}, llm.ErrContextLength
 			if sizes == within(sizes, a.most) { // else they are those of a run that goes on

@@ -70,26 +70,20 @@ func blockOf(fence []string, text, end string) Block {
 	if pythonTag().MatchString(fence[3]) {
 		language = "python"
 	}
-	return Block{language, trimmed(code.String()), text + end, true}
+	bare := strings.TrimRight(strings.TrimLeft(code.String(), "\n"), " \t\n")
+	return Block{language, bare, text + end, true}
 }
-
-// trimmed returns code without empty lines around it.
-func trimmed(code string) string { return strings.TrimRight(strings.TrimLeft(code, "\n"), " \t\n") }
 
 var errNoCode = errors.New("it has no code block")
 
-// codeOf returns the code of a text that is code alone or has blocks of it, in Python or else
-// without a language. Of several blocks one is the whole if it has the others in it: models show
-// excerpts, too.
+// codeOf returns the code of a text that has blocks of it, in Python or else without a language. Of
+// several blocks one is the whole if it has the others in it: models show excerpts, too.
 func codeOf(text string) (string, error) {
-	blocks := pieces(text)
-	if len(blocks) == 1 && !blocks[0].isCode && !nothing().MatchString(text) {
-		return trimmed(text), nil
-	}
+	blocks := Blocks(text)
 	for _, language := range []string{"python", ""} {
 		var all []string
 		for _, p := range blocks {
-			if p.isCode && p.Language == language && p.Code != "" {
+			if p.Language == language && p.Code != "" {
 				all = append(all, p.Code)
 			}
 		}

@@ -58,7 +58,7 @@ func (a *Asker) Call(ctx context.Context, request llm.Request) (llm.Reply, error
 	}
 	if a.Stream != nil {
 		request.OnText = func(soFar func() string) {
-			unmasked := func() string { return a.Mask.Unmask(soFar(), false) }
+			unmasked := func() string { return a.Mask.Unmask(soFar()) }
 			a.Stream(request.Role, request.Subject, unmasked)
 		}
 		a.Stream(request.Role, request.Subject, nil)
@@ -69,7 +69,7 @@ func (a *Asker) Call(ctx context.Context, request llm.Request) (llm.Reply, error
 		return reply, Overdue(ctx, err)
 	}
 	// as notebooks are
-	reply.Text = a.Mask.Unmask(strings.ToValidUTF8(reply.Text, "\uFFFD"), reply.Schema)
+	reply.Text = a.Mask.Unmask(strings.ToValidUTF8(reply.Text, "\uFFFD"))
 	a.pay(request, reply)
 	return reply, nil
 }
@@ -127,16 +127,15 @@ type kept struct {
 // askTwice makes a request, and makes it again with the rule if the reply cannot be read.
 func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
 	format Format[T]) (kept, error) {
-	request.Schema, request.Form = format.Schema, format.Form
+	if last := &request.Messages[len(request.Messages)-1].Text; format.Form != "" {
+		*last = strings.TrimRight(*last, "\n") + "\n\n" + format.Form
+	}
 	reply, err := a.Call(ctx, request)
 	if err != nil {
 		return kept{}, err
 	}
 	if _, problem := format.Read(reply); problem != nil {
 		again := prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
-		if !reply.Schema {
-			request = request.InText()
-		}
 		request.Subject += ", asked again"
 		request.Messages = append(slices.Clip(request.Messages),
 			llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -10,25 +9,21 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
-	"dsstar/agent/llm"
 	"dsstar/notebook/lazy"
 	"dsstar/prompts"
 )
 
-// The form of a reply is a struct. Its tags name and describe the fields; one with omitempty may be
-// null. The JSON schema for endpoints and the labels of replies in text come from it. A field whose
-// elements are structs has the parts of the reply, each of which begins with its first field.
+// The form of a reply is a struct, whose tags are the labels of its fields. A field whose elements are
+// structs has the parts of the reply, each of which begins with its first field.
 
-// labels match the names of fields as models write them, where that is not the name alone.
+// labels match labels as models write them, where that is not the words alone.
 var labels = map[string]string{
 	"code":       `(?:(?:last|corrected|python)\s+)?(?:code|cell|python)`,
 	"options":    `options?`,
 	"point":      `readings?|(?:open\s+)?points?|ambiguity`,
 	"reading":    `branch(?:es)?|readings?|(?:open\s+)?points?|ambiguity`,
 	"verdict":    `verdict|answer|judge?ment`,
-	"wrong_step": `(?:wrong|incorrect|faulty|mistaken)\s+step|wrong`,
+	"wrong step": `(?:wrong|incorrect|faulty|mistaken)\s+step|wrong`,
 }
 
 // marks may surround a label: Markdown, quotes, a number, emoji. The others stand around a choice.
@@ -64,14 +59,13 @@ func chosenIn(name, text string) (value, rest string, err error) {
 	return value, paragraph(rest), err
 }
 
-// A form is what a struct says to endpoints and to the reader of replies.
+// A form is what a struct says to the reader of replies.
 type form struct {
-	schema  json.RawMessage
-	own     []string          // the names of fields
-	partsOf string            // of the field that has the parts; "": there are none
-	inPart  []string          // of the fields of a part
-	types   map[string]string // of the fields, as the schema names them
-	label   *regexp.Regexp    // a group for each name, then the number and the end
+	own     []string                // the names of fields
+	partsOf string                  // of the field that has the parts; "": there are none
+	inPart  []string                // of the fields of a part
+	types   map[string]reflect.Kind // of the fields
+	label   *regexp.Regexp          // a group for each name, then the number and the end
 }
 
 // known has the forms so far: to make one takes a millisecond.
@@ -83,19 +77,11 @@ func formOf[W any](without []string) *form {
 	if f, ok := known.Load(key); ok {
 		return f.(*form)
 	}
-	f := &form{types: map[string]string{}}
-	schema, err := jsonschema.For[W](nil)
-	if err != nil {
-		panic(err) // the form is one of this package
-	}
-	for _, name := range without {
-		delete(schema.Properties, name)
-	}
-	f.own = f.strict(schema)
-	f.schema, _ = json.Marshal(schema)
+	f := &form{types: map[string]reflect.Kind{}}
+	f.own = f.fields(reflect.TypeFor[W](), without)
 	var names []string
 	for _, name := range slices.Concat(f.own, f.inPart) {
-		names = append(names, "("+cmp.Or(labels[name], strings.ReplaceAll(name, "_", `\s+`))+")")
+		names = append(names, "("+cmp.Or(labels[name], strings.ReplaceAll(name, " ", `\s+`))+")")
 	}
 	f.label = regexp.MustCompile(`(?i)^` + marks +
 		`(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` + strings.Join(names, "|") +
@@ -105,32 +91,18 @@ func formOf[W any](without []string) *form {
 	return f
 }
 
-// strict makes a schema one that strict endpoints take, where every property is required, and there
-// are no others. It returns the names of its fields, and notes their types and those of the parts.
-func (f *form) strict(s *jsonschema.Schema) (names []string) {
-	s.PropertyOrder = slices.DeleteFunc(s.PropertyOrder, func(name string) bool {
-		return s.Properties[name] == nil
-	})
-	for _, name := range s.PropertyOrder {
-		p := s.Properties[name]
-		if choices[name] != nil {
-			for _, value := range choices[name]().SubexpNames()[1:] {
-				p.Enum = append(p.Enum, value)
-			}
-		}
-		if p.Items != nil {
-			p.Type, p.Types = "array", nil // not null
-		}
-		if p.Items != nil && p.Items.Type == "object" {
-			f.partsOf, f.inPart = name, f.strict(p.Items)
-		} else {
-			names, f.types[name] = append(names, name), p.Type
-		}
-		if !slices.Contains(s.Required, name) {
-			p.Type, p.Types = "", []string{p.Type, "null"}
+// fields returns the names of the fields of a struct, and notes their types and those of the parts.
+func (f *form) fields(s reflect.Type, without []string) (names []string) {
+	for of := range s.Fields() {
+		name := of.Tag.Get("form")
+		switch {
+		case slices.Contains(without, name):
+		case of.Type.Kind() == reflect.Slice && of.Type.Elem().Kind() == reflect.Struct:
+			f.partsOf, f.inPart = name, f.fields(of.Type.Elem(), nil)
+		default:
+			names, f.types[name] = append(names, name), of.Type.Kind()
 		}
 	}
-	s.Required = s.PropertyOrder // models write them in this order
 	return names
 }
 
@@ -138,17 +110,13 @@ func (f *form) strict(s *jsonschema.Schema) (names []string) {
 func reads[W, T any](take func(form W) (T, error), without ...string) func(string) (T, error) {
 	return func(text string) (T, error) {
 		var said W
-		if err := formOf[W](without).read(text, &said); err != nil {
-			return *new(T), err
-		}
+		formOf[W](without).read(text, &said)
 		return take(said)
 	}
 }
 
-// formatOf returns the format of replies in the form W, in words for endpoints without schemas.
-func formatOf[W, T any](name string, words prompts.Part, take func(W) (T, error),
-	without ...string) Format[T] {
+// formatOf returns the format of replies in the form W, which words describe.
+func formatOf[W, T any](words prompts.Part, take func(W) (T, error), without ...string) Format[T] {
 	return Format[T]{Rule: "Reply in the form asked for.", Parse: reads(take, without...),
-		Form:   prompts.Text(words),
-		Schema: &llm.Schema{Name: name, JSON: formOf[W](without).schema}}
+		Form: prompts.Text(words)}
 }

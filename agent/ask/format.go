@@ -30,10 +30,9 @@ var (
 
 // A Format reads the replies of one kind.
 type Format[T any] struct {
-	Rule   string                       // quoted to the model when its reply cannot be read
-	Parse  func(text string) (T, error) // reads a reply without its thoughts
-	Schema *llm.Schema                  // nil: the reply is text
-	Form   string                       // the same in words, where the endpoint takes no schema
+	Rule  string                       // quoted to the model when its reply cannot be read
+	Parse func(text string) (T, error) // reads a reply without its thoughts
+	Form  string                       // asked for at the end of the request; "": none
 }
 
 // Read reads a reply. One that was cut off is not read, however well its beginning reads.

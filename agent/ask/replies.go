@@ -19,26 +19,26 @@ type Solution struct {
 }
 
 type solution struct {
-	Readings []reading `json:"readings" jsonschema:"what question and files leave open; may be empty"`
-	Step     string    `json:"step" jsonschema:"the next step, in a few sentences"`
-	Code     string    `json:"code" jsonschema:"the Python cell of the step"`
+	Readings []reading `form:"readings"`
+	Step     string    `form:"step"`
+	Code     string    `form:"code"`
 }
 
 type reading struct {
-	Point    string   `json:"point" jsonschema:"what is left open, in one sentence"`
-	Options  []string `json:"options" jsonschema:"two or more ways to take it"`
-	Taken    int      `json:"taken" jsonschema:"the number of the option that the code takes, from 1"`
-	Evidence string   `json:"evidence,omitempty" jsonschema:"the sentence that decides, with its source; null: none"`
-	Settled  bool     `json:"settled" jsonschema:"whether that sentence decides"`
+	Point    string   `form:"point"`
+	Options  []string `form:"options"`
+	Taken    int      `form:"taken"`
+	Evidence string   `form:"evidence"`
+	Settled  bool     `form:"settled"`
 }
 
 // Solutions reads a step and its cell, and the readings if they are asked for.
 func Solutions(readings bool) Format[Solution] {
 	words := prompts.SolutionForm{Readings: readings}
 	if readings {
-		return formatOf("readings", words, solution.read)
+		return formatOf(words, solution.read)
 	}
-	return formatOf("solution", words, solution.read, "readings")
+	return formatOf(words, solution.read, "readings")
 }
 
 func (form solution) read() (s Solution, err error) {
@@ -91,15 +91,15 @@ type Judgement struct {
 }
 
 type judgement struct {
-	Readings []reading `json:"readings" jsonschema:"what question and files leave open; may be empty"`
-	Verdict  string    `json:"verdict"`
-	Reason   string    `json:"reason" jsonschema:"one or two sentences"`
-	Wrong    int       `json:"wrong_step,omitempty" jsonschema:"the number of the wrong step; null: none is wrong"`
-	Corrects string    `json:"corrects" jsonschema:"the numbers of the earlier questions whose answers the user corrects with this one, or none"`
-	Code     string    `json:"code,omitempty" jsonschema:"the last Python cell, if sufficient or inconclusive"`
-	Takes    string    `json:"takes" jsonschema:"of each reading in order the number of the option that the cells take, such as 1, 2"`
-	Decided  string    `json:"decided" jsonschema:"the numbers of the readings that the words quoted for them decide, such as 1, 3, or none"`
-	Branches []Branch  `json:"branches" jsonschema:"if sufficient or inconclusive, one for each branch asked for; else empty"`
+	Readings []reading `form:"readings"`
+	Verdict  string    `form:"verdict"`
+	Reason   string    `form:"reason"`
+	Wrong    int       `form:"wrong step"`
+	Corrects string    `form:"corrects"`
+	Code     string    `form:"code"`
+	Takes    string    `form:"takes"`
+	Decided  string    `form:"decided"`
+	Branches []Branch  `form:"branches"`
 }
 
 // onPoints are the fields of a judgement that speak of the readings that there are.
@@ -124,7 +124,7 @@ func Judgements(steps, points int, asked []Branch, readings bool, earlier int) F
 	if len(asked) > 0 {
 		words.Point, words.Option = asked[0].Point, asked[0].Option
 	}
-	return formatOf("judgement", words, func(form judgement) (Judgement, error) {
+	return formatOf(words, func(form judgement) (Judgement, error) {
 		return form.read(steps, earlier, asked)
 	}, without...)
 }
@@ -185,21 +185,21 @@ func noSuchStep(step any, steps int) error {
 // A Branch is the cell that takes another option of a reading, both by their numbers in the request,
 // from 1.
 type Branch struct {
-	Point  int    `json:"reading" jsonschema:"the first number of the branch"`
-	Option int    `json:"option" jsonschema:"the second number of the branch"`
-	Steps  int    `json:"keeps" jsonschema:"the number of accepted steps that it begins with"`
-	Code   string `json:"code" jsonschema:"the Python cell that goes on from there"`
+	Point  int    `form:"reading"`
+	Option int    `form:"option"`
+	Steps  int    `form:"keeps"`
+	Code   string `form:"code"`
 }
 
 type branches struct {
-	Branches []Branch `json:"branches" jsonschema:"one for each branch asked for"`
+	Branches []Branch `form:"branches"`
 }
 
 // Branches reads the cells of the branches that are asked for. Cells that cannot be read are left
 // out, unless none can.
 func Branches(asked []Branch, steps int) Format[[]Branch] {
 	words := prompts.BranchesForm{Point: asked[0].Point, Option: asked[0].Option}
-	return formatOf("branches", words, func(form branches) ([]Branch, error) {
+	return formatOf(words, func(form branches) ([]Branch, error) {
 		return branchesOf(form.Branches, asked, steps)
 	})
 }
@@ -222,16 +222,16 @@ func branchesOf(said, asked []Branch, steps int) (all []Branch, err error) {
 
 // A Ruling says why two derivations differ.
 type Ruling struct {
-	Ruling  string   `json:"ruling"` // see [record.RuledSame] and the others
-	Reason  string   `json:"reason" jsonschema:"one or two sentences"`
-	Wrong   int      `json:"wrong_step,omitempty" jsonschema:"of first: the number of the wrong step"` // 0: not said
-	Point   string   `json:"reading,omitempty" jsonschema:"of reading: what the derivations take differently"`
-	Options []string `json:"options" jsonschema:"of reading: how the first takes it, how the second does; else empty"`
+	Ruling  string   `form:"ruling"` // see [record.RuledSame] and the others
+	Reason  string   `form:"reason"`
+	Wrong   int      `form:"wrong step"` // 0: not said
+	Point   string   `form:"reading"`
+	Options []string `form:"options"`
 }
 
 // Rulings reads a ruling on two derivations. steps is the number of steps of the first.
 func Rulings(steps int) Format[Ruling] {
-	return formatOf("ruling", prompts.RulingForm{}, func(r Ruling) (Ruling, error) {
+	return formatOf(prompts.RulingForm{}, func(r Ruling) (Ruling, error) {
 		ruling, rest, err := chosenIn("ruling", r.Ruling)
 		r.Ruling, r.Reason = ruling, cmp.Or(r.Reason, rest)
 		switch {

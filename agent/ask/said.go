@@ -1,14 +1,10 @@
 package ask
 
 import (
-	"encoding/json"
-	"errors"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"dsstar/agent/brief"
 	"dsstar/notebook/lazy"
@@ -18,33 +14,10 @@ import (
 // fences.
 type said map[string][]string
 
-// read reads a reply into a struct, given its address: a JSON object, or else labelled lines and
-// code.
-func (f *form) read(text string, to any) error {
-	object, err := objectIn(text)
-	if err != nil {
-		return err
-	}
+// read reads labelled lines and code into a struct, given its address.
+func (f *form) read(text string, to any) {
 	own, parts := f.lines(text)
-	if object.Exists() {
-		own, parts = saidBy(object), nil
-		for _, part := range object.Get(f.partsOf).Array() {
-			parts = append(parts, saidBy(part))
-		}
-	}
 	f.set(reflect.ValueOf(to).Elem(), own, parts)
-	return nil
-}
-
-// saidBy returns what a JSON object says.
-func saidBy(object gjson.Result) said {
-	all := said{}
-	for name, value := range object.Map() {
-		for _, one := range value.Array() {
-			all[name] = append(all[name], one.String())
-		}
-	}
-	return all
 }
 
 var item = lazy.Regexp(`^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+`)
@@ -80,11 +53,11 @@ func (f *form) lines(text string) (own said, parts []said) {
 				if add(name, value); f.opens(name) && second != "" {
 					add(f.inPart[1], second)
 				}
-			case of == "array" && item().MatchString(line):
+			case of == reflect.Slice && item().MatchString(line):
 				add(last, line)
-			case of == "" && !blank && !coded:
+			case of == reflect.Invalid && !blank && !coded:
 				own[""] = append(own[""], line)
-			case of != "":
+			case of != reflect.Invalid:
 				field := &to[last][len(to[last])-1]
 				if blank && *field != "" {
 					last = ""
@@ -114,7 +87,7 @@ func (f *form) labelled(line string) (name, value, second string) {
 	name = slices.Concat(f.own, f.inPart)[n]
 	number, second, _ := strings.Cut(m[len(m)-2], ".")
 	value = strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "*| ")
-	if f.types[name] == "integer" {
+	if f.types[name] == reflect.Int {
 		value = strings.TrimSpace(number + " " + value)
 	}
 	return name, value, second
@@ -124,7 +97,7 @@ func (f *form) labelled(line string) (name, value, second string) {
 // they are said.
 func (f *form) set(form reflect.Value, own said, parts []said) {
 	for of, value := range form.Fields() {
-		name, _, _ := strings.Cut(of.Tag.Get("json"), ",")
+		name := of.Tag.Get("form")
 		text := strings.Join(own[name], "\n")
 		switch to := value.Addr().Interface().(type) {
 		case *string:
@@ -180,51 +153,4 @@ func numbersIn(text string) []int {
 		all = append(all, n)
 	}
 	return all
-}
-
-var (
-	objectHead = lazy.Regexp("^\\s*(?:`{3,} *(?:json)?\\s*\n\\s*)?\\{")
-	jsonToken  = lazy.Regexp(`(?s)"(?:[^"\\]|\\.|"\s*[^,:}\]\s"\\])*"|,\s*[}\]]`)
-	lastText   = lazy.Regexp(`(?s)^(?:.*:\s*"((?:[^"\\]|\\.)*))?`)
-	inString   = strings.NewReplacer(`\\`, `\\`, `\"`, `\"`, `\/`, `/`, `\b`, `\b`, `\f`, `\f`, `\n`, `\n`,
-		`\r`, `\r`, `\t`, `\t`, `\u`, `\u`, `\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`)
-)
-
-// objectIn returns the JSON object that a text begins with, if it does.
-func objectIn(text string) (object gjson.Result, err error) {
-	head := objectHead().FindString(text)
-	if head == "" {
-		return object, nil
-	}
-	var raw json.RawMessage
-	text = repaired(text[len(head)-1:])
-	decoder := json.NewDecoder(strings.NewReader(text))
-	if decoder.Decode(&raw) != nil {
-		return object, errors.New("its JSON cannot be read")
-	}
-	if strings.Contains(text[decoder.InputOffset():], `{"`) { // it may say the opposite
-		return object, errors.New("it has two JSON objects")
-	}
-	return gjson.ParseBytes(raw), nil
-}
-
-// repaired returns JSON without faults of small models: line breaks, quotes and backslashes as they
-// are in strings, and commas before brackets. General repairers do not serve for code: they
-// complete what was cut off, and drop backslashes.
-func repaired(text string) string {
-	return jsonToken().ReplaceAllStringFunc(text, func(token string) string {
-		if token[0] == ',' {
-			return token[len(token)-1:]
-		}
-		return `"` + inString.Replace(token[1:len(token)-1]) + `"`
-	})
-}
-
-// SoFar returns what is worth showing of a reply that is still coming: of a JSON object the text
-// that came last, of any other all of it.
-func SoFar(text string) string {
-	if !objectHead().MatchString(text) {
-		return text
-	}
-	return gjson.Parse(repaired(`"` + lastText().FindStringSubmatch(text)[1] + `"`)).Str
 }

@@ -11,35 +11,18 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Ask sends the request's schema as long as the endpoint takes it. One that refuses or ignores it is
-// asked again at once without, and from then on. One that is said to take schemas ignores none: a reply
-// in text is the model's fault.
-func (m *endpoint) Ask(ctx context.Context, r Request) (Reply, error) {
+// Ask sends the request, and repeats it as far as the endpoint's retries say.
+func (m *endpoint) Ask(ctx context.Context, r Request) (reply Reply, err error) {
 	start := time.Now()
-	var paid Usage // also for a reply that ignored the schema
-	for {
-		if r.Schema == nil || m.noSchemas.Load() {
-			r = r.InText()
-		}
-		var reply Reply
-		err := m.call(ctx, r, m.params(r), func(body io.Reader) (err error) {
-			reply, err = m.read(body, r)
-			return err
-		})
-		paid.Add(reply.Usage)
-		ignored := err == nil && m.Schema == nil && reply.Finish == "stop" &&
-			!strings.HasPrefix(strings.TrimLeft(reply.Text, "`json \t\n"), "{")
-		switch {
-		case r.Schema != nil && (refusesSchema(err) || ignored):
-			m.noSchemas.Store(true)
-		case err != nil:
-			return Reply{}, err
-		default:
-			reply.Schema = r.Schema != nil
-			reply.Usage, reply.Seconds = paid, time.Since(start).Seconds()
-			return reply, nil
-		}
+	err = m.call(ctx, r, m.params(r), func(body io.Reader) (err error) {
+		reply, err = m.read(body, r)
+		return err
+	})
+	if err != nil {
+		return Reply{}, err
 	}
+	reply.Seconds = time.Since(start).Seconds()
+	return reply, nil
 }
 
 // object is a JSON object of a request.
@@ -54,10 +37,6 @@ func (m *endpoint) params(r Request) object {
 	}
 	p := object{"model": m.Model, "messages": messages, "stream": true,
 		"stream_options": object{"include_usage": true}}
-	if s := r.Schema; s != nil {
-		p["response_format"] = object{"type": "json_schema",
-			"json_schema": object{"name": s.Name, "schema": s.JSON, "strict": true}}
-	}
 	if m.Temperature != nil {
 		p["temperature"] = *m.Temperature
 	}

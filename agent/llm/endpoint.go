@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/openai/openai-go/v3"
@@ -29,8 +28,6 @@ type Endpoint struct {
 	CallTimeout time.Duration // of each try, without waits; 0: none
 	IdleTimeout time.Duration // longest time without a byte, also before the first; 0: none
 
-	Schema *bool // whether it takes JSON schemas; nil: its replies show it
-
 	// Retries is the maximum number of retries after 408, 409, 429, 5xx, a connection error, an
 	// idle time-out or a reply that is empty or truncated. The wait before one doubles from half a
 	// second on, unless the endpoint asks for another.
@@ -49,8 +46,6 @@ type endpoint struct {
 	url    string // of the calls, for messages
 
 	hide func(string) string // redacts the Endpoint's secrets in a text from the server
-
-	noSchemas atomic.Bool // no more are sent
 }
 
 // callsPath is the path of the calls, below the base URL.
@@ -80,10 +75,8 @@ func (e Endpoint) Open() (Model, error) {
 	e.IdleTimeout = cmp.Or(e.IdleTimeout, math.MaxInt64)
 	public := base.JoinPath(callsPath)
 	public.User, public.RawQuery, public.Fragment = nil, "", ""
-	m := &endpoint{Endpoint: e, client: openai.Client{Options: e.options(base.Query())},
-		url: public.String(), hide: hider(e.Key, base)}
-	m.noSchemas.Store(e.Schema != nil && !*e.Schema)
-	return m, nil
+	return &endpoint{Endpoint: e, client: openai.Client{Options: e.options(base.Query())},
+		url: public.String(), hide: hider(e.Key, base)}, nil
 }
 
 // options configures a client of the library, which would leave out the base URL's query.

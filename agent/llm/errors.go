@@ -55,8 +55,6 @@ var (
 		"prompt is too long", "input token count", "reduce the length", "too many tokens",
 	}
 	badKeys = []string{"api key not valid", "api_key_invalid", "authentication_error"}
-	// of a schema that is not taken
-	schemaWords = []string{"response_format", "response format", "schema", "structured output", "grammar"}
 )
 
 // says reports whether the code or the message has one of the words.
@@ -73,13 +71,6 @@ func (e *StatusError) Is(target error) bool {
 		return false
 	}
 	return e.Status == http.StatusRequestEntityTooLarge || e.says(overflows)
-}
-
-// refusesSchema reports whether an error response is about a schema that was sent.
-func refusesSchema(err error) bool {
-	refused, ok := errors.AsType[*StatusError](err)
-	return ok && !errors.Is(err, ErrContextLength) && refused.says(schemaWords) &&
-		slices.Contains([]int{400, 404, 415, 422, 501}, refused.Status)
 }
 
 // A CredentialError is a missing key (Err is nil), or one that is malformed, refused or not

@@ -8,12 +8,7 @@
 // reply or a trace, even if the endpoint echoes them.
 package llm
 
-import (
-	"context"
-	"encoding/json"
-	"slices"
-	"strings"
-)
+import "context"
 
 // A Model answers requests, also concurrent ones. Ask returns ctx.Err() soon after ctx is done.
 type Model interface {
@@ -36,31 +31,10 @@ type Request struct {
 	Ground    Ground // of what it rests on: a recorded reply is for the same one
 	MaxTokens int    // of the reply; 0: the endpoint's default
 
-	// Schema asks for a JSON object. Where the endpoint takes no schema, Form is added to the last
-	// message instead: the same form in words. See [Request.InText].
-	Schema *Schema
-	Form   string
-
 	// OnText, if set, is called from one goroutine as the reply comes, and Ask waits for it. soFar
 	// returns all of its text up to now, in proportionate time, and may be called later, too. The
 	// text starts over when the call is retried. A reply that is not streamed causes one call.
 	OnText func(soFar func() string)
-}
-
-// A Schema is a JSON schema, strict: every property is required, and there are no others.
-type Schema struct {
-	Name string
-	JSON json.RawMessage
-}
-
-// InText returns the request as it is sent without a schema.
-func (r Request) InText() Request {
-	if last := len(r.Messages) - 1; r.Form != "" && last >= 0 {
-		r.Messages = slices.Clone(r.Messages)
-		r.Messages[last].Text = strings.TrimRight(r.Messages[last].Text, "\n") + "\n\n" + r.Form
-	}
-	r.Schema, r.Form = nil, ""
-	return r
 }
 
 // A Reply is a model's answer. Text may be empty, and incomplete if Finish is "length".
@@ -70,7 +44,6 @@ type Reply struct {
 	Finish  string // "stop", "length", "content_filter", ...
 	Usage   Usage
 	Seconds float64 // including repeats and waits
-	Schema  bool    // it was asked for by the request's schema, not in text
 }
 
 // Usage counts tokens. If the endpoint sends no counts, or impossible ones, they are estimated.

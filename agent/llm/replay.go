@@ -56,6 +56,5 @@ func (m *replay) Ask(ctx context.Context, r Request) (Reply, error) {
 	if r.OnText != nil {
 		r.OnText(func() string { return e.Reply })
 	}
-	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage,
-		Schema: e.Schema != ""}, nil
+	return Reply{Text: e.Reply, Model: e.Model, Finish: e.Finish, Usage: e.Usage}, nil
 }

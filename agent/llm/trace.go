@@ -19,7 +19,6 @@ type Exchange struct {
 	Model    string    `json:"model,omitempty"`
 	Messages []Message `json:"messages"`
 	Ground   Ground    `json:"ground,omitzero"`
-	Schema   string    `json:"schema,omitempty"` // name of the reply's; "": it is text
 	Reply    string    `json:"reply"`
 	Finish   string    `json:"finish,omitempty"`
 	Usage    Usage     `json:"usage"`
@@ -49,16 +48,10 @@ func Traced(m Model, trace *disk.Lines, price func(role string) (Price, bool)) M
 		}
 		start := time.Now()
 		reply, err := m.Ask(ctx, r)
-		if !reply.Schema {
-			r = r.InText()
-		}
 		e := Exchange{
 			Time: time.Now().UTC(), Role: r.Role, Subject: r.Subject, Question: r.Question,
 			Messages: r.Messages, Ground: r.Ground, Model: reply.Model, Reply: reply.Text,
 			Finish: reply.Finish, Usage: reply.Usage, Seconds: reply.Seconds,
-		}
-		if r.Schema != nil {
-			e.Schema = r.Schema.Name
 		}
 		if err != nil {
 			e.Error, e.Stopped = err.Error(), ctx.Err() != nil

@@ -11,7 +11,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -177,8 +176,8 @@ var (
 	standIns = regexp.MustCompile(masked.String() + `|9(?:\d{14}|\d\d(?:[,._' ]\d{3}){4})`)
 )
 
-// Unmask turns stand-ins back. In JSON they are written as strings hold them.
-func (m *Masker) Unmask(text string, isJSON bool) string {
+// Unmask turns stand-ins back.
+func (m *Masker) Unmask(text string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return standIns.ReplaceAllStringFunc(text, func(s string) string {
@@ -188,10 +187,6 @@ func (m *Masker) Unmask(text string, isJSON bool) string {
 		}
 		if value == "" {
 			return s
-		}
-		if isJSON {
-			quoted, _ := json.Marshal(value)
-			return string(quoted[1 : len(quoted)-1])
 		}
 		return value
 	})

@@ -104,7 +104,7 @@ func roleOf(r llmtest.Request) string {
 
 func (m roles) serve(t testing.TB) *llmtest.Server { return llmtest.New(t, m.reply()) }
 
-// reply returns the function that answers requests. It takes no schemas: the replies are text.
+// reply returns the function that answers requests.
 func (m roles) reply() func(llmtest.Request) llmtest.Response {
 	var mu sync.Mutex
 	asked := map[string]int{}
@@ -116,7 +116,7 @@ func (m roles) reply() func(llmtest.Request) llmtest.Response {
 		asked[role]++
 		return replies[min(asked[role], len(replies))-1]
 	}
-	return llmtest.RefuseSchemas(400, "This response_format type is unavailable now", func(r llmtest.Request) llmtest.Response {
+	return func(r llmtest.Request) llmtest.Response {
 		mu.Lock()
 		defer mu.Unlock()
 		switch role := roleOf(r); {
@@ -135,7 +135,7 @@ func (m roles) reply() func(llmtest.Request) llmtest.Response {
 		default:
 			return next(role)
 		}
-	})
+	}
 }
 
 // hasLast matches verdicts that a last cell comes with.

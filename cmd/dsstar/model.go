@@ -81,14 +81,10 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 		return llm.Endpoint{}, usage.New(err.Error(), append(hints,
 			usage.Again("--base-url", "URL", "--model", name).Note("any OpenAI-compatible server"))...)
 	}
-	e := llm.Endpoint{Provider: p.Name, Model: model, Schema: p.Schema, Temperature: s.Temperature,
+	e := llm.Endpoint{Provider: p.Name, Model: model, Temperature: s.Temperature,
 		CallTimeout: s.CallTimeout, IdleTimeout: s.IdleTimeout, Retries: s.Retries}
-	var from string
-	if e.BaseURL, from, err = p.URL(a.host.Getenv); err != nil {
+	if e.BaseURL, _, err = p.URL(a.host.Getenv); err != nil {
 		return e, usage.New(err.Error(), usage.Shell("dsstar config"))
-	}
-	if from != "" {
-		e.Schema = nil // another server
 	}
 	if e.Key, e.KeyEnv = p.Key(a.host.Getenv); e.Key == "" && len(p.KeyEnv) > 0 {
 		e.KeyEnv = p.KeyEnv[0] // named in the error of Open

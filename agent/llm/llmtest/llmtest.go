@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,7 +27,6 @@ type Request struct {
 	N        int // from 1, in order of arrival
 	Model    string
 	Messages []llm.Message
-	Schema   string // name of the JSON schema of the reply; "": none
 	Query    string // of the URL
 	Header   http.Header
 	Body     string // whole
@@ -118,16 +116,6 @@ func Refuse(status int, code, message string) Response {
 	return Response{Status: status, Body: string(body)}
 }
 
-// RefuseSchemas refuses requests with a JSON schema, as endpoints without support for them do.
-func RefuseSchemas(status int, message string, reply func(Request) Response) func(Request) Response {
-	return func(r Request) Response {
-		if r.Schema != "" {
-			return Refuse(status, "invalid_request_error", message)
-		}
-		return reply(r)
-	}
-}
-
 // Requests returns the calls so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
@@ -162,13 +150,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, h *http.Request) {
 }
 
 func (s *Server) receive(h *http.Request, body gjson.Result) Request {
-	schema := body.Get("response_format.json_schema")
-	r := Request{Model: body.Get("model").Str, Schema: schema.Get("name").Str,
-		Query: h.URL.RawQuery, Header: h.Header.Clone(), Body: body.Raw}
-	if schema.Exists() && (!schema.Get("strict").Bool() || strings.Count(r.Body, `"properties":{`) !=
-		strings.Count(r.Body, `"additionalProperties":false`)) {
-		s.t.Errorf("llmtest: a request with a schema that is not strict: %s", r.Body)
-	}
+	r := Request{Model: body.Get("model").Str, Query: h.URL.RawQuery, Header: h.Header.Clone(), Body: body.Raw}
 	for _, m := range body.Get("messages").Array() {
 		r.Messages = append(r.Messages, llm.Message{Role: m.Get("role").Str, Text: m.Get("content").Str})
 	}

@@ -284,22 +284,3 @@ func TestProgressBlocked(t *testing.T) {
 		close(stuck.release)
 	}
 }
-
-// TestProgressSchema: of a reply by JSON schema the view shows the field that came last, not JSON.
-func TestProgressSchema(t *testing.T) {
-	s := newStage()
-	const reply = `{"readings": [], "step": "Count the \"open\" rows.", "code": "x = 1\nprint(x)"}`
-	for end, want := range map[string]string{
-		`{"rea`: "", "the": "step     │ Count the\n", `rows.", `: "step     │ Count the \"open\" rows.\n",
-		"= 1": "step     │ x = 1\n", "x)": "step     │ x = 1\n         │ print(x)\n",
-	} {
-		soFar := reply[:strings.Index(reply, end)+len(end)]
-		s.Stream("solver", "round 1", nil)
-		s.Stream("solver", "round 1", said(soFar))
-		got := s.shown(60)
-		if strings.ContainsAny(got, "{}") || !strings.Contains(got, want) ||
-			want == "" && strings.Contains(got, "│") {
-			t.Errorf("%s\nis shown as\n%s", soFar, got)
-		}
-	}
-}

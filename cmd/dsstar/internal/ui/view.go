@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"dsstar/agent"
-	"dsstar/agent/ask"
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
@@ -93,15 +92,12 @@ func block(label string, lines []string) (rows []row) {
 	return rows
 }
 
-// shown returns the text of the draft: of a reply by JSON schema the field that came last.
+// shown returns the text of the draft.
 func (d draft) shown() string {
-	switch {
-	case d.text == nil:
+	if d.text == nil {
 		return ""
-	case d.subject == "": // a cell
-		return d.text()
 	}
-	return ask.SoFar(d.text())
+	return d.text()
 }
 
 // foot shows what is being waited for, and usage.
