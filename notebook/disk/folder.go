@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -113,16 +112,7 @@ func EmptyFolderIn(parent *os.Root, name string) error {
 	if err := parent.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	folder, err := openFolderIn(parent, name)
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	names, err := namesIn(folder)
-	for _, name := range names {
-		err = errors.Join(err, RemoveFolderIn(folder, name))
-	}
-	return err
+	return clear(parent, name)
 }
 
 // RemoveFolder removes the folder at path, to which cells may have written, with everything in it.
@@ -134,52 +124,32 @@ func RemoveFolder(path string) error {
 	return nil
 }
 
-// RemoveFolderIn is [RemoveFolder] for the folder name directly in root. Cells can make
-// [os.RemoveAll] fail, which holds a descriptor for each level of folders: a cell can nest more
-// folders than descriptors are allowed, or create one that cannot be opened. So the contents of a
-// folder move up before it is removed, and nothing descends more than two levels.
+// RemoveFolderIn is [RemoveFolder] for the folder name directly in root.
 func RemoveFolderIn(root *os.Root, name string) error {
-	for left := []string{name}; len(left) > 0; {
-		name, left = left[len(left)-1], left[:len(left)-1]
-		raised, err := raise(root, name)
-		if left = append(left, raised...); err == nil {
-			err = root.Remove(name)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if info, err := root.Lstat(name); err == nil && info.IsDir() {
+		_ = root.Chmod(name, 0o700) // if this fails, so does the next step
+		if err := clear(root, name); err != nil {
 			return err
 		}
+	}
+	if err := root.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }
 
-// raise empties the folder at name in root. It moves non-empty folders in it to root, returns their
-// new names, and removes everything else. It does nothing if name is not a folder.
-func raise(root *os.Root, name string) (raised []string, err error) {
-	if info, err := root.Lstat(name); err != nil || !info.IsDir() {
-		return nil, err
-	}
-	_ = root.Chmod(name, 0o700) // if this fails, so does the next step
+// clear removes everything in the folder name directly in root.
+func clear(root *os.Root, name string) error {
 	folder, err := openFolderIn(root, name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer folder.Close()
 	names, err := namesIn(folder)
-	if err != nil {
-		return nil, err
-	}
 	for _, inner := range names {
-		if folder.Remove(inner) == nil {
-			continue
-		}
-		_ = folder.Chmod(inner, 0o700) // moving a folder changes its "..", which needs write access
-		up := "dsstar-removed-" + rand.Text()
-		if err := root.Rename(filepath.Join(name, inner), up); err != nil {
-			return raised, err
-		}
-		raised = append(raised, up)
+		err = errors.Join(err, RemoveFolderIn(folder, inner))
 	}
-	return raised, nil
+	return err
 }
 
 // namesIn returns the names in a folder.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 )
@@ -125,91 +124,43 @@ func TestGuard(t *testing.T) {
 // before it is replaced.
 func TestGuardMeanwhile(t *testing.T) {
 	t.Parallel()
-	noExchange := func(*os.Root, string, string) error { return errors.ErrUnsupported }
-	for name, swap := range map[string]func(folder *os.Root, a, b string) error{"exchange": exchange, "rename": noExchange} {
-		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "file.json")
-			g := Guard(path, sameJSON)
-			g.exchange = swap
-			begin := func(n int) {
-				g.meanwhile = nil
-				_ = os.Remove(path)
-				if err := g.Write(version(n)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			for way, edit := range map[string]func(*testing.T, string, []byte){"in place": put, "renamed": putWhole} {
-				begin(1)
-				g.meanwhile = func() { edit(t, path, edited(1)) }
-				if err := g.Write(version(2)); !errors.Is(err, ErrEdited) {
-					t.Errorf("%s: %v", way, err)
-				}
-				holds(t, path, edited(1))
-				// The same content in other bytes, once: no edit.
-				begin(1)
-				g.meanwhile = func() { edit(t, path, flat(1)); g.meanwhile = nil }
-				if err := g.Write(version(2)); err != nil {
-					t.Errorf("%s: %v", way, err)
-				}
-				holds(t, path, version(2))
-			}
-			begin(1)
-			g.meanwhile = func() { _ = os.Remove(path); g.meanwhile = nil }
-			if err := g.Write(version(2)); err != nil {
-				t.Error(err)
-			}
-			holds(t, path, version(2))
-			// Made by somebody while it was missing.
-			_ = os.Remove(path)
-			g.meanwhile = func() { put(t, path, edited(3)) }
-			if err := g.Write(version(4)); !errors.Is(err, ErrEdited) {
-				t.Error(err)
-			}
-			holds(t, path, edited(3))
-			alone(t, path, "file.json")
-		})
-	}
-}
-
-// TestGuardPutBack: an edit that comes while another is being put back. What cannot be put back is
-// kept, and named.
-func TestGuardPutBack(t *testing.T) {
-	t.Parallel()
-	last := bytes.ReplaceAll(edited(1), []byte("mine"), []byte("mine, again"))
-	for _, fails := range []bool{false, true} {
-		path := filepath.Join(t.TempDir(), "file.json")
-		g := Guard(path, sameJSON)
-		if exchange(g.folder, "none", "none") == errors.ErrUnsupported {
-			t.Skip("no exchange here")
-		}
-		if err := g.Write(version(1)); err != nil {
+	path := filepath.Join(t.TempDir(), "file.json")
+	g := Guard(path, sameJSON)
+	begin := func(n int) {
+		g.meanwhile = nil
+		_ = os.Remove(path)
+		if err := g.Write(version(n)); err != nil {
 			t.Fatal(err)
 		}
-		n := 0
-		g.meanwhile = func() { put(t, path, edited(1)) }
-		g.exchange = func(folder *os.Root, a, b string) error {
-			if n++; n == 2 && fails {
-				return os.ErrPermission
-			} else if n == 2 {
-				put(t, path, last)
-			}
-			return exchange(folder, a, b)
-		}
-		err := g.Write(version(2))
-		kept, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".file*"))
-		switch {
-		case errors.Is(err, errStranded) != fails || len(kept) > 0 != fails || !fails && !errors.Is(err, ErrEdited):
-			t.Error(err)
-		case fails:
-			if !strings.Contains(err.Error(), kept[0]) {
-				t.Error(err)
-			}
-			holds(t, kept[0], edited(1))
-		default:
-			holds(t, path, last)
-			alone(t, path, "file.json")
-		}
 	}
+	for way, edit := range map[string]func(*testing.T, string, []byte){"in place": put, "renamed": putWhole} {
+		begin(1)
+		g.meanwhile = func() { edit(t, path, edited(1)) }
+		if err := g.Write(version(2)); !errors.Is(err, ErrEdited) {
+			t.Errorf("%s: %v", way, err)
+		}
+		holds(t, path, edited(1))
+		begin(1)
+		g.meanwhile = func() { edit(t, path, flat(1)) } // the same content in other bytes: no edit
+		if err := g.Write(version(2)); err != nil {
+			t.Errorf("%s: %v", way, err)
+		}
+		holds(t, path, version(2))
+	}
+	begin(1)
+	g.meanwhile = func() { _ = os.Remove(path) }
+	if err := g.Write(version(2)); err != nil {
+		t.Error(err)
+	}
+	holds(t, path, version(2))
+	// Made by somebody while it was missing.
+	_ = os.Remove(path)
+	g.meanwhile = func() { put(t, path, edited(3)) }
+	if err := g.Write(version(4)); !errors.Is(err, ErrEdited) {
+		t.Error(err)
+	}
+	holds(t, path, edited(3))
+	alone(t, path, "file.json")
 }
 
 // TestGuardHalfWritten: Jupyter writes in place, so half a file is waited for.

@@ -1,7 +1,6 @@
 package disk
 
 import (
-	"bytes"
 	"errors"
 	"net"
 	"os"
@@ -126,28 +125,6 @@ func TestGuardedReplaced(t *testing.T) {
 		}
 		holds(t, g.Path(), []byte("new"))
 	})
-}
-
-// The same, just before the file is replaced.
-func TestGuardedReplacedMeanwhile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	g := Guard(path, nil)
-	if err := g.Write([]byte("old")); err != nil {
-		t.Fatal(err)
-	}
-	g.meanwhile = func() {
-		if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
-			t.Error(err)
-		}
-		g.meanwhile = nil
-	}
-	if err := g.Write(bytes.Repeat([]byte("new"), 3)); !errors.Is(err, ErrEdited) {
-		t.Error(err)
-	}
-	if info, err := os.Lstat(path); err != nil || info.Mode().Type() != os.ModeNamedPipe {
-		t.Errorf("%v %v", info, err)
-	}
-	alone(t, path, "f")
 }
 
 // The folder of the guarded file is kept open: a link that replaces it is never followed.
