@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"dsstar/agent/files"
@@ -50,7 +51,8 @@ func (a *app) downloadWeb(ctx context.Context, s *configs.Settings, address, nam
 		return files.Source{}, err
 	}
 	if name = cmp.Or(name, f.Name); filepath.Ext(name) == "" {
-		name += filepath.Ext(f.Name)
+		plain := strings.TrimSuffix(f.Name, ".gz")
+		name += filepath.Ext(plain) + f.Name[len(plain):]
 	}
 	return files.Source{Name: name, Path: f.Path, From: f.From, Download: f.Path}, nil
 }

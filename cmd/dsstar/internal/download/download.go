@@ -1,17 +1,14 @@
 // Package download keeps files of the web in a cache folder. What a server can cause is bounded: the
-// size of a file, also unpacked, the time, and where a redirect may lead.
+// size of a file, the time, and where a redirect may lead.
 package download
 
 import (
 	"cmp"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -56,13 +53,6 @@ type Error struct {
 
 func (e *Error) Error() string { return "download " + e.Address + ": " + e.Text }
 
-// An entry is what is known of a file in the cache.
-type entry struct {
-	Name     string `json:"name"`
-	Tag      string `json:"etag,omitempty"`
-	Modified string `json:"last_modified,omitempty"`
-}
-
 // Get returns the file at a web address, from the cache folder if it has not changed since, and
 // removes files that were not used for a long time. Errors are an *[Error], those of files, or
 // ctx.Err().
@@ -76,7 +66,7 @@ func Get(ctx context.Context, u *url.URL, o Options) (f File, err error) {
 	sweep(o.Folder, now.Add(-unused))
 	within, cancel := context.WithTimeout(ctx, o.Time)
 	defer cancel()
-	known, err := fetch(within, u, dir, o)
+	f.Path, err = fetch(within, u, dir, o)
 	switch {
 	case ctx.Err() != nil:
 		return f, ctx.Err()
@@ -86,7 +76,7 @@ func Get(ctx context.Context, u *url.URL, o Options) (f File, err error) {
 	if failed, ok := errors.AsType[*Error](err); ok {
 		failed.Address = f.From
 	}
-	f.Name, f.Path = known.Name, filepath.Join(dir, "file")
+	f.Name = filepath.Base(f.Path)
 	return f, err
 }
 
@@ -95,35 +85,40 @@ func Public(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// fetch asks for a file. dir may hold an earlier version of it.
-func fetch(ctx context.Context, u *url.URL, dir string, o Options) (known entry, err error) {
-	known = read(dir)
+// fetch asks for a file, and returns its path in dir, which may hold an earlier version: it is as old as
+// the server has said, or as its download.
+func fetch(ctx context.Context, u *url.URL, dir string, o Options) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return known, &Error{Text: "the address is not valid"}
+		return "", &Error{Text: "the address is not valid"}
 	}
-	if known.Tag != "" {
-		request.Header.Set("If-None-Match", known.Tag)
-	}
-	if known.Modified != "" {
-		request.Header.Set("If-Modified-Since", known.Modified)
+	known, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, path := range known {
+		if info, err := os.Stat(path); err == nil {
+			request.Header.Set("If-Modified-Since", info.ModTime().UTC().Format(http.TimeFormat))
+		}
 	}
 	response, err := newRoute(u, o.Covers).client().Do(request)
 	if err != nil {
 		if sent, ok := errors.AsType[*url.Error](err); ok { // which repeats the address
 			err = sent.Err
 		}
-		return known, &Error{Text: err.Error()}
+		return "", &Error{Text: err.Error()}
 	}
 	defer response.Body.Close()
+	packing := strings.ToLower(response.Header.Get("Content-Encoding"))
+	name := nameOf(response, u)
 	switch {
-	case response.StatusCode == http.StatusNotModified && known.Name != "":
-		return known, nil
+	case response.StatusCode == http.StatusNotModified && len(known) > 0:
+		return known[0], nil
 	case response.StatusCode != http.StatusOK:
-		return known, &Error{Text: response.Status, Status: response.StatusCode}
+		return "", &Error{Text: response.Status, Status: response.StatusCode}
+	case packing == "gzip": // unasked: it is not unpacked here, but by what reads the file
+		name = strings.TrimSuffix(name, ".gz") + ".gz"
+	case packing != "" && packing != "identity":
+		return "", &Error{Text: "it comes packed as " + ui.Printable(packing) + ", unasked"}
 	}
-	known = entry{nameOf(response, u), response.Header.Get("ETag"), response.Header.Get("Last-Modified")}
-	return known, store(dir, known, response, o)
+	return store(dir, name, response, o)
 }
 
 // nameOf is the name of the file that a server sends.
@@ -139,89 +134,41 @@ func nameOf(response *http.Response, asked *url.URL) string {
 	return "download"
 }
 
-// read returns what dir has; the zero value: nothing whole.
-func read(dir string) (k entry) {
-	content, err := os.ReadFile(filepath.Join(dir, "download.json"))
-	if err == nil {
-		_, err = os.Stat(filepath.Join(dir, "file"))
-	}
-	if err != nil || json.Unmarshal(content, &k) != nil {
-		return entry{}
-	}
-	return k
-}
-
-// store writes what a server sends, whole or not at all.
-func store(dir string, k entry, response *http.Response, o Options) error {
-	content, err := contentOf(response, k.Name)
-	if err != nil {
-		return err
-	}
+// store writes what a server sends, whole or not at all, as the only file of dir.
+func store(dir, name string, response *http.Response, o Options) (string, error) {
 	part, err := os.CreateTemp(o.Folder, "part-") // which sweep removes if this program is killed
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer os.Remove(part.Name()) // nothing once it is renamed
 	size := response.ContentLength
 	if most := min(o.Limit, o.Room); size <= most {
-		size, err = io.Copy(part, io.LimitReader(content, most+1))
+		size, err = io.Copy(part, io.LimitReader(response.Body, most+1))
 	}
 	closed := part.Close()
 	switch {
 	case size > o.Limit:
-		return &Error{Text: "it is larger than " + human.Bytes(o.Limit),
+		return "", &Error{Text: "it is larger than " + human.Bytes(o.Limit),
 			Size: max(response.ContentLength, 2*o.Limit)}
 	case size > o.Room:
-		return &Error{Text: fmt.Sprintf("there is room for %s, and it is larger", human.Bytes(o.Room)),
+		return "", &Error{Text: fmt.Sprintf("there is room for %s, and it is larger", human.Bytes(o.Room)),
 			Full: true}
 	case err != nil:
-		return &Error{Text: err.Error()}
+		return "", &Error{Text: err.Error()}
+	case closed != nil:
+		return "", closed
 	}
-	about, err := json.Marshal(k)
-	if err = errors.Join(err, closed); err != nil {
-		return err
+	if changed, err := http.ParseTime(response.Header.Get("Last-Modified")); err == nil {
+		_ = os.Chtimes(part.Name(), changed, changed) // without it, the file is as old as its download
 	}
-	// Without the description the file counts as missing.
-	_ = os.Remove(filepath.Join(dir, "download.json"))
-	if err := os.Rename(part.Name(), filepath.Join(dir, "file")); err != nil {
-		return err
+	to := filepath.Join(dir, name)
+	all, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, old := range all {
+		if old != to {
+			_ = os.Remove(old)
+		}
 	}
-	return os.WriteFile(filepath.Join(dir, "download.json"), about, 0o600)
-}
-
-// contentOf returns the content of the file called name that a server sends, without the packing
-// that is only for the way.
-func contentOf(response *http.Response, name string) (io.Reader, error) {
-	packing := strings.ToLower(response.Header.Get("Content-Encoding"))
-	switch {
-	case packing == "" || packing == "identity" || packing == "gzip" && strings.HasSuffix(name, ".gz"):
-		return response.Body, nil
-	case packing != "gzip":
-		return nil, &Error{Text: "it comes packed as " + ui.Printable(packing) + ", unasked"}
-	}
-	u := &unpacking{packed: &io.LimitedReader{R: response.Body, N: math.MaxInt64}}
-	var err error
-	if u.content, err = gzip.NewReader(u.packed); err != nil {
-		return nil, &Error{Text: "it cannot be unpacked: " + err.Error()}
-	}
-	return u, nil
-}
-
-// unpacking fails once its content is many times larger than what has come. Tables shrink to a
-// tenth, rarely to a fiftieth.
-type unpacking struct {
-	content *gzip.Reader
-	packed  *io.LimitedReader // its N falls with each byte
-	read    int64
-}
-
-func (u *unpacking) Read(p []byte) (int, error) {
-	n, err := u.content.Read(p)
-	u.read += int64(n)
-	if u.read > max(64<<20, 100*(math.MaxInt64-u.packed.N)) {
-		return 0, errors.New("it unpacks to more than a hundred times its size")
-	}
-	return n, err
+	return to, os.Rename(part.Name(), to)
 }
 
 // sweep removes what was last asked for before then.
