@@ -43,7 +43,7 @@ func TestExplain(t *testing.T) {
 		{fmt.Errorf("start kernel: %w", sandbox.ErrWritable), exitUsage, "--allow-write out", "--sandbox"},
 		{&llm.CredentialError{Provider: "base_url", Unsent: true, Err: &llm.StatusError{Status: 401}},
 			exitCredentials, "--api-key-env OPENAI_API_KEY", ""}, // U6
-		{fmt.Errorf("x: %w", llm.ErrEmpty), exitError, "dsstar doctor", ""},
+		{fmt.Errorf("x: %w", llm.ErrEmpty), exitError, "dsstar config", ""},
 		{&llm.StatusError{Status: 302}, exitError, "dsstar config", "--base-url"},
 		{&describe.DatabaseError{Cause: profile.NoLogin}, exitCredentials, "=ADDRESS", ""},
 		{&describe.DatabaseError{}, exitError, "=ADDRESS", "password"},
@@ -126,25 +126,30 @@ func TestDoctorEndpoint(t *testing.T) {
 	})
 	const right = "OPENAI_API_KEY"
 	a, _, _ := testApp(t, right+"=right", "WRONG_KEY=wrong")
-	for _, c := range []struct{ url, env, status, hint string }{
-		{page, "", "failed", "--api-key-env OPENAI_API_KEY"},
-		{page, "WRONG_KEY", "failed", "export WRONG_KEY=KEY"},
-		{page, right, "failed", ""},
-		{says(""), right, "failed", ""},
-		{says(`"m"`), right, "failed", ""},
-		{says(`{"status":"m"}`), right, "failed", ""},
-		{moved, right, "failed", "dsstar config"},
-		{"http://127.0.0.1:1/v1?key=secret", "", "failed", ""},
-		{answer(http.NotFound), right, "failed", "dsstar config"},
-		{says(`{"choices":[{"message":{"content":"yes"}}]}`), right, "ok", ""},
+	for _, c := range []struct {
+		url, env string
+		ok       bool
+		hint     string
+	}{
+		{page, "", false, "--api-key-env OPENAI_API_KEY"},
+		{page, "WRONG_KEY", false, "export WRONG_KEY=KEY"},
+		{page, right, false, ""},
+		{says(""), right, false, ""},
+		{says(`"m"`), right, false, ""},
+		{says(`{"status":"m"}`), right, false, ""},
+		{moved, right, false, "dsstar config"},
+		{"http://127.0.0.1:1/v1?key=secret", "", false, ""},
+		{answer(http.NotFound), right, false, "dsstar config"},
+		{says(`{"choices":[{"message":{"content":"yes"}}]}`), right, true, ""},
 	} {
-		f := a.checkEndpoint(t.Context(), &configs.Settings{BaseURL: c.url, APIKeyEnv: c.env}, "m")
+		text, err := a.checkModel(t.Context(), &configs.Settings{BaseURL: c.url, APIKeyEnv: c.env}, "m")
 		var hints string
-		for _, hint := range f.hints {
-			hints += hint.On(usage.Line{Command: "dsstar doctor"}) + "\n"
+		if err != nil {
+			_, text, all := explain(err, usage.Line{Command: "dsstar doctor"})
+			hints = text + strings.Join(all, "\n")
 		}
-		if f.Status != c.status || strings.Contains(f.Detail, "secret") || !strings.Contains(hints, c.hint) {
-			t.Errorf("%+v: %+v\n%s", c, f, hints)
+		if (err == nil) != c.ok || strings.Contains(text+hints, "secret") || !strings.Contains(hints, c.hint) {
+			t.Errorf("%+v: %s %v\n%s", c, text, err, hints)
 		}
 	}
 }

@@ -101,8 +101,8 @@ var causes = []func(error) (cause, bool){
 	kind(func(*llm.ReplayError) cause {
 		return means(exitError, usage.Again("--model", "PROVIDER/MODEL").Note("records a new trace"))
 	}),
-	one(llm.ErrConnection, exitError, usage.Shell("dsstar doctor   # tries the endpoint")),
-	one(llm.ErrEmpty, exitError, usage.Shell("dsstar doctor   # tries the endpoint")),
+	one(llm.ErrConnection, exitError, usage.Shell("dsstar config   # shows the base URL: is its server running?")),
+	one(llm.ErrEmpty, exitError, usage.Shell("dsstar config   # shows the model and the base URL")),
 
 	// kernels and their servers, whose errors contain no tokens
 	kind(func(e *kernel.SpecNotFoundError) cause {
@@ -214,35 +214,23 @@ func serverCause(e *kernel.ServerError) cause {
 var cacheHint = usage.Shell("export XDG_CACHE_HOME=DIR   # a folder of yours with 2 GB to spare")
 
 // sandboxHints returns the hints for a sandbox that does not work. Nothing is run without one.
-func sandboxHints(err error) []usage.Hint {
-	hints := tierHints(err)
-	if m, ok := errors.AsType[*sandbox.MissingError](err); ok && m.Tier == sandbox.Full {
-		hints = append(hints, usage.Again("--sandbox", "builtin").Note("needs no namespaces"))
+func sandboxHints(err error) (hints []usage.Hint) {
+	m, ok := errors.AsType[*sandbox.MissingError](err)
+	switch {
+	case errors.Is(err, sandbox.ErrNoLandlock):
+		hints = []usage.Hint{usage.Shell("cat /sys/kernel/security/lsm   # if landlock is not in it: Linux " +
+			"5.13 or newer, started with lsm=landlock,…")}
+	case ok && m.Tier == sandbox.Full:
+		hints = []usage.Hint{
+			usage.Shell("sysctl -e kernel.apparmor_restrict_unprivileged_userns user.max_user_namespaces " +
+				"kernel.unprivileged_userns_clone   # with 0, 15000 and 1 users may make namespaces"),
+			usage.Shell("unshare --user --map-current-user --mount --pid --fork mount -t proc proc " +
+				"/proc   # shows what is refused, often by a container's rules"),
+			usage.Again("--sandbox", "builtin").Note("needs no namespaces")}
 	}
 	return append(hints,
 		usage.Again("--sandbox", "external").Note("in a container or virtual machine that may be lost"),
 		usage.Again("--sandbox", "off").Note("cells that a model writes have all your rights then"))
-}
-
-// tierHints returns the commands that make a tier work on this machine; nil if nothing does.
-func tierHints(err error) []usage.Hint {
-	m, ok := errors.AsType[*sandbox.MissingError](err)
-	if !ok {
-		return nil
-	}
-	if errors.Is(err, sandbox.ErrNoLandlock) {
-		return []usage.Hint{usage.Shell("cat /sys/kernel/security/lsm   # if landlock is not in it: Linux " +
-			"5.13 or newer, started with lsm=landlock,…")}
-	}
-	if m.Tier != sandbox.Full {
-		return nil
-	}
-	return []usage.Hint{
-		usage.Shell("sysctl -e kernel.apparmor_restrict_unprivileged_userns user.max_user_namespaces " +
-			"kernel.unprivileged_userns_clone   # with 0, 15000 and 1 users may make namespaces"),
-		usage.Shell("unshare --user --map-current-user --mount --pid --fork mount -t proc proc " +
-			"/proc   # shows what is refused, often by a container's rules"),
-	}
 }
 
 // drivers are what pip installs for the clients of clusters.
