@@ -237,8 +237,7 @@ var (
 // asked returns what question and form say of the answer, for comparisons.
 func asked(t *record.Trajectory) compare.Asked {
 	words := t.Task.Question + "\n" + t.Task.Guidelines
-	return compare.Asked{Words: words, Decimals: formOf(t.Task).decimals, Order: orderIn(words),
-		None: t.Inconclusive()}
+	return compare.Asked{Decimals: formOf(t.Task).decimals, Order: orderIn(words), None: t.Inconclusive()}
 }
 
 // orderIn reads from question and form whether the order of an answer's items matters. It may, unless

@@ -70,8 +70,7 @@ func ReadFile(name string, content io.Reader) (File, error) {
 
 // Asked is what question and form say of an answer.
 type Asked struct {
-	Words    string // of question and form: a label that stands there adds nothing to its value
-	Decimals int    // of each number; 0: whole numbers; -1: not said
+	Decimals int // of each number; 0: whole numbers; -1: not said
 	Order    Order
 	None     bool // the data hold no answer: all words for that are the same
 }
@@ -120,20 +119,13 @@ func (f Finding) under(name string) Finding {
 	return f
 }
 
-// A comparison compares the parts of two answers.
-type comparison struct {
-	asked  Asked
-	common map[string]bool // texts that both have: two of them are not two words for one thing
-}
-
 // Answers compares two answers, words and files. Which is the first does not matter. These are the
 // rules:
 //
 //   - Whole numbers are exact, and so are codes: a leading zero and the case of letters count.
 //   - Decimals are rounded to those asked for. If none are, the shorter number must be the longer
 //     one rounded, and within half a percent of it.
-//   - Units and percent signs must be the same, also the letter case of short ones; a currency, or
-//     what the question counts, may be missing on one side.
+//   - Units and percent signs must be the same; a currency may be missing on one side.
 //   - Of words, letter case, spaces and outer quotes do not count.
 //   - Yes is true; a date is its midnight, in the forms that nobody can mistake.
 //   - Lists are compared in order, unless [Asked.Order] says otherwise; objects by their names;
@@ -141,58 +133,46 @@ type comparison struct {
 //   - Files are compared as tables or trees, drawings by the data that they show, and others by
 //     their bytes. A drawing without data is not even the same as itself.
 func Answers(a, b Answer, asked Asked) Finding {
-	c := comparison{asked: asked}
-	found := c.words(a.besideFiles(), b.besideFiles())
+	found := asked.words(a.besideFiles(), b.besideFiles())
 	if len(a.Files) != len(b.Files) {
 		return found.and(Finding{Unsure, fmt.Sprintf("%d files / %d", len(a.Files), len(b.Files))})
 	}
 	for i, f := range a.Files {
-		found = found.and(c.files(f, b.Files[i]).under(f.Name))
+		found = found.and(asked.files(f, b.Files[i]).under(f.Name))
 	}
 	return found
 }
 
-// fileMark stands in the words for the name of a file.
-const fileMark = "\x02"
+// onlyFiles stands in place of the words of an answer that are only names of files.
+const onlyFiles = "\x02"
 
-// besideFiles returns the words with a mark for the name of each file; the mark alone if they are
-// nothing else.
+// besideFiles returns the words without the names of the files.
 func (a Answer) besideFiles() string {
 	text := a.Words
 	for _, f := range a.Files {
-		text = strings.ReplaceAll(strings.ReplaceAll(text, "./"+f.Name, fileMark), f.Name, fileMark)
-	}
-	if len(a.Files) > 0 && strings.Trim(text, fileMark+" \t\r\n,;.'\"`[]()") == "" {
-		return fileMark
+		text = strings.ReplaceAll(text, "./"+f.Name, f.Name)
+		text = strings.Trim(strings.ReplaceAll(text, f.Name, ""), " \t\r\n,;.()")
+		if strings.Trim(text, " ,\"'`[]") == "" {
+			return onlyFiles
+		}
 	}
 	return strings.TrimSpace(text)
 }
 
-// words compares the words of two answers, also as lists that are split at every comma and "and".
-func (c comparison) words(a, b string) Finding {
+func (asked Asked) words(a, b string) Finding {
 	switch {
 	case a == b && a != "":
 		return Finding{}
-	case min(a, b) <= fileMark:
+	case min(a, b) <= onlyFiles:
 		return Finding{Unsure, "an answer has no words"}
 	}
-	a, b = cleaned(a), cleaned(b)
-	x, y := parse(a), parse(b)
-	found := c.wholes(x, y)
-	if x, y = x.flat(a), y.flat(b); x.kind == list && y.kind == list {
-		listed := c.wholes(x, y)
-		isList := anAnd().MatchString(a+" "+b) && !strings.Contains(a+b, ": ")
-		if listed.Sameness == Same || isList && listed.Sameness < found.Sameness {
-			return listed
-		}
-	}
-	return found
+	return asked.nodes(parse(a), parse(b))
 }
 
 // blank is the text of a drawing that shows no data.
 const blank = "{}"
 
-func (c comparison) files(a, b File) Finding {
+func (asked Asked) files(a, b File) Finding {
 	switch {
 	case a.Digest == "" && b.Digest == "":
 		return Finding{Unsure, "neither derivation has written it"}
@@ -204,25 +184,34 @@ func (c comparison) files(a, b File) Finding {
 		return Finding{Different, "only one derivation has written it"}
 	case a.Text == "" || b.Text == "":
 		return Finding{Unsure, "their bytes differ, and nothing else was compared"}
+	case has(drawings, a.Name):
+		return asked.charts(parseFile(a), parseFile(b))
 	}
-	if has(drawings, a.Name) {
-		return c.charts(parseFile(a), parseFile(b))
-	}
-	return c.wholes(parseFile(a), parseFile(b))
+	return asked.nodes(parseFile(a), parseFile(b))
 }
 
-// wholes compares two answers, or two files.
-func (c comparison) wholes(x, y node) Finding {
-	texts := map[string]bool{}
-	x.visit(func(a atom) { texts[a.folded] = true })
-	c.common = map[string]bool{}
-	y.visit(func(a atom) { c.common[a.folded] = texts[a.folded] })
-	found := c.nodes(x, y)
-	if found.Sameness == Same {
-		return found
+// charts compares what drawings show and, if that is the same, what they say in words.
+func (asked Asked) charts(x, y node) Finding {
+	if asked.Order != Fixed {
+		asked.Order = Free // marks are where they are
 	}
-	if back := c.nodes(y, x); back.Sameness < found.Sameness {
-		return back // what is left over may depend on which is the first
+	says, saysToo := x.take("texts"), y.take("texts")
+	found := asked.nodes(x, y)
+	for i, place := range says.names {
+		if j := slices.Index(saysToo.names, place); j >= 0 && found.Sameness == Same {
+			found = captions(says.items[i].lines(), saysToo.items[j].lines()).under(place)
+		}
 	}
 	return found
+}
+
+// captions compares titles, or other words of charts, which everyone writes differently. Only other
+// numbers and another scale say that something may be different.
+func captions(a, b string) Finding {
+	isScaled := len(scale().FindAllString(a, -1)) != len(scale().FindAllString(b, -1))
+	haveFigures := figure().MatchString(a) && figure().MatchString(b)
+	if isScaled || haveFigures && Foreign(a, b)+Foreign(b, a) != "" {
+		return Finding{Unsure, short(a) + " / " + short(b)}
+	}
+	return Finding{}
 }

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"maps"
 	"math/big"
 	"slices"
 	"strconv"
@@ -24,7 +23,7 @@ func Number(answer string) (value float64, ok bool) {
 // IsNone reports whether an answer, or each part of it, only says that there is none.
 func IsNone(answer string) bool {
 	none := true
-	parse(cleaned(answer)).visit(func(a atom) { none = none && noAnswers[a.folded] })
+	parse(answer).visit(func(a atom) { none = none && noAnswers[a.folded] })
 	return none
 }
 
@@ -43,7 +42,7 @@ func (a atom) isBlank() bool {
 // IsBlank reports whether each part of an answer is what programs print in place of a value.
 func IsBlank(answer string) bool {
 	values, none := 0, true
-	parse(cleaned(answer)).visit(func(a atom) { values, none = values+1, none && a.isBlank() })
+	parse(answer).visit(func(a atom) { values, none = values+1, none && a.isBlank() })
 	return values > 0 && none
 }
 
@@ -56,15 +55,10 @@ func (f File) Lack() string {
 	if !strings.Contains(text, "\n") && !strings.ContainsFunc(text, unicode.IsDigit) {
 		return "a row of data"
 	}
-	filled := map[string]bool{}
-	t := tableOf(text, 1)
-	for _, record := range t.items {
-		for i, name := range record.names {
-			filled[name] = filled[name] || record.items[i].atom.text != "" && !record.items[i].atom.isBlank()
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(filled)) {
-		if name != "" && !filled[name] {
+	t, _ := tableOf(text, 1)
+	for i, name := range slices.Concat(t.items, []node{{}})[0].names {
+		isFilled := func(n node) bool { return n.items[i].atom.text != "" && !n.items[i].atom.isBlank() }
+		if name != "" && !slices.ContainsFunc(t.items, isFilled) {
 			return "a value of " + name
 		}
 	}
@@ -81,7 +75,7 @@ const maxFigures = 3
 func Missing(answer, sentence string) string {
 	var figures []atom
 	sayable := strings.ContainsFunc(sentence, unicode.IsDigit)
-	parse(cleaned(answer)).visit(func(a atom) {
+	parse(answer).visit(func(a atom) {
 		if a.number != nil && !a.number.code {
 			figures = append(figures, a)
 		} else if strings.ContainsFunc(a.text, unicode.IsDigit) {
@@ -120,6 +114,7 @@ func Foreign(sentence, source string) string {
 var (
 	figure = lazy.Regexp(`(?i)(\d[\d.,']*\d|\d)(e[-+]?\d+)?` +
 		`(?: ?(thousand|k|million|mio|m|billion|mrd)\b)?`)
+	scale  = lazy.Regexp(`(?i)\b(?:thousand|million|billion)`)
 	spaced = lazy.Regexp(`(\d) (\d{3})\b`) // 1 234
 	comma  = strings.NewReplacer(".", ",", ",", ".")
 	powers = map[string]int{"thousand": 3, "k": 3, "million": 6, "mio": 6, "m": 6, "billion": 9,
@@ -146,15 +141,10 @@ func figuresIn(sentence string) (all []*quantity) {
 	return all
 }
 
-// times returns a number with its point moved by some places.
-func (q quantity) times(power int) *quantity {
-	q.value, q.decimals = new(big.Rat).Mul(q.value, tenth(-power)), q.decimals-power
-	return &q
-}
-
 // isSaidBy reports whether a number is said by another, without its sign: one of them is the other
 // one, rounded. A share may be said in percent, and the other way round.
 func (q *quantity) isSaidBy(other *quantity) bool {
+	zeros := func(text string) int { return len(text) - len(strings.TrimRight(text, "0")) }
 	for _, p := range []int{0, 2, -2} {
 		x, size := q.times(p), new(big.Rat).Abs(q.value)
 		if p == 2 && size.Cmp(big.NewRat(1, 1)) > 0 || p == -2 && q.unit != "%" {
@@ -163,25 +153,11 @@ func (q *quantity) isSaidBy(other *quantity) bool {
 		size.Abs(x.value)
 		away := new(big.Rat).Sub(size, other.value)
 		away.Abs(away)
-		if isHalf(away, min(x.decimals, other.decimals)) || isHalf(away, other.decimals-zeros(other)) &&
+		round := other.decimals - zeros(other.value.FloatString(0))
+		if isHalf(away, min(x.decimals, other.decimals)) || isHalf(away, round) &&
 			away.Cmp(new(big.Rat).Mul(size, big.NewRat(1, 20))) <= 0 {
 			return true
 		}
 	}
 	return false
-}
-
-// digits counts the significant digits of a number.
-func (q *quantity) digits() int {
-	n := new(big.Rat).Mul(q.value, tenth(-max(0, q.decimals))).FloatString(0)
-	if q.decimals <= 0 {
-		n = strings.TrimRight(n, "0")
-	}
-	return len(strings.TrimLeft(n, "-0"))
-}
-
-// zeros counts the zeros at the end of a whole number.
-func zeros(q *quantity) int {
-	digits := q.value.FloatString(0)
-	return len(digits) - len(strings.TrimRight(digits, "0"))
 }

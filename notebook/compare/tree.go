@@ -1,12 +1,11 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
-	"unicode"
-
-	"dsstar/notebook/lazy"
 )
 
 type kind int
@@ -22,188 +21,8 @@ const (
 type node struct {
 	kind  kind
 	atom  atom     // of a scalar
-	names []string // of an object's items
+	names []string // of an object's items, sorted
 	items []node
-	lined bool // of an object: it is a line or lines, and has an order
-	// of an object: its names are perhaps values, since all cells below them are words, too
-	guessed bool
-}
-
-func (c comparison) nodes(x, y node) Finding {
-	switch {
-	case x.kind < y.kind:
-		return c.unlike(y, x)
-	case x.kind > y.kind:
-		return c.unlike(x, y)
-	case x.kind == scalar:
-		return c.atoms(x.atom, y.atom)
-	case x.kind == object:
-		return c.objects(x, y)
-	case x.kind == row:
-		return c.inTurn(x.items, y.items)
-	}
-	return c.lists(x.items, y.items, c.isFree(x.items) && c.isFree(y.items))
-}
-
-// unlike compares a list or an object with something simpler: its only item, or values without
-// their labels.
-func (c comparison) unlike(x, y node) Finding {
-	isWord := func(n node) bool { return n.atom.number == nil }
-	switch {
-	case len(x.items) == 1 && (x.kind == list || x.kind == object && c.areKnown(x.names)):
-		return c.nodes(x.items[0], y)
-	case x.lined && y.kind == list && c.areKnown(x.names) && c.areInTurn(x.names):
-		return c.nodes(node{kind: list, items: x.items}, y)
-	case x.kind == list && len(x.items) > 1 && !isWord(y) && !slices.ContainsFunc(x.items, isWord):
-		return Finding{Different, fmt.Sprintf("%d numbers / one", len(x.items))}
-	}
-	return Finding{Unsure, "they are built differently"}
-}
-
-// choices are sentences that leave a choice: which of them it is, its name alone says.
-var choices = lazy.Regexp(`(?i)[^.?!\n]*\b(?:or|which|who|whose|whether)\b[^.?!\n]*`)
-
-// areKnown reports whether all words of labels stand in question or form, and name no choice.
-func (c comparison) areKnown(labels []string) bool {
-	words := func(text string) []string {
-		return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-		})
-	}
-	known := words(choices().ReplaceAllString(c.asked.Words, "") + " the final answer result value is")
-	return !slices.ContainsFunc(words(strings.Join(labels, " ")), func(word string) bool {
-		return !slices.Contains(known, word)
-	})
-}
-
-// areInTurn reports whether question and form name labels in their order, as far as they do.
-func (c comparison) areInTurn(labels []string) bool {
-	var at []int
-	for _, label := range labels {
-		if i := strings.Index(strings.ToLower(c.asked.Words), label); i >= 0 {
-			at = append(at, i)
-		}
-	}
-	return slices.IsSorted(at)
-}
-
-const otherOrder = "the same items in another order"
-
-// objects compares items by their names.
-func (c comparison) objects(x, y node) (found Finding) {
-	for i, name := range x.names {
-		if j := slices.Index(y.names, name); j >= 0 {
-			found = found.and(c.nodes(x.items[i], y.items[j]).under(name))
-		} else {
-			found = found.and(Finding{Unsure, "only one of them has " + name})
-		}
-	}
-	if len(x.names) != len(y.names) {
-		found = found.and(Finding{Unsure, fmt.Sprintf("%d names / %d", len(x.names), len(y.names))})
-	}
-	isOrdered := x.lined && c.asked.Order == Fixed || x.guessed && y.guessed && !c.areKnown(x.names)
-	if isOrdered && !slices.Equal(x.names, y.names) {
-		found = found.and(Finding{Unsure, otherOrder})
-	}
-	return found
-}
-
-// inTurn compares items one after the other.
-func (c comparison) inTurn(x, y []node) (found Finding) {
-	if len(x) != len(y) {
-		return Finding{Unsure, fmt.Sprintf("%d items / %d", len(x), len(y))}
-	}
-	for i := 0; i < len(x) && found.Sameness != Different; i++ {
-		found = found.and(c.nodes(x[i], y[i]))
-	}
-	return found
-}
-
-// isFree reports whether items may come in any order: names if it does not matter, and rows whose
-// words or dates tell them apart.
-func (c comparison) isFree(items []node) bool {
-	if c.asked.Order == Free || c.asked.Order == Fixed {
-		return c.asked.Order == Free
-	}
-	rows := map[string]bool{}
-	for _, n := range items {
-		name := n.name()
-		isName := n.kind == scalar && c.asked.Order == Names && name != ""
-		isRow := n.kind >= row && len(n.items) > 1 && name != "" && !rows[name]
-		if !isName && !isRow {
-			return false
-		}
-		rows[name] = true
-	}
-	return true
-}
-
-// name returns the words and dates of a part.
-func (n node) name() (name string) {
-	n.visit(func(a atom) {
-		if a.number == nil && truths[a.folded] == "" && !noAnswers[a.folded] {
-			name += strings.Trim(a.folded, "- ") + "\x00"
-		}
-	})
-	return strings.TrimLeft(name, "\x00")
-}
-
-// maxPaired is how many items are compared each with each.
-const maxPaired = 1000
-
-// lists compares items in order or, as far as they are free, in any order.
-func (c comparison) lists(x, y []node, free bool) Finding {
-	inOrder := c.inTurn(x, y)
-	if inOrder.Sameness == Same {
-		return inOrder
-	}
-	left, right := byKey(x), byKey(y)
-	isLong := len(x)+len(y) > maxPaired
-	if c.inTurn(left, right).Sameness == Same {
-		left, right = nil, nil
-	} else if !isLong {
-		left, right = c.unpaired(x, y)
-	}
-	extra := append(left, right...)
-	switch {
-	case len(extra) == 0 && free:
-		return Finding{}
-	case len(extra) == 0:
-		return Finding{Unsure, otherOrder}
-	case len(x) == len(y):
-		return c.inTurn(left, right)
-	case !isLong && c.has(y, left) && c.has(x, right):
-		return Finding{Unsure, "an item is repeated"}
-	case slices.ContainsFunc(extra, func(n node) bool { return strings.Count(n.atom.text, " ") > 3 }):
-		return inOrder // sentences
-	case slices.ContainsFunc(extra, func(n node) bool { return strings.Contains(n.atom.text, ", ") }):
-		return Finding{Unsure, "an item is perhaps several"}
-	case slices.ContainsFunc(extra, func(n node) bool { return n.kind == scalar && n.key() == "" }):
-		return Finding{Unsure, "an item is empty"}
-	}
-	return Finding{Different, fmt.Sprintf("%d items / %d", len(x), len(y))}
-}
-
-// has reports whether each item is the same as one of a list.
-func (c comparison) has(all, items []node) bool {
-	return !slices.ContainsFunc(items, func(item node) bool {
-		return !slices.ContainsFunc(all, func(n node) bool { return c.nodes(item, n).Sameness == Same })
-	})
-}
-
-// unpaired returns the items of two lists that are left when each has been paired with one that is
-// the same.
-func (c comparison) unpaired(x, y []node) (left, right []node) {
-	right = slices.Clone(y)
-	for _, item := range x {
-		at := slices.IndexFunc(right, func(n node) bool { return c.nodes(item, n).Sameness == Same })
-		if at < 0 {
-			left = append(left, item)
-		} else {
-			right = slices.Delete(right, at, at+1)
-		}
-	}
-	return left, right
 }
 
 // visit visits the values of a part.
@@ -216,33 +35,148 @@ func (n node) visit(each func(atom)) {
 	}
 }
 
-// byKey returns items sorted by their keys.
-func byKey(items []node) []node {
-	keys := make([]string, len(items))
-	order := make([]int, len(items))
-	for i, n := range items {
-		keys[i], order[i] = n.key(), i
+// take removes an item of an object and returns it.
+func (n *node) take(name string) (item node) {
+	if i := slices.Index(n.names, name); i >= 0 {
+		item = n.items[i]
+		n.names, n.items = slices.Delete(n.names, i, i+1), slices.Delete(n.items, i, i+1)
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return strings.Compare(keys[i], keys[j]) })
-	sorted := make([]node, len(items))
-	for i, at := range order {
-		sorted[i] = items[at]
-	}
-	return sorted
+	return item
 }
 
-// key returns a text by which parts that are the same are sorted alike.
-func (n node) key() string {
-	var keys []string
+// lines returns the values of a part, each in a line.
+func (n node) lines() string {
+	var lines []string
+	n.visit(func(a atom) { lines = append(lines, a.text) })
+	return strings.Join(lines, "\n")
+}
+
+// words returns the words and dates of a part that may be names, and its numbers.
+func (n node) words() (words string, numbers []*big.Rat) {
 	n.visit(func(a atom) {
 		if a.number != nil {
-			keys = append(keys, a.number.value.FloatString(0))
-		} else {
-			keys = append(keys, a.folded)
+			numbers = append(numbers, a.number.value)
+		} else if text := strings.Trim(cmp.Or(a.date, a.folded), "- "); text != "" && truths[text] == "" {
+			words += text + "\x00"
 		}
 	})
-	if n.kind == object {
-		slices.Sort(keys)
+	return words, numbers
+}
+
+func (asked Asked) nodes(x, y node) Finding {
+	switch {
+	case x.kind < y.kind:
+		return asked.unlike(y, x)
+	case x.kind > y.kind:
+		return asked.unlike(x, y)
+	case x.kind == scalar:
+		return asked.atoms(x.atom, y.atom)
+	case x.kind == object:
+		return asked.objects(x, y)
+	case x.kind == row:
+		return asked.inTurn(x.items, y.items)
 	}
-	return strings.Join(keys, "\x00")
+	return asked.lists(x.items, y.items)
+}
+
+// unlike compares a list or an object with something simpler, which may be its only item.
+func (asked Asked) unlike(x, y node) Finding {
+	isWord := func(n node) bool { return n.atom.number == nil }
+	switch {
+	case len(x.items) == 1 && x.kind == list:
+		return asked.nodes(x.items[0], y)
+	case len(x.items) == 1:
+		return asked.nodes(x.items[0], y).and(Finding{Unsure, "only one of them has a name"})
+	case x.kind == list && len(x.items) > 1 && !isWord(y) && !slices.ContainsFunc(x.items, isWord):
+		return Finding{Different, fmt.Sprintf("%d numbers / one", len(x.items))}
+	}
+	return Finding{Unsure, "they are built differently"}
+}
+
+// objects compares items by their names.
+func (asked Asked) objects(x, y node) (found Finding) {
+	if len(x.names) != len(y.names) {
+		found = Finding{Unsure, fmt.Sprintf("%d names / %d", len(x.names), len(y.names))}
+	}
+	for i, name := range x.names {
+		if j := slices.Index(y.names, name); j >= 0 {
+			found = found.and(asked.nodes(x.items[i], y.items[j]).under(name))
+		} else {
+			found = found.and(Finding{Unsure, "only one of them has " + name})
+		}
+	}
+	return found
+}
+
+// inTurn compares items one after the other.
+func (asked Asked) inTurn(x, y []node) (found Finding) {
+	if len(x) != len(y) {
+		return Finding{Unsure, fmt.Sprintf("%d items / %d", len(x), len(y))}
+	}
+	for i := 0; i < len(x) && found.Sameness != Different; i++ {
+		found = found.and(asked.nodes(x[i], y[i]))
+	}
+	return found
+}
+
+// lists compares items in order or, as far as they are free, in any order.
+func (asked Asked) lists(x, y []node) Finding {
+	found := asked.inTurn(x, y)
+	if len(x) != len(y) && !slices.ContainsFunc(slices.Concat(x, y), node.isVague) {
+		return Finding{Different, fmt.Sprintf("%d items / %d", len(x), len(y))}
+	}
+	if found.Sameness == Same || len(x) != len(y) {
+		return found
+	}
+	left, words := sorted(x)
+	right, others := sorted(y)
+	other, areFree := asked.inTurn(left, right), asked.isFree(x, words) && asked.isFree(y, others)
+	switch {
+	case areFree && slices.Equal(words, others):
+		return other
+	case other.Sameness == Same && !areFree:
+		return Finding{Unsure, "the same items in another order"}
+	case other.Sameness < found.Sameness:
+		return other
+	}
+	return found
+}
+
+// isVague reports whether an item is nothing, perhaps several, or a sentence.
+func (n node) isVague() bool {
+	text := n.atom.text
+	return n.kind == scalar && text == "" || strings.Contains(text, ", ") ||
+		anAnd().MatchString(text) || strings.Count(text, " ") > 3
+}
+
+// isFree reports whether items, sorted by their words, may come in any order: names may if it does
+// not matter, and rows that words or dates tell apart.
+func (asked Asked) isFree(items []node, words []string) bool {
+	areRows := !slices.ContainsFunc(items, func(n node) bool { return n.kind < row || len(n.items) < 2 })
+	areApart := areRows && len(slices.Compact(slices.Clone(words))) == len(words)
+	return asked.Order == Free || words[0] != "" &&
+		(asked.Order == Names || asked.Order == Unsaid && areApart)
+}
+
+// sorted returns items in one order, however their numbers are written: by their words, which it
+// returns, then by their numbers.
+func sorted(items []node) (all []node, words []string) {
+	type keyed struct {
+		node    node
+		words   string
+		numbers []*big.Rat
+	}
+	keys := make([]keyed, len(items))
+	for i, n := range items {
+		words, numbers := n.words()
+		keys[i] = keyed{n, words, numbers}
+	}
+	slices.SortStableFunc(keys, func(a, b keyed) int {
+		return cmp.Or(strings.Compare(a.words, b.words),
+			slices.CompareFunc(a.numbers, b.numbers, (*big.Rat).Cmp))
+	})
+	for _, k := range keys {
+		all, words = append(all, k.node), append(words, k.words)
+	}
+	return all, words
 }
