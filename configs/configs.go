@@ -6,7 +6,10 @@
 package configs
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,9 +23,9 @@ type Settings struct {
 	// by role; "" is Model
 	Models          map[string]string `key:"models" project:"redirects" flag:"Model"`
 	BaseURL         string            `key:"base_url" is:"URL" project:"redirects" flag:"Model"`
-	APIKeyEnv       string            `key:"api_key_env" project:"redirects" flag:"Model"`
+	APIKeyEnv       string            `key:"api_key_env" is:"NAMES" project:"redirects" flag:"Model"`
 	Context         int               `key:"context" is:"0|2000..100000000" project:"free" flag:"Model"`
-	Temperature     *float64          `key:"temperature" is:"null|0..2" project:"free"`
+	Temperature     *float64          `key:"temperature" is:"0..2" project:"free"`
 	MaxOutputTokens int               `key:"max_output_tokens" is:"0..100000000" project:"budget"`
 	CallTimeout     time.Duration     `key:"call_timeout" is:"1ms.." project:"budget"`
 	IdleTimeout     time.Duration     `key:"idle_timeout" is:"1ms.." project:"budget"`
@@ -57,7 +60,7 @@ type Settings struct {
 	Kernel       string        `key:"kernel" project:"cells" flag:"Kernel"`
 	Server       string        `key:"server" is:"URL" project:"cells" flag:"Kernel"`
 	Jobs         int           `key:"jobs" is:"0..64" project:"spending" flag:"Data"`
-	Rollback     Rollback      `key:"rollback" is:"auto|checkpoint|replay|off" project:"free" flag:"Method"`
+	Rollback     string        `key:"rollback" is:"auto|checkpoint|replay|off" project:"free" flag:"Method"`
 
 	Sandbox    string   `key:"sandbox" is:"auto|full|builtin|external|off" project:"cells" flag:"Sandbox"`
 	AllowNet   bool     `key:"allow_net" project:"cells" flag:"Sandbox"`
@@ -89,8 +92,8 @@ type Settings struct {
 	// Warnings tell the user about likely mistakes and about choices that others have made.
 	Warnings []string `key:"-"`
 
-	entries []Entry
-	chosen  []string // the providers of models that the project file does not name
+	won     layer
+	project string // the path of the project file
 }
 
 // Bytes is an amount of memory. It is written with its unit: 500MB, 4GB, 4GiB.
@@ -151,41 +154,35 @@ func (e Entry) Text() string {
 // Load returns the effective settings. An error names its source and key; it may be a
 // *[RelaxedError].
 func Load(from Sources) (*Settings, error) {
-	layers, err := from.layers()
+	won := maps.Clone(defaults())
+	user, err := readFile(from.UserFile)
+	err = cmp.Or(err, won.add(user))
+	weaker := maps.Clone(won)
+	project, unread := readFile(from.ProjectFile)
+	err = cmp.Or(err, unread, won.add(project))
+	env, strays := envLayer(from.Env, won)
+	if err = cmp.Or(err, won.add(env), won.add(flagLayer(from.Flags)), won.whole()); err != nil {
+		return nil, err
+	}
+	s, err := decode(won)
 	if err != nil {
 		return nil, err
 	}
-	won := overlay(layers)
-	s := &Settings{}
-	if _, err := decode(won, s, true); err != nil {
-		return nil, err
-	}
-	s.entries, s.UserFile = entries(won), from.UserFile
-	s.chosen = chosenProviders(from.ProjectFile, won)
+	s.won, s.project, s.UserFile, s.Warnings = won, from.ProjectFile, from.UserFile, strays
 	s.Chosen = map[string]bool{}
 	for _, key := range folders {
 		s.Chosen[key] = won[key].source != defaultSource && won[key].source != from.ProjectFile
 	}
-	s.Warnings = strayVariables(from.Env, won)
-	if err := s.validate(won); err != nil {
-		return nil, err
+	if len(project) == 0 {
+		return s, nil
 	}
-	return s, checkProject(from.ProjectFile, won, overlay(layers[:projectLayer]), s)
-}
-
-// overlay returns the winning setting for each key. layers are ordered from weakest to strongest.
-func overlay(layers []layer) map[string]setting {
-	won := map[string]setting{}
-	for _, l := range layers {
-		for key, set := range l {
-			if set.value == nil && key != "temperature" {
-				continue // a key without a value leaves the setting alone; only temperature can be null
-			}
-			won[key] = set
-		}
-	}
-	return won
+	return s, s.checkProject(weaker)
 }
 
 // Explain returns every effective setting and where it comes from, sorted by key.
-func (s *Settings) Explain() []Entry { return s.entries }
+func (s *Settings) Explain() (all []Entry) {
+	for _, key := range slices.Sorted(maps.Keys(s.won)) {
+		all = append(all, Entry{Key: display(key), Value: redact(s.won[key].value), Source: s.won[key].source})
+	}
+	return all
+}

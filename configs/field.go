@@ -1,20 +1,18 @@
 package configs
 
 import (
-	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode"
-
-	"github.com/go-viper/mapstructure/v2"
 )
 
-// A field is a setting, as a field of [Settings] or of its Method.
+// A field is a setting, as a field of [Settings], of its Method or of a table.
 type field struct {
 	reflect.StructField
-	key string // for instance method.paper
+	key string // for instance method::paper
 }
 
 // fields are all settings, in the order of the structs.
@@ -24,7 +22,7 @@ var fields = sync.OnceValue(func() (all []field) {
 		case f.Type == reflect.TypeFor[Method]():
 			for inner := range f.Type.Fields() {
 				inner.Index = slices.Concat(f.Index, inner.Index)
-				all = append(all, field{inner, key + "." + inner.Tag.Get("key")})
+				all = append(all, field{inner, key + separator + inner.Tag.Get("key")})
 			}
 		case key != "" && key != "-":
 			all = append(all, field{f, key})
@@ -33,14 +31,27 @@ var fields = sync.OnceValue(func() (all []field) {
 	return all
 })
 
-// fieldOf returns the setting with a key; the zero field if it is in a table, such as models.coder.
-func fieldOf(key string) field {
+// fieldOf returns the setting with a key, which may be in a table, and whether there is one.
+func fieldOf(key string) (field, bool) {
+	part := strings.Split(key, separator)
 	for _, f := range fields() {
-		if f.key == key {
-			return f
+		switch {
+		case f.key == key:
+			return f, true
+		case f.key != part[0] || f.Type.Kind() != reflect.Map:
+		case len(part) == 2: // a model of a role, or what should be a table
+			f.Type, f.key = f.Type.Elem(), key
+			_, known := defaults()[key]
+			return f, known || f.Type.Kind() == reflect.Struct
+		case len(part) == 3 && f.Type.Elem().Kind() == reflect.Struct:
+			for inner := range f.Type.Elem().Fields() {
+				if inner.Tag.Get("key") == part[2] {
+					return field{inner, key}, true
+				}
+			}
 		}
 	}
-	return field{}
+	return field{}, false
 }
 
 // of returns the value of a setting.
@@ -62,16 +73,17 @@ type FlagInfo struct {
 var Flags = sync.OnceValue(func() (all []FlagInfo) {
 	help := firstSentences(string(DefaultYAML))
 	for _, f := range fields() {
-		name := strings.ReplaceAll(strings.TrimPrefix(f.key, "method."), "_", "-")
-		flag := FlagInfo{Key: f.key, Name: name, Letter: f.Tag.Get("letter"), Help: help[f.key],
+		key := display(f.key)
+		name := strings.ReplaceAll(strings.TrimPrefix(key, "method."), "_", "-")
+		flag := FlagInfo{Key: key, Name: name, Letter: f.Tag.Get("letter"), Help: help[key],
 			Group: f.Tag.Get("flag"), Type: f.Type}
 		if is := f.Tag.Get("is"); f.Type.Kind() == reflect.String && strings.Contains(is, "|") {
 			flag.Words = strings.Split(is, "|")
 		}
-		value := Entry{Value: defaults()[strings.ReplaceAll(f.key, ".", separator)].value}.Text()
+		value := Entry{Value: defaults()[f.key].value}.Text()
 		switch off := f.Tag.Get("off"); {
 		case off != "":
-			flag.Name, flag.Help, flag.Group, flag.Off = "no-"+name, "do not "+help[f.key], off, true
+			flag.Name, flag.Help, flag.Group, flag.Off = "no-"+name, "do not "+help[key], off, true
 		case f.key == "models":
 			flag.Name = "role-model"
 		case !slices.Contains([]string{"null", `""`, "0", "0s", "[]", "false"}, value):
@@ -89,101 +101,24 @@ var Flags = sync.OnceValue(func() (all []FlagInfo) {
 // Excludes are the flags of settings of which only one can be given.
 var Excludes = [][]string{{"second", "no-second"}}
 
+var documented = regexp.MustCompile(`((?:(?m:^) *#.*\n)*)(?m:^)( *)([a-z_]+):`)
+
 // firstSentences returns the first sentence of the comment above each key of a YAML file, without its
 // capital and full stop.
 func firstSentences(yaml string) map[string]string {
-	all, above, table := map[string]string{}, "", ""
-	for line := range strings.Lines(yaml) {
-		text := strings.TrimSpace(line)
-		if comment, ok := strings.CutPrefix(text, "#"); ok {
-			above += comment
-			continue
+	all, table := map[string]string{}, ""
+	for _, m := range documented.FindAllStringSubmatch(yaml, -1) {
+		key := table + m[3]
+		if m[2] == "" {
+			key, table = m[3], m[3]+"."
 		}
-		if key, _, ok := strings.Cut(text, ":"); ok {
-			if line[0] != ' ' {
-				table = ""
-			}
-			sentence, _, _ := strings.Cut(strings.TrimSpace(above)+" ", ". ")
-			sentence = strings.TrimRight(strings.ReplaceAll(sentence, " (yours)", ""), ". ")
-			if len(sentence) > 1 && !unicode.IsUpper(rune(sentence[1])) {
-				sentence = strings.ToLower(sentence[:1]) + sentence[1:]
-			}
-			if all[table+key] = sentence; line[0] != ' ' {
-				table = key + "."
-			}
+		words := strings.Join(strings.Fields(strings.ReplaceAll(m[1], "#", "")), " ")
+		sentence, _, _ := strings.Cut(words+" ", ". ")
+		sentence = strings.TrimRight(strings.ReplaceAll(sentence, " (yours)", ""), ". ")
+		if len(sentence) > 1 && !unicode.IsUpper(rune(sentence[1])) {
+			sentence = strings.ToLower(sentence[:1]) + sentence[1:]
 		}
-		above = ""
+		all[key] = sentence
 	}
 	return all
-}
-
-// fits reports whether a value is as the tag is of its field says: alternatives, between bars, which
-// are words, ranges, or names of a form of text. What has no value fits.
-func fits(v reflect.Value, is string) bool {
-	if v.Kind() == reflect.Pointer {
-		if v.IsNil() {
-			return true
-		}
-		v = v.Elem()
-	}
-	switch is {
-	case "URL":
-		return v.String() == "" || isWebURL(v.String())
-	case "NAMES":
-		return !slices.ContainsFunc(v.Interface().([]string), isNoVariable)
-	}
-	for one := range strings.SplitSeq(is, "|") {
-		low, high, isRange := strings.Cut(one, "..")
-		if v.Kind() == reflect.String || one == "null" {
-			if one == v.String() {
-				return true
-			}
-			continue
-		}
-		least := bound(low, v.Type())
-		most := least
-		if isRange {
-			most = math.MaxFloat64
-		}
-		if high != "" {
-			most = bound(high, v.Type())
-		}
-		if n := number(v); n >= least && n <= most {
-			return true
-		}
-	}
-	return false
-}
-
-// bound is a number in a tag is, as the setting has it.
-func bound(text string, t reflect.Type) float64 {
-	v := reflect.New(t)
-	config := mapstructure.DecoderConfig{Result: v.Interface()}
-	decoder(true)(&config)
-	d, err := mapstructure.NewDecoder(&config)
-	if err == nil {
-		err = d.Decode(text)
-	}
-	if err != nil {
-		panic(err) // the tags are of this package
-	}
-	return number(v.Elem())
-}
-
-func number(v reflect.Value) float64 { return v.Convert(reflect.TypeFor[float64]()).Float() }
-
-// inWords says what a tag is allows.
-func inWords(is string) string {
-	switch is {
-	case "URL":
-		return "a URL that begins with http:// or https://"
-	case "NAMES":
-		return "names of variables"
-	}
-	parts := strings.Split(strings.ReplaceAll(is, "..", " to "), "|")
-	last := len(parts) - 1
-	if low, ok := strings.CutSuffix(parts[last], " to "); ok {
-		parts[last] = low + " or more"
-	}
-	return strings.TrimPrefix(strings.Join(parts[:last], ", ")+" or "+parts[last], " or ")
 }

@@ -13,18 +13,17 @@ import (
 	"github.com/spf13/viper"
 
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
-// separator joins the parts of a key within this package. A dot will not do: provider names may
-// contain dots.
+// separator joins the parts of a key within this package. A dot will not do: names of providers and
+// models may contain dots.
 const separator = "::"
 
-// A setting is a value and its source. text is set for values from the environment and from flags,
-// whose strings are converted to the setting's type.
+// A setting is a value and its source.
 type setting struct {
 	value  any
 	source string
-	text   bool
 }
 
 // Sources of values: defaultSource is that of those that nobody set; the others begin it.
@@ -37,42 +36,42 @@ const (
 // A layer holds the settings of one source by key.
 type layer map[string]setting
 
-const projectLayer = 2 // index in the result of layers
+// add has the settings of a stronger layer replace those of won. Their keys must be known, and their
+// values of the keys' types. A key without a value leaves the setting alone; only temperature can be
+// null.
+func (won layer) add(l layer) error {
+	for _, key := range slices.Sorted(maps.Keys(l)) {
+		f, known := fieldOf(key)
+		if !known {
+			return fmt.Errorf("%s: unknown key %s%s", l[key].source, display(key),
+				didYouMean(key, slices.Collect(maps.Keys(won))))
+		}
+		if l[key].value == nil && key != "temperature" {
+			continue
+		}
+		if err := f.check(l[key]); err != nil {
+			return err
+		}
+		won[key] = l[key]
+	}
+	return nil
+}
 
-// layers returns the layers from weakest to strongest. Every key in them is known and every value
-// has the key's type.
-func (from Sources) layers() ([]layer, error) {
-	all := []layer{}
-	known := map[string]bool{}
-	add := func(l layer) error {
-		for _, key := range slices.Sorted(maps.Keys(l)) {
-			if err := check(key, l[key], known); err != nil {
-				return err
+// needed are the keys that each table of a list needs.
+var needed = map[string][]string{"providers": {"base_url"}, "prices": {"input", "output"}}
+
+// whole reports a table that lacks a key.
+func (won layer) whole() error {
+	for _, key := range slices.Sorted(maps.Keys(won)) {
+		part := strings.Split(key, separator)
+		for _, name := range needed[part[0]] {
+			part[2] = name
+			if value := won[strings.Join(part, separator)].value; value == nil || value == "" {
+				return fmt.Errorf("%s: %s.%s: needs %s", won[key].source, part[0], part[1], name)
 			}
 		}
-		for key := range l {
-			known[key] = true
-		}
-		all = append(all, l)
-		return nil
 	}
-	for key := range defaults() {
-		known[key] = true
-	}
-	all = append(all, defaults())
-	for _, path := range []string{from.UserFile, from.ProjectFile} {
-		l, err := readFile(path)
-		if err != nil {
-			return nil, err
-		}
-		if err := add(l); err != nil {
-			return nil, err
-		}
-	}
-	if err := add(envLayer(from.Env, known)); err != nil {
-		return nil, err
-	}
-	return all, add(flagLayer(from.Flags))
+	return nil
 }
 
 func readFile(path string) (layer, error) {
@@ -86,104 +85,91 @@ func readFile(path string) (layer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
-	return readYAML(data, path)
+	v, err := readYAML(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return flat(v, path), nil
 }
 
-func readYAML(data []byte, source string) (layer, error) {
+func readYAML(data []byte) (*viper.Viper, error) {
 	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
 	v.SetConfigType("yaml")
-	if err := v.ReadConfig(bytes.NewReader(data)); err != nil {
-		var parse viper.ConfigParseError
-		if errors.As(err, &parse) {
-			err = parse.Unwrap()
-		}
-		return nil, fmt.Errorf("%s: %w", source, err)
+	err := v.ReadConfig(bytes.NewReader(data))
+	if parse, ok := errors.AsType[viper.ConfigParseError](err); ok {
+		err = parse.Unwrap()
 	}
+	return v, err
+}
+
+func flat(v *viper.Viper, source string) layer {
 	l := layer{}
 	for _, key := range v.AllKeys() { // in lower case, including provider names
-		l[key] = setting{value: v.Get(key), source: source}
+		l[key] = setting{v.Get(key), source}
 	}
-	return l, nil
+	return l
+}
+
+// embedded reads a file of this package.
+func embedded(data []byte) *viper.Viper {
+	v, err := readYAML(data)
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // defaults are the settings of default.yaml.
-var defaults = sync.OnceValue(func() layer {
-	l, err := readYAML(DefaultYAML, defaultSource)
-	if err != nil {
-		panic(err) // it is embedded
-	}
-	return l
-})
+var defaults = sync.OnceValue(func() layer { return flat(embedded(DefaultYAML), defaultSource) })
 
 const envPrefix = "DSSTAR_"
 
-var inVariable = strings.NewReplacer(separator, "_", "-", "_", ".", "_")
-
 // envName returns the name of the environment variable for a key.
 func envName(key string) string {
-	return envPrefix + strings.ToUpper(inVariable.Replace(key))
+	return envPrefix + strings.ToUpper(strings.NewReplacer(separator, "_", "-", "_", ".", "_").Replace(key))
 }
 
-// envLayer looks up the variable of every known key, because a variable's name does not show where
-// the parts of its key end. An empty variable counts as unset.
-func envLayer(env []string, known map[string]bool) layer {
-	values := environment(env)
-	l := layer{}
+// envLayer has what variables set, and warnings about those that set nothing. They are not errors,
+// because another version of dsstar may know them. A variable's name does not show where the parts of
+// its key end: those of the known keys are looked up. An empty one counts as unset; DSSTAR_TEST_* and
+// DSSTAR_DB_*, which have the addresses of databases, are none.
+func envLayer(env []string, known layer) (l layer, strays []string) {
+	l, keys := layer{}, map[string]string{}
 	for key := range known {
-		name := envName(key)
-		if value := values[name]; value != "" {
-			l[key] = setting{value: value, source: envSource + name, text: true}
+		keys[envName(key)] = key
+	}
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		key, is := keys[name]
+		switch {
+		case is && value != "":
+			l[key] = setting{value, envSource + name}
+		case !is && strings.HasPrefix(name, envPrefix) && !strings.HasPrefix(name, envPrefix+"TEST_") &&
+			!strings.HasPrefix(name, envPrefix+"DB_"):
+			strays = append(strays, fmt.Sprintf("the environment variable %s is not a setting%s", name,
+				didYouMean(name, slices.Collect(maps.Keys(keys)))))
 		}
 	}
-	return l
-}
-
-func environment(env []string) map[string]string {
-	values := map[string]string{}
-	for _, kv := range env {
-		if name, value, ok := strings.Cut(kv, "="); ok && strings.HasPrefix(name, envPrefix) {
-			values[name] = value
-		}
-	}
-	return values
+	slices.Sort(strays)
+	return l, strays
 }
 
 func flagLayer(flags map[string]Flag) layer {
 	l := layer{}
 	for key, flag := range flags {
-		key = strings.ToLower(strings.ReplaceAll(key, ".", separator))
-		l[key] = setting{value: flag.Value, source: flagSource + flag.Name, text: true}
+		l[strings.ToLower(strings.ReplaceAll(key, ".", separator))] = setting{flag.Value, flagSource + flag.Name}
 	}
 	return l
 }
 
-// strayVariables returns warnings about DSSTAR_* variables that set nothing. They are not errors,
-// because another version of dsstar may know them. It ignores DSSTAR_TEST_* and DSSTAR_DB_*, which have
-// the addresses of databases.
-func strayVariables(env []string, won map[string]setting) []string {
-	known := map[string]bool{}
-	for key := range won {
-		known[envName(key)] = true
-	}
-	var warnings []string
-	for _, name := range slices.Sorted(maps.Keys(environment(env))) {
-		if !known[name] && !strings.HasPrefix(name, envPrefix+"TEST_") &&
-			!strings.HasPrefix(name, envPrefix+"DB_") {
-			warnings = append(warnings, fmt.Sprintf("the environment variable %s is not a setting%s", name,
-				didYouMean(name, slices.Sorted(maps.Keys(known)))))
-		}
-	}
-	return warnings
-}
-
-func entries(won map[string]setting) []Entry {
-	var all []Entry
-	for _, key := range slices.Sorted(maps.Keys(won)) {
-		all = append(all, Entry{Key: display(key), Value: redact(won[key].value),
-			Source: won[key].source})
-	}
-	return all
-}
-
 // display returns a key as users write it.
 func display(key string) string { return strings.ReplaceAll(key, separator, ".") }
+
+// didYouMean returns the end of a message that suggests the known name most similar to a name; "" if
+// none is similar.
+func didYouMean(name string, known []string) string {
+	if near := human.Near(name, known); len(near) > 0 {
+		return "; did you mean " + display(near[0]) + "?"
+	}
+	return ""
+}

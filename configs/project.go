@@ -1,7 +1,6 @@
 package configs
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -41,30 +40,26 @@ var cannot = map[string]string{
 	"learn":    "have answers kept with the data",
 }
 
-// checkProject returns a [RelaxedError] for the first key that the project file relaxes. won holds
-// the winning settings of all layers, weaker those of the layers below the file; is is won decoded.
-func checkProject(file string, won, weaker map[string]setting, is *Settings) error {
-	isOfFile := func(s setting) bool { return s.source == file }
-	if !slices.ContainsFunc(slices.Collect(maps.Values(won)), isOfFile) {
-		return nil
-	}
-	was := &Settings{}
-	if _, err := decode(weaker, was, true); err != nil {
+// checkProject returns a [RelaxedError] for the first key that the project file relaxes. weaker are
+// the settings of the layers below the file.
+func (s *Settings) checkProject(weaker layer) error {
+	was, err := decode(weaker)
+	if err != nil {
 		return err
 	}
-	for _, key := range slices.Sorted(maps.Keys(won)) {
-		set := won[key]
-		if set.source != file || reflect.DeepEqual(set.value, weaker[key].value) {
+	for _, key := range slices.Sorted(maps.Keys(s.won)) {
+		set := s.won[key]
+		if set.source != s.project || reflect.DeepEqual(set.value, weaker[key].value) {
 			continue
 		}
-		f := fieldOf(display(key))
+		f, _ := fieldOf(key)
 		class := f.Tag.Get("project")
 		free := cannot[class] == "" || class == "budget" && weaker[key].source == defaultSource
-		if !free && relaxes(display(key), class, f.of(was).Interface(), f.of(is).Interface()) {
-			return &RelaxedError{file, display(key), asFlag(set.value), cannot[class]}
+		if !free && relaxes(key, class, f.of(was), f.of(s)) {
+			return &RelaxedError{s.project, display(key), asFlag(set.value), cannot[class]}
 		}
-		if what := redirects(key, set.value, is, chosenProviders(file, weaker, won)); what != "" {
-			return &RelaxedError{file, display(key), asFlag(set.value), what}
+		if what := s.redirects(key, set.value, weaker); what != "" {
+			return &RelaxedError{s.project, display(key), asFlag(set.value), what}
 		}
 	}
 	return nil
@@ -81,10 +76,9 @@ const (
 var folders = []string{"out", "memory"}
 
 // redirects says what a project file must not do with a key that decides where questions, keys and
-// results go, or what they cost; "" if the value is allowed. chosen are the user's providers.
-func redirects(key string, value any, is *Settings, chosen []string) string {
-	part := strings.Split(key, separator)
-	text := asFlag(value)
+// results go, or what they cost; "" if the value is allowed. more has settings that the file overrides.
+func (s *Settings) redirects(key string, value any, more layer) string {
+	part, text := strings.Split(key, separator), asFlag(value)
 	switch {
 	case part[0] == "prices":
 		return "say what you pay"
@@ -94,31 +88,27 @@ func redirects(key string, value any, is *Settings, chosen []string) string {
 		return "say where your data and keys are sent"
 	case slices.Contains(folders, key) && !filepath.IsLocal(text):
 		return "have results written outside its folder"
-	case !namesModel(part):
+	case !namesModel(key):
 		return ""
 	case strings.HasPrefix(text, ReplayPrefix) || text == DemoModel:
 		return "answer from a recording"
-	case is.BaseURL == "" && len(chosen) > 0 && !slices.Contains(chosen, provider(text)):
+	}
+	var chosen []string // the providers that settings outside the file name
+	for _, l := range []layer{s.won, more} {
+		for key, set := range l {
+			if model := asFlag(set.value); set.source != s.project && model != "" && namesModel(key) {
+				chosen = append(chosen, provider(model))
+			}
+		}
+	}
+	if s.BaseURL == "" && len(chosen) > 0 && !slices.Contains(chosen, provider(text)) {
 		return "send your data to a provider that you did not choose"
 	}
 	return ""
 }
 
-func namesModel(part []string) bool {
-	return part[0] == "model" || part[0] == "models"
-}
-
-// chosenProviders returns the providers of the models that settings outside the file name.
-func chosenProviders(file string, all ...map[string]setting) (providers []string) {
-	for _, layer := range all {
-		for key, set := range layer {
-			model := asFlag(set.value)
-			if set.source != file && model != "" && namesModel(strings.Split(key, separator)) {
-				providers = append(providers, provider(model))
-			}
-		}
-	}
-	return providers
+func namesModel(key string) bool {
+	return key == "model" || strings.HasPrefix(key, "models"+separator)
 }
 
 func provider(model string) string {
@@ -129,37 +119,36 @@ func provider(model string) string {
 // tiers ranks the values of the setting sandbox by strength.
 var tiers = map[string]int{"off": 0, "external": 1, "builtin": 2, "auto": 2, "full": 3}
 
-// relaxes reports whether a value of a key does more than the one before.
-func relaxes(key, class string, was, is any) bool {
+// relaxes reports whether a value of a key does more than another one before.
+func relaxes(key, class string, was, is reflect.Value) bool {
 	switch key {
 	case "sandbox":
-		return tiers[is.(string)] < tiers[was.(string)]
-	case "method.verifier_input":
-		return is != was && is == "query-plan"
-	case "method.second", "method.readings":
-		return was.(bool) && !is.(bool)
+		return tiers[is.String()] < tiers[was.String()]
+	case "method::verifier_input":
+		return is.String() == "query-plan"
+	case "method::second", "method::readings":
+		return !is.Bool()
 	case "mask": // it may grow
 		was, is = is, was
-	case "max_memory": // 0 depends on the machine
-		return is != was && (is == Bytes(0) || was == Bytes(0) || is.(Bytes) > was.(Bytes))
-	case "jobs":
-		return cmp.Or(is.(int), 4) > cmp.Or(was.(int), 4) // 0: at most 4
 	}
-	switch is := is.(type) {
-	case bool:
-		return is && !was.(bool)
-	case []string:
-		return slices.ContainsFunc(is, func(one string) bool {
-			return !slices.Contains(was.([]string), one)
+	switch is.Kind() {
+	case reflect.Bool:
+		return is.Bool()
+	case reflect.Slice:
+		return slices.ContainsFunc(is.Interface().([]string), func(one string) bool {
+			return !slices.Contains(was.Interface().([]string), one)
 		})
-	case string:
-		return is != was && is != ""
+	case reflect.String:
+		return is.String() != ""
 	}
-	before, now := number(reflect.ValueOf(was)), number(reflect.ValueOf(is))
-	if _, count := is.(int); count && class == "spending" { // 0 means none
+	before, now := number(was), number(is)
+	switch { // of a count 0 means none, of what else is spent unlimited; max_memory depends on the machine
+	case class == "spending" && is.Kind() == reflect.Int:
 		return now > before
+	case class == "cells":
+		return now == 0 || before == 0 || now > before
 	}
-	return before != 0 && (now == 0 || now > before) // 0 means unlimited
+	return before != 0 && (now == 0 || now > before)
 }
 
 // asFlag formats a value of a file as a flag takes it, with logins and keys hidden.

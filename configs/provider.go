@@ -12,9 +12,9 @@ import (
 // A Provider is a server that speaks the OpenAI protocol.
 type Provider struct {
 	Name    string `key:"-"`
-	BaseURL string `key:"base_url"`
+	BaseURL string `key:"base_url" is:"URL"`
 	// variables that may hold the key; none: no key is needed
-	KeyEnv     []string `key:"key_env"`
+	KeyEnv     []string `key:"key_env" is:"NAMES"`
 	BaseURLEnv []string `key:"base_url_env"` // variables that may replace BaseURL
 	// variables that may replace BaseURL's host and port
 	HostEnv []string `key:"host_env"`
@@ -26,6 +26,7 @@ type Provider struct {
 func (s *Settings) Provider(model string) (p Provider, name string, err error) {
 	prefix, name, ok := strings.Cut(model, "/")
 	p, known := s.Providers[strings.ToLower(prefix)] // viper has lower-cased the names
+	p.Name = strings.ToLower(prefix)
 	if !ok || !known {
 		if s.BaseURL == "" {
 			names := slices.Sorted(maps.Keys(s.Providers))
@@ -38,9 +39,8 @@ func (s *Settings) Provider(model string) (p Provider, name string, err error) {
 		}
 		p, name = Provider{Name: "base_url"}, model
 	}
-	if s.BaseURL != "" {
-		// The provider's key must not go to another server.
-		p.BaseURL, p.KeyEnv, p.BaseURLEnv, p.HostEnv = s.BaseURL, nil, nil, nil
+	if s.BaseURL != "" { // the provider's key must not go to another server
+		p = Provider{Name: p.Name, BaseURL: s.BaseURL}
 	}
 	if s.APIKeyEnv != "" {
 		p.KeyEnv = []string{s.APIKeyEnv}
@@ -67,9 +67,8 @@ func (p Provider) URL(getenv func(string) string) (address, from string, err err
 	if from == "" {
 		return p.BaseURL, "", nil
 	}
-	address, err = atHost(p.BaseURL, host)
-	if err != nil {
-		return "", from, fmt.Errorf("%s: %w", from, err)
+	if address = atHost(p.BaseURL, host); !isWebURL(address) {
+		return "", from, fmt.Errorf("%s: %q is not a host, host:port or URL", from, host)
 	}
 	return address, from, nil
 }
@@ -83,50 +82,29 @@ func first(names []string, getenv func(string) string) (value, name string) {
 	return "", ""
 }
 
-// atHost moves base to another host, by the rules of OLLAMA_HOST: a bare host keeps base's port, an
-// http or https URL without a port has its scheme's, and a wildcard listen address (0.0.0.0, ::)
-// stands for this machine. localhost becomes 127.0.0.1, because it may resolve to ::1 while the
-// server listens on IPv4 only.
-func atHost(base, host string) (string, error) {
+// atHost moves base to another host, by the rules of OLLAMA_HOST: a host without a port keeps
+// base's, and a wildcard listen address stands for this machine, as localhost does, which may
+// resolve to ::1 while the server listens on IPv4 only. It returns "" if host is none.
+func atHost(base, host string) string {
 	b, err := url.Parse(base)
-	if err != nil {
-		return "", err
+	bare := !strings.Contains(host, "://")
+	if err == nil && bare {
+		host = b.Scheme + "://" + host
 	}
-	port := b.Port()
-	if !strings.Contains(host, "://") {
-		host = b.Scheme + "://" + bracket(host)
-	} else {
-		port = ""
+	h, bad := url.Parse(host)
+	if err != nil || bad != nil || h.Host == "" {
+		return ""
 	}
-	h, err := url.Parse(host)
-	if err != nil || h.Hostname() == "" && h.Port() == "" || h.Scheme != "http" &&
-		h.Scheme != "https" {
-		return "", fmt.Errorf("%q is not a host, host:port or URL", host)
-	}
-	if h.Port() != "" {
-		port = h.Port()
-	}
-	name := h.Hostname()
-	switch name {
-	case "", "0.0.0.0", "localhost":
+	name, port := h.Hostname(), h.Port()
+	if slices.Contains([]string{"", "0.0.0.0", "localhost", "::"}, name) {
 		name = "127.0.0.1"
-	case "::":
-		name = "::1"
 	}
-	h.Host = bracket(name)
-	if port != "" {
-		h.Host = net.JoinHostPort(name, port)
+	if bare && port == "" {
+		port = b.Port()
 	}
-	if strings.TrimSuffix(h.Path, "/") == "" {
+	h.Host = strings.TrimSuffix(net.JoinHostPort(name, port), ":")
+	if strings.Trim(h.Path, "/") == "" {
 		h.Path = b.Path
 	}
-	return h.String(), nil
-}
-
-// bracket puts an IPv6 address without a port in brackets, as URLs require.
-func bracket(host string) string {
-	if ip := net.ParseIP(host); ip != nil && strings.Contains(host, ":") {
-		return "[" + host + "]"
-	}
-	return host
+	return h.String()
 }

@@ -15,7 +15,7 @@ func (s *Settings) Recall(model string, roles map[string]string) bool {
 		names = append(names, name)
 	}
 	if s.Given("model") || slices.ContainsFunc(names, func(name string) bool {
-		return redirects("model", name, s, s.chosen) != ""
+		return s.redirects("model", name, nil) != ""
 	}) {
 		return false
 	}
@@ -30,8 +30,6 @@ func (s *Settings) Recall(model string, roles map[string]string) bool {
 
 // Given reports whether a flag or variable sets a key.
 func (s *Settings) Given(key string) bool {
-	return slices.ContainsFunc(s.entries, func(e Entry) bool {
-		return e.Key == key && (strings.HasPrefix(e.Source, flagSource) ||
-			strings.HasPrefix(e.Source, envSource)) && e.Value != ""
-	})
+	set := s.won[strings.ReplaceAll(key, ".", separator)]
+	return set.value != "" && (strings.HasPrefix(set.source, flagSource) || strings.HasPrefix(set.source, envSource))
 }

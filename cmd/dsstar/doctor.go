@@ -130,7 +130,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) (string, err
 	}
 	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()),
 		ready.Seconds(), cmp.Or(at.Server, python))
-	if s.Rollback.Off() {
+	if s.Rollback == "off" {
 		return text + "\ndoes not go back", nil
 	}
 	back, err := k.Rollback(ctx, []string{cell})
@@ -190,5 +190,5 @@ func (a *app) checkModel(ctx context.Context, s *configs.Settings, name string) 
 		return text + "\nits price is unknown: prices of your settings can have it", nil
 	}
 	return fmt.Sprintf("%s\na million tokens cost %s in and %s out", text,
-		human.Dollars(*p.Input), human.Dollars(*p.Output)), nil
+		human.Dollars(p.Input), human.Dollars(p.Output)), nil
 }

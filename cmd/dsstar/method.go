@@ -44,7 +44,7 @@ func checkMethod(s *configs.Settings) error {
 
 // checkRollback rejects --rollback off for a method that needs to go back.
 func checkRollback(s *configs.Settings, m record.Method) error {
-	if s.Rollback.Off() && m.Script {
+	if s.Rollback == "off" && m.Script {
 		return usage.New("--rollback off: with --paper every script runs in a fresh process",
 			usage.Again("--rollback", "replay"))
 	}
@@ -63,10 +63,7 @@ func prices(s *configs.Settings) func(role string) (llm.Price, bool) {
 	}
 	return func(role string) (llm.Price, bool) {
 		p, ok := s.Price(modelOf(s, role))
-		if !ok {
-			return llm.Price{}, false
-		}
-		return llm.Price{Input: *p.Input, Cached: *cmp.Or(p.Cached, p.Input), Output: *p.Output}, true
+		return llm.Price(p), ok
 	}
 }
 

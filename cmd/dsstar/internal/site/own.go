@@ -59,7 +59,7 @@ func (o *own) About() About {
 
 // wayOf is how a session goes back that has not yet told.
 func wayOf(s *configs.Settings, way notebook.Way) notebook.Way {
-	if s.Rollback.Off() {
+	if s.Rollback == "off" {
 		return notebook.NotAtAll
 	}
 	return cmp.Or(way, notebook.ByReplay)
@@ -110,7 +110,7 @@ func opened(k *rewind.Session, p agent.Purpose, see Observer, way *notebook.Way,
 	if p == agent.Work {
 		*way = k.Way()
 	}
-	if p == agent.Work && s.Rollback.Insists() && k.Way() != notebook.ByCheckpoint {
+	if p == agent.Work && s.Rollback == "checkpoint" && k.Way() != notebook.ByCheckpoint {
 		_ = k.Close() // the error says more
 		return nil, usage.New("--rollback checkpoint: this kernel cannot make checkpoints",
 			usage.Again("--rollback", "auto"))
@@ -161,7 +161,7 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back rewind.Options,
 	}
 	plain := o.Spec
 	switch {
-	case !s.Rollback.Freezes():
+	case s.Rollback == "off" || s.Rollback == "replay":
 	case h.onCluster():
 		back.Why = "a copy of the session could not use its connection to the cluster"
 	default:
@@ -169,7 +169,7 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back rewind.Options,
 		if err == nil || ctx.Err() != nil {
 			return k, err
 		}
-		if s.Rollback.Insists() {
+		if s.Rollback == "checkpoint" {
 			return nil, fmt.Errorf("--rollback checkpoint: %w", err)
 		}
 		back.Why = err.Error()

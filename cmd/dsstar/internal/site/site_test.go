@@ -24,7 +24,7 @@ func TestRefuse(t *testing.T) {
 	for i, c := range []struct {
 		host     Host
 		at       About
-		rollback configs.Rollback
+		rollback string
 		use      Use
 		refused  bool
 	}{

@@ -1,0 +1,184 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/viper"
+)
+
+// decode returns the settings that a layer has, whose values are checked.
+func decode(won layer) (*Settings, error) {
+	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
+	for key, set := range won {
+		v.Set(key, set.value)
+	}
+	s := &Settings{}
+	err := v.Unmarshal(s, viper.DecodeHook(convert),
+		func(c *mapstructure.DecoderConfig) { c.TagName = "key" })
+	for name, p := range s.Prices {
+		if _, ok := won["prices"+separator+name+separator+"cached"]; !ok {
+			p.Cached = p.Input
+			s.Prices[name] = p
+		}
+	}
+	return s, err
+}
+
+// check reports a value that is not of the field's type, or not what its tag is allows.
+func (f field) check(set setting) error {
+	v := reflect.New(f.Type)
+	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: v.Interface(), DecodeHook: convert})
+	if err == nil {
+		err = d.Decode(set.value)
+	}
+	is, should := f.Tag.Get("is"), ""
+	switch {
+	case err != nil:
+		should = kindName(f.Type)
+	case is != "" && !fits(v.Elem(), is):
+		should = inWords(is)
+	default:
+		return nil
+	}
+	if is == "NAMES" { // the value may be a key
+		return fmt.Errorf("%s: %s: should be %s", set.source, display(f.key), inWords(is))
+	}
+	return fmt.Errorf("%s: %s: is %s, should be %s", set.source, display(f.key), show(set.value), should)
+}
+
+// convert converts what a file, a variable or a flag has to a type. A duration and an amount need
+// their units.
+func convert(_, to reflect.Type, value any) (any, error) {
+	text := fmt.Sprint(value)
+	switch {
+	case to == reflect.TypeFor[time.Duration]():
+		return time.ParseDuration(text)
+	case to == reflect.TypeFor[Bytes]():
+		return amount(text)
+	case to.Kind() == reflect.Int:
+		return strconv.Atoi(text)
+	case to.Kind() == reflect.Float64:
+		return strconv.ParseFloat(text, 64)
+	case to.Kind() == reflect.Bool:
+		return strconv.ParseBool(text)
+	}
+	if _, isText := value.(string); isText && to.Kind() == reflect.Slice {
+		items := strings.Split(text, ",")
+		for i := range items {
+			items[i] = strings.TrimSpace(items[i])
+		}
+		return slices.DeleteFunc(items, func(item string) bool { return item == "" }), nil
+	}
+	return value, nil
+}
+
+var amountOf = regexp.MustCompile(`(?i)^([0-9]+(?:\.[0-9]+)?) *([kmgt])(i?)b?$`)
+
+func amount(text string) (Bytes, error) {
+	if text == "0" {
+		return 0, nil
+	}
+	m := amountOf.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return 0, errors.New("no amount")
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	base := 1000.0
+	if m[3] != "" {
+		base = 1024
+	}
+	n *= math.Pow(base, float64(1+strings.Index("kmgt", strings.ToLower(m[2]))))
+	if n >= math.MaxInt64 {
+		return 0, errors.New("too much")
+	}
+	return Bytes(n), err
+}
+
+// kindName says in words what values of a type are.
+func kindName(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch t {
+	case reflect.TypeFor[time.Duration]():
+		return "a duration with its unit: 90s, 5m or 1h30m"
+	case reflect.TypeFor[Bytes]():
+		return "an amount of memory with its unit: 500MB, 4GB or 4GiB"
+	}
+	return map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Float64: "a number",
+		reflect.Bool: "true or false", reflect.Slice: "a list", reflect.String: "text",
+		reflect.Map: "a table of keys", reflect.Struct: "a table of keys"}[t.Kind()]
+}
+
+var variableNames = regexp.MustCompile(`^\[?([A-Za-z_]\w* ?)*\]?$`)
+
+// fits reports whether a value is as the tag is of its field says: alternatives, between bars, which
+// are words, numbers and ranges, or the name of a form of text.
+func fits(v reflect.Value, is string) bool {
+	if v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return true
+		}
+		v = v.Elem()
+	}
+	text := fmt.Sprint(v)
+	switch is {
+	case "URL":
+		return text == "" || isWebURL(text)
+	case "NAMES":
+		return variableNames.MatchString(text)
+	}
+	for one := range strings.SplitSeq(is, "|") {
+		low, high, isRange := strings.Cut(one, "..")
+		if one == text {
+			return true
+		}
+		if isRange && number(v) >= bound(low, v.Type()) &&
+			(high == "" || number(v) <= bound(high, v.Type())) {
+			return true
+		}
+	}
+	return false
+}
+
+// bound is a number in a tag is, as the setting has it.
+func bound(text string, t reflect.Type) float64 {
+	n, err := convert(nil, t, text)
+	if err != nil {
+		panic(err) // the tags are of this package
+	}
+	return number(reflect.ValueOf(n))
+}
+
+func number(v reflect.Value) float64 { return v.Convert(reflect.TypeFor[float64]()).Float() }
+
+// inWords says what a tag is allows.
+func inWords(is string) string {
+	switch is {
+	case "URL":
+		return "a URL that begins with http:// or https://"
+	case "NAMES":
+		return "the name of an environment variable; never put a key here"
+	}
+	parts := strings.Split(strings.ReplaceAll(is, "..", " to "), "|")
+	last := len(parts) - 1
+	if low, ok := strings.CutSuffix(parts[last], " to "); ok {
+		parts[last] = low + " or more"
+	}
+	return strings.TrimPrefix(strings.Join(parts[:last], ", ")+" or "+parts[last], " or ")
+}
+
+func isWebURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
