@@ -20,8 +20,7 @@ func figure(r runner.Record, name string) (values []float64) {
 		return []float64{1}
 	}
 	if of, ok := map[string]int{"completion": 0, "rounds": r.Rounds, "repairs": r.DebugTries,
-		"calls": r.Usage.Calls, "input tokens": r.Usage.InputTokens, "output tokens": r.Usage.OutputTokens,
-		"seconds": int(r.Seconds.Total)}[name]; ok {
+		"calls": r.Usage.Calls, "input tokens": r.Usage.InputTokens, "output tokens": r.Usage.OutputTokens}[name]; ok {
 		return []float64{float64(of)}
 	}
 	return nil

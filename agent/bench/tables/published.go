@@ -1,6 +1,5 @@
 // Package tables shows recorded benchmark runs as Markdown: the papers' tables with our figures below
-// the published ones, and comparisons of two runs. The same records give the same bytes, also in a
-// replay: only comparisons have seconds.
+// the published ones. The same records give the same bytes, also in a replay.
 package tables
 
 import (

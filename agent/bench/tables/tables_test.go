@@ -2,7 +2,6 @@ package tables
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,16 +9,6 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/record"
 )
-
-// TestSignTest has values from R: binom.test(x, n)$p.value.
-func TestSignTest(t *testing.T) {
-	for of, want := range map[[2]int]float64{{0, 0}: 1, {1, 0}: 1, {5, 0}: 0.0625, {0, 6}: 0.03125,
-		{8, 2}: 0.109375, {10, 10}: 1, {60, 40}: 0.0568879} {
-		if p := signTest(of[0], of[1]); math.Abs(p-want) > 5e-5 {
-			t.Errorf("%v: %v, want %v", of, p, want)
-		}
-	}
-}
 
 // sample returns a run of easy and hard tasks with these scores; negative: no record.
 func sample(agentName, model string, setup map[string]string, scores ...float64) runner.Result {
@@ -87,20 +76,5 @@ func TestMeasures(t *testing.T) {
 	}
 	if v := Score(sample("dsstar", "m", nil, -1)); v != nil {
 		t.Errorf("the score of no record is %+v", v)
-	}
-}
-
-func TestCompare(t *testing.T) {
-	a := sample("react", "m", nil, 1, 0, 0, 1, 0, -1)
-	b := sample("dsstar", "m", map[string]string{"max_rounds": "5"}, 1, 1, 1, 0, 1, 1)
-	text, err := Compare(a, b)
-	for _, want := range []string{"Over 5 tasks", "| score ", "40.00", "80.00", "| 40 ", "B: dsstar, max_rounds 5",
-		"3 better in B, 1 worse: p = 0.6250 (McNemar test", "0: answer 1 (wrong-answer)"} {
-		if err != nil || !strings.Contains(text, want) {
-			t.Errorf("the comparison lacks %q: %v\n%s", want, err, text)
-		}
-	}
-	if _, err := Compare(a, runner.Result{About: runner.About{Bench: "dacode"}}); err == nil {
-		t.Error("runs of two benchmarks are compared")
 	}
 }

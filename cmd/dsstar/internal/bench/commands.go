@@ -52,8 +52,7 @@ func (a *App) Command() cli.Command {
 		Use:   "bench",
 		Short: "Run agents over benchmarks, score them, print the papers' tables",
 		Long:  help + a.ExitHelp + "\nA stopped run continues with: dsstar bench run --resume --out OUT",
-		Below: []cli.Command{a.runCommand(), a.scoreCommand(), a.submitCommand(), tableCommand(),
-			compareCommand()},
+		Below: []cli.Command{a.runCommand(), a.scoreCommand(), a.submitCommand(), tableCommand()},
 	}
 }
 
@@ -117,28 +116,6 @@ Tables: ` + list,
 				return none, usage.New("--paper is missing; the tables are "+list, usage.Again("--paper", names[0]))
 			}
 			return cli.Text(strings.Join(made, "\n")), nil
-		},
-	}
-}
-
-func compareCommand() cli.Command {
-	return cli.Command{
-		Use:   "compare A B",
-		Short: "Compare two runs, task by task",
-		Long: "Compare two runs of one benchmark over the tasks that both have: what changed, " +
-			"whether that\nmay be chance (McNemar's exact test, or the sign test), and what they cost.",
-		Example: "  dsstar bench compare first second",
-		Args:    cli.Exactly(2, "two runs", usage.Shell("dsstar bench compare A B")),
-		Run: func(_ context.Context, c *cli.Call) (cli.Output, error) {
-			runs, err := readRuns(c.Args)
-			if err != nil {
-				return cli.Output{}, err
-			}
-			page, err := tables.Compare(runs[0], runs[1])
-			if err != nil {
-				err = usage.New(err.Error(), usage.Shell("dsstar bench compare A B   # runs of one benchmark"))
-			}
-			return cli.Text(page), err
 		},
 	}
 }
