@@ -111,13 +111,7 @@ func ruled(rule string) func(*stage) {
 }
 
 var (
-	next    = question("And now?", "")
-	retract = changed(func(tr *record.Trajectory) {
-		for _, other := range []int{0, 1, 3} {
-			refused(tr.Retract(other))
-		}
-		must(0, tr.Retract(2))
-	})
+	next = question("And now?", "")
 	// where there is no answer, cells of a person's would go with a question
 	unasked = changed(func(tr *record.Trajectory) { refused(tr.Ask("??", "")) })
 	shout   = edit(source("final", "print(z)", "z += \"!\"\nprint(z)"))
@@ -224,8 +218,6 @@ var recordings = map[string]turns{
 	"followed with fewer rounds": of(three).on(next, onZ, func(s *stage) { s.config.MaxRounds = 1 }),
 	"a time in a step, followed": of(three.with(script{"cell round 1": "x = 1\nt = tick()\nprint(t)"})).unkilled().
 		on(next, onZ).unkilled(),
-	"a question that is retracted": of(simple).on(next, onward).on(retract, script{}),
-	"a question in place of one":   of(simple).on(next, onward).on(then(retract, question("In another way?", "")), fresh),
 	"a note for a later question": of(simple).on(next, onward).on(edit(insert("answer-2", note("Mind."))), onward).
 		on(seven, onward),
 	"functions that only a follow-up uses": of(simple, recalled("tool = 1")).

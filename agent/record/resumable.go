@@ -104,20 +104,6 @@ func (t *Trajectory) Drop(step int) error {
 	return nil
 }
 
-// Retract takes a question, by its number from 1, out of the run, with all after it, as they may
-// build on its cells. The first stays.
-func (t *Trajectory) Retract(number int) error {
-	all := slices.Concat(t.Questions, t.Later)
-	if number < 2 || number > len(all) {
-		return &EditError{fmt.Sprintf("the run has %s: those after the first can be retracted",
-			human.Plural(len(all), "question"))}
-	}
-	n := min(len(t.Questions), number-1)
-	t.Questions, t.Later = all[:n:n], all[n:number-1]
-	t.enter(n - 1)
-	return nil
-}
-
 // Ask adds another question to the same session, in place of one that has no answer. The error is
 // an [*EditError] if a person has changed cells since, or has written some of those that would go.
 func (t *Trajectory) Ask(question, guidelines string) error {

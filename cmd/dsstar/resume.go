@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,7 +17,7 @@ import (
 
 const resumeHelp = `Continue a run that was stopped, or whose notebook you have edited. With --ask, ask
 another question in the session of a finished run; with --drop, go back to before a
-step of it; with --retract, leave out a question and all after it.
+step of it.
 
 RUN is the run folder, or a notebook in it; without it, the newest run of this
 folder. No request that the model has answered is repeated. The accepted cells run
@@ -27,7 +26,6 @@ run, the models unless a flag or variable names others.
 
 In the notebook you can
   change, add, remove and reorder the code cells between set-up and answer
-  change the text of a step: its cell is then written anew
   change the last cell
   change data_dir in the parameters cell, for another data folder
   leave the agent a note: a Markdown cell with the tag dsstar:note
@@ -40,7 +38,6 @@ stays as it is.
 const resumeExample = `  dsstar resume dsstar-runs/2026-11-21-which-store-sold-most
   dsstar resume --max-cost 1 RUN                     after a spent budget
   dsstar resume --ask "And the year before?" RUN
-  dsstar resume --retract 2 --ask "And in 2023?" RUN   asks the second question in another way
   dsstar resume --drop 2 --note "only the completed rides" RUN
   dsstar resume --choose 2 RUN                       when the answer depends on a reading
   dsstar resume --choose 1.2 RUN                     and when that of question 1 does`
@@ -53,8 +50,6 @@ func (a *app) resumeCommand() cli.Command {
 			"ask another question in the same session: TEXT, or @FILE"),
 		cli.Opt(&w.form, "guidelines,g", "Method",
 			"the form of the answer to --ask: TEXT, or @FILE"),
-		cli.Opt(&w.retract, "retract", "Method",
-			"take this question out of the run, with all after it, before --ask"),
 		cli.Opt(&w.back.drop, "drop", "Method",
 			"go back to before this step of the plan: drop it and all after it"),
 		cli.Opt(&w.back.note, "note", "Method",
@@ -68,7 +63,7 @@ func (a *app) resumeCommand() cli.Command {
 		Short: "Continue a run that was stopped or edited, or ask another question",
 		Long:  resumeHelp, Example: resumeExample,
 		Args: a.oneRun("run"), Flags: slices.Concat(own, flags.inKernel(), flags.common()), Settings: "all",
-		Excludes: [][]string{{"choose", "drop", "ask"}, {"choose", "drop", "retract"}},
+		Excludes: [][]string{{"choose", "drop", "ask"}},
 		Needs:    [][]string{{"guidelines", "ask", "your question"}, {"note", "drop", "STEP"}},
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
 			if w.form, err = textOf("--guidelines", w.form); err != nil {
@@ -81,9 +76,6 @@ func (a *app) resumeCommand() cli.Command {
 				return none, usage.New("--ask: no question is given", usage.Again("--ask", "your question"))
 			}
 			w.back.asked = c.Flags.Changed("drop")
-			if c.Flags.Changed("retract") && w.retract < 2 {
-				w.retract = -1 // it is refused
-			}
 			j, err := a.newJob(flags, c.Settings)
 			if err != nil {
 				return none, err
@@ -105,17 +97,11 @@ type goBack struct {
 type wish struct {
 	question, form string // a follow-up, and the form of its answer; "" for none
 	choose         string // the option of a reading that is meant; "": none
-	retract        int    // the first question to retract; 0: none
 	back           goBack
 }
 
 // do does to a trajectory what is wished.
 func (w wish) do(t *record.Trajectory) error {
-	if w.retract != 0 {
-		if err := t.Retract(w.retract); err != nil {
-			return fmt.Errorf("--retract: %w", err)
-		}
-	}
 	if w.question != "" {
 		if err := t.Ask(w.question, w.form); err != nil {
 			return err
@@ -154,7 +140,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	j.perhapsTheirs = r.t.Adopted || len(r.t.Edits()) > 0
 	if r.theirs && w != (wish{}) {
 		return usage.New("another dsstar made this run, and what it says is to be found out again first",
-			usage.Without("ask", "guidelines", "drop", "note", "choose", "retract"))
+			usage.Without("ask", "guidelines", "drop", "note", "choose"))
 	}
 	if r.theirs && r.t.Method.Script {
 		return usage.New("another dsstar made this run in the paper's way: its question can be asked anew",
@@ -194,7 +180,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return err
 	}
 	teaches := j.settings.Learn && r.t.Verified() && r.t.Learned == nil
-	if record.Finished(r.t, now, j.settings.MaxRounds) && !teaches && w.retract == 0 {
+	if record.Finished(r.t, now, j.settings.MaxRounds) && !teaches {
 		j.progress.Say("finished there is nothing left to do")
 		if name := otherFile(r.folder, r.t); name != "" {
 			j.progress.Warn("%s is not as it was proved: it was changed or removed since; dsstar rerun %s "+
