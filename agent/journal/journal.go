@@ -127,12 +127,6 @@ func Drop[T any](j *Journal, kind string, goes func(T) bool) {
 	})
 }
 
-// Only returns a new journal with the results of some kinds.
-func (j *Journal) Only(kinds ...string) *Journal {
-	other := func(e Entry) bool { return !slices.Contains(kinds, e.Kind) }
-	return &Journal{entries: slices.DeleteFunc(j.all(), other)}
-}
-
 // Add adds the results of another journal that this one lacks.
 func (j *Journal) Add(other *Journal) {
 	for _, e := range other.all() {

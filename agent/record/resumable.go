@@ -48,22 +48,12 @@ func (t *Trajectory) DataChanges(now []File) string {
 
 // Disown leaves nothing proved or judged of a trajectory that a stranger may have written: files
 // are described, cells run, and the plan is judged, derived and proved again. What was planned,
-// written and answered stays. Notes stay as text, and cells that a person wrote as any others: they
-// are no wishes of this user. Variables do not stay: the cell that loads them runs what the record
-// says.
+// written and answered stays, and what is named here. Notes stay as text, and cells that a person
+// wrote as any others: they are no wishes of this user. Variables do not stay: the cell that loads
+// them runs what the record says.
 func (t *Trajectory) Disown() {
-	t.Unprove()
 	t.Renew("another dsstar made this run: its cells run again, and its answer is judged, derived " +
 		"and proved again")
-	t.Adopted, t.Variables, t.Journal = true, nil, &journal.Journal{}
-	t.Ended, t.Failure, t.Memory, t.Task.Include, t.Sizes = false, "", 0, nil, Sizes{}
-	if r := t.Recalled; r != nil {
-		t.Recalled = &Recalled{Facts: r.Facts, Tools: r.Tools}
-	}
-	t.Notes, t.Remarks = nil, slices.Clone(t.Remarks)
-	for i := range t.Remarks {
-		t.Remarks[i].Cell.Metadata = map[string]any{} // which had the tag of a note
-	}
 	for _, q := range slices.Concat(t.Questions, t.Later) {
 		s := cmp.Or(q.Start, &Start{})
 		for i := range s.Given {
@@ -75,14 +65,17 @@ func (t *Trajectory) Disown() {
 		s.ByHand, q.Limits = false, Limits{}
 		q.Rewind()
 	}
-}
-
-// Unprove leaves a trajectory that is to be proved in a run of its own, which begins now.
-func (t *Trajectory) Unprove() {
-	t.Proof, t.Learned, t.Warnings = nil, nil, nil
-	t.Journal = t.Journal.Only("reply", Decided) // nothing has run yet
-	t.Spent, t.Seconds = Spent{Cost: new(float64)}, Seconds{}
-	t.Started = time.Now()
+	remarks := slices.Clone(t.Remarks)
+	for i := range remarks {
+		remarks[i].Cell.Metadata = map[string]any{} // which had the tag of a note
+	}
+	*t = Trajectory{Task: t.Task, Method: t.Method, Environment: t.Environment, Sandbox: t.Sandbox,
+		Question: t.Question, Questions: t.Questions, Later: t.Later, Remarks: remarks, Scripts: t.Scripts,
+		Choice: t.Choice, Recalled: t.Recalled, Seal: t.Seal, Journal: &journal.Journal{}, Adopted: true,
+		Started: time.Now(), Spent: Spent{Cost: new(float64)}}
+	if t.Task.Include = nil; t.Recalled != nil {
+		t.Recalled = &Recalled{Facts: t.Recalled.Facts, Tools: t.Recalled.Tools}
+	}
 }
 
 // Drop drops a step of the plan, by its number from 1, and all after it, as a person does who
