@@ -202,12 +202,9 @@ func (r *run) pass(ctx context.Context) error {
 	}
 }
 
-// guard has masked what no model sees: of all files that cells can open, of what cells have printed, and
-// of the user's variables.
+// guard has masked what no model sees: of all files that cells can open, and of the user's variables. What
+// cells print is looked at where they run.
 func (r *run) guard(ctx context.Context) error {
-	for _, a := range r.t.Tried() {
-		r.asker.Mask.Learn(a.Execution.PlainText())
-	}
 	for _, v := range r.t.Variables {
 		r.asker.Mask.Learn(v.Text)
 	}
@@ -267,7 +264,7 @@ func (r *run) digestRest(every []record.File) {
 // rounds runs rounds until the plan suffices, the rounds are used up, or the solver's reply
 // cannot be read. In the first round that is an error.
 func (r *run) rounds(ctx context.Context, round func(context.Context) error) error {
-	for r.roundsLeft() > 0 && !r.t.Sufficient() && !r.t.Disputed() {
+	for r.roundsLeft() > 0 && !r.t.Sufficient() && r.t.Judged().Disputes == 0 {
 		err := round(ctx)
 		if unread, ok := errors.AsType[*ask.Error](err); ok && r.t.Steps() > 0 {
 			return r.Warn(unread.Error())

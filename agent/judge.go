@@ -27,7 +27,7 @@ func (r *run) judge(ctx context.Context) error {
 	if err := r.observe(Event{Kind: Judged, Text: said.Reason}); err != nil {
 		return err
 	}
-	if said.Sufficient || r.t.Disputed() || r.roundsLeft() <= 0 {
+	if said.Sufficient || r.t.Judged().Disputes > 0 || r.roundsLeft() <= 0 {
 		return nil
 	}
 	return r.route(said.Wrong, said.Reason)

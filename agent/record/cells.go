@@ -279,3 +279,14 @@ func (t *Trajectory) Loaded() []Variable {
 		return v.Import == "" && v.File == ""
 	})
 }
+
+// ToolsComment begins the cell with the functions of memory.
+const ToolsComment = "# Functions that earlier questions about these data left."
+
+// UsedTools returns the functions of memory that the cells use, with those that these call.
+func (t *Trajectory) UsedTools() []lesson.Tool {
+	if t.Recalled == nil {
+		return nil
+	}
+	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(t.asked()), "\n"))
+}

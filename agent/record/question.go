@@ -234,9 +234,6 @@ func (q *Question) Sufficient() bool {
 	return q.Judged().Sufficient && len(q.Rest) == 0 && q.Last().Route == nil
 }
 
-// Disputed reports whether the verdict is against a cell of a person's, which stays.
-func (q *Question) Disputed() bool { return q.Judged().Disputes > 0 }
-
 // Inconclusive reports whether the judge found that the data hold no answer.
 func (q *Question) Inconclusive() bool { return q.Sufficient() && q.Judged().Inconclusive }
 
@@ -254,7 +251,7 @@ func (q *Question) Again(what ...string) *Start {
 	s := &Start{What: what, Readings: restated(q.Readings)}
 	for n, r := range q.Drawn(false) {
 		s.Given = append(s.Given, Round{Number: r.Number, Place: n + 1, Step: r.Step,
-			Attempts: slices.Clone(r.Attempts[len(r.Attempts)-1:]), Verdict: r.Verdict, Given: true,
+			Attempts: withoutOutputs(r.Attempts[len(r.Attempts)-1:]), Verdict: r.Verdict, Given: true,
 			ByHand: r.ByHand})
 	}
 	if a, ok := q.FinalCell(); ok {
@@ -267,17 +264,10 @@ func (q *Question) Again(what ...string) *Start {
 
 // Restart has the question begin again from a start.
 func (q *Question) Restart(start *Start) {
-	number := q.Count()
-	for i, r := range start.Given {
-		number = max(number, r.Number)
-		for k, before := range q.Rounds { // the notebook shows what it gave
-			if before.Number == r.Number {
-				q.Rounds[k].Attempts = withoutOutputs(before.Attempts)
-			}
-		}
-		start.Given[i].Attempts = withoutOutputs(r.Attempts)
+	start.Number = q.Count() + 1
+	for _, r := range start.Given {
+		start.Number = max(start.Number, r.Number+1)
 	}
-	start.Number = number + 1
 	q.Past, q.Start = append(q.Ever(), Round{Number: start.Number, By: start.What}), start
 	if start.Less {
 		q.Anew++
@@ -309,14 +299,11 @@ func (q *Question) WithoutShown(scripts bool) *Question {
 // Rewind leaves of the question what a person has left, to be answered from there: all else is in
 // the journal.
 func (q *Question) Rewind() {
+	s := cmp.Or(q.Start, &Start{})
 	*q = Question{Text: q.Text, Guidelines: q.Guidelines, Limits: q.Limits, Past: q.Past, Anew: q.Anew,
-		Start: q.Start}
-	s := q.Start
-	if s == nil {
-		return
-	}
-	if q.Rest, q.Readings = slices.Clone(s.Given), restated(s.Readings); len(q.Rest) > 0 {
-		q.Rest[len(q.Rest)-1].Verdict = nil // on the plan, which is judged anew
+		Start: q.Start, Rest: slices.Clone(s.Given), Readings: restated(s.Readings)}
+	if n := len(q.Rest); n > 0 {
+		q.Rest[n-1].Verdict = nil // on the plan, which is judged anew
 	}
 	if s.Last != "" {
 		q.Final = s.Final()
@@ -335,14 +322,3 @@ func (a Attempt) NotRun() bool { return a.Execution.Status == notebook.NotRun }
 
 // Rejected reports whether a person did not let the round's step run.
 func (r Round) Rejected() bool { return slices.ContainsFunc(r.Attempts, Attempt.NotRun) }
-
-// Tried returns all attempts at cells.
-func (t *Trajectory) Tried() (all []Attempt) {
-	for _, q := range t.Questions {
-		for _, r := range q.Ever() {
-			all = append(all, r.Attempts...)
-		}
-		all = append(all, q.final().Attempts...)
-	}
-	return all
-}

@@ -20,7 +20,7 @@ func Finished(t *Trajectory, files []File, maxRounds int) bool {
 	unproved := func(q *Question) bool {
 		return (q.Proof == nil || q.Proof.Unable) && (q == t.Question || !t.Adopted)
 	}
-	done := t.Sufficient() || t.RoundsLeft(maxRounds) <= 0 || t.Disputed()
+	done := t.Sufficient() || t.RoundsLeft(maxRounds) <= 0 || t.Judged().Disputes > 0
 	return t.Stands() && !slices.ContainsFunc(t.Questions, unproved) && done &&
 		t.DataChanges(files) == ""
 }

@@ -15,6 +15,7 @@ import (
 	"dsstar/agent/files"
 	"dsstar/agent/journal"
 	"dsstar/agent/llm"
+	"dsstar/agent/memory/lesson"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
 )
@@ -133,6 +134,27 @@ type Description struct {
 // DataDigest returns a digest of the data files as the trajectory has them.
 func (t *Trajectory) DataDigest() string {
 	return digest([]any{t.Task.Files, t.Task.Rest})[:16]
+}
+
+// Recalled is what a run was given of the memory of its data.
+type Recalled struct {
+	Facts   []lesson.Fact `json:"facts,omitempty"`
+	Tools   []lesson.Tool `json:"tools,omitempty"`
+	Example *Example      `json:"example,omitempty"` // nil: no verified question is near
+}
+
+// An Example is a verified question about the same data, whose cells the first request is shown.
+type Example struct {
+	Question string `json:"question"`
+	Form     string `json:"form,omitempty"` // of its answer
+	Cells    string `json:"cells"`
+}
+
+// Learned is what a verified answer leaves for the memory of the data.
+type Learned struct {
+	Facts   []lesson.Fact `json:"facts,omitempty"`
+	Tools   []lesson.Tool `json:"tools,omitempty"`    // each passed its cases in a fresh process
+	LeftOut []string      `json:"left_out,omitempty"` // what was not admitted, with the reason
 }
 
 // A Variable is an object of a user's session. Once a cell has read it, Import, File or Problem is
