@@ -30,10 +30,7 @@ var ErrOutside = errors.New("it is a link that leads out of the data folder")
 // folders in also.
 func In(path string, also ...string) (d Folder) {
 	for _, p := range append([]string{path}, also...) {
-		if abs, err := filepath.Abs(p); err == nil {
-			p = abs
-		}
-		d.allowed = append(d.allowed, disk.RealPath(p))
+		d.allowed = append(d.allowed, disk.RealPath(disk.Absolute(p)))
 	}
 	return d
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"dsstar/notebook/disk"
@@ -26,16 +25,6 @@ type Exchange struct {
 	Seconds  float64   `json:"seconds"`
 	Error    string    `json:"error,omitempty"`   // if set, the call failed
 	Stopped  bool      `json:"stopped,omitempty"` // it failed because the run was ended
-}
-
-// ReadTrace reads a whole trace. An incomplete last line, from a crash, is skipped; any other
-// invalid line is an error.
-func ReadTrace(r io.Reader) ([]Exchange, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("read trace: %w", err)
-	}
-	return disk.ReadLines[Exchange](data)
 }
 
 // Traced appends every exchange of m to a trace before its reply is used, failed ones too. An Ask

@@ -1,7 +1,6 @@
 package llm_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -20,7 +19,7 @@ import (
 func asIs(texts []string) []string { return texts }
 
 func readTrace(path string) []llm.Exchange {
-	return must(llm.ReadTrace(bytes.NewReader(must(os.ReadFile(path)))))
+	return must(disk.ReadLines[llm.Exchange](must(os.ReadFile(path))))
 }
 
 func openTrace(t *testing.T, path string) *disk.Lines {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -18,6 +17,7 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
+	"dsstar/notebook/disk"
 )
 
 //go:generate env DSSTAR_LONG=1 go test -count=1 -run TestRecordDemo . -record
@@ -98,7 +98,7 @@ func (a *app) demo(ctx context.Context, j job) error {
 const demoModel = configs.DemoModel
 
 func demoReplies() (llm.Model, error) {
-	exchanges, err := llm.ReadTrace(bytes.NewReader(demoTrace))
+	exchanges, err := disk.ReadLines[llm.Exchange](demoTrace)
 	return llm.Replay(exchanges, true), err // packages of other versions print other things
 }
 

@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 var recordDemo = flag.Bool("record", false,
@@ -41,7 +42,7 @@ func TestRecordDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exchanges, err := llm.ReadTrace(bytes.NewReader(data))
+	exchanges, err := disk.ReadLines[llm.Exchange](data)
 	if err != nil {
 		t.Fatal(err)
 	}

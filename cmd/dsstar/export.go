@@ -49,7 +49,7 @@ const exportExample = `  dsstar export dsstar-runs/2026-11-21-which-store-sold-m
 // An exporter writes one format.
 type exporter struct {
 	name    string
-	endings []string // file extensions, the default first; a script's depends on its language
+	endings []string // file extensions, the default first
 	make    func(nb *notebook.Notebook, o export.Options) (data []byte, warning string)
 }
 
@@ -127,7 +127,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 		return "", err
 	}
 	disclaim(ctx, nb, a.key(), record.Folder(filepath.Dir(real)))
-	if target, err = exportTarget(path, out, e, nb); err != nil {
+	if target, err = exportTarget(path, out, e); err != nil {
 		return "", err
 	}
 	if err := disk.CheckWritable(filepath.Dir(target)); err != nil && out != "-" {
@@ -164,12 +164,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 }
 
 // realFolder returns the folder of a file, absolute and without links.
-func realFolder(file string) string {
-	if abs, err := filepath.Abs(file); err == nil {
-		file = abs
-	}
-	return disk.RealPath(filepath.Dir(file))
-}
+func realFolder(file string) string { return disk.RealPath(filepath.Dir(disk.Absolute(file))) }
 
 // disclaim has a notebook in a folder say that another dsstar made it, that it shows something else
 // than its record, or that its data have changed.
@@ -207,15 +202,12 @@ func disclaim(ctx context.Context, nb *notebook.Notebook, key record.Key, folder
 
 // exportTarget returns the path of the export. It rejects an existing file that is not an
 // export unless the user names it, and always the notebook itself.
-func exportTarget(path, out string, e exporter, nb *notebook.Notebook) (string, error) {
+func exportTarget(path, out string, e exporter) (string, error) {
 	if out == "-" {
 		return "", nil
 	}
 	ending := e.endings[0]
-	if e.name == "script" {
-		ending = export.Extension(nb)
-	}
-	target, there, err := usage.Target(out, strings.TrimSuffix(path, ".ipynb")+ending, "report"+e.endings[0])
+	target, there, err := usage.Target(out, strings.TrimSuffix(path, ".ipynb")+ending, "report"+ending)
 	if err != nil || there == nil {
 		return target, err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -9,13 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook/disk"
 )
 
 var kills = flag.Int("kills", 1, "how often TestKill kills a run")
@@ -72,7 +71,7 @@ func TestKill(t *testing.T) {
 // killed, and that the record counts those of a whole run.
 func checkAsked(t *testing.T, run string, at []time.Duration) {
 	t.Helper()
-	exchanges, err := llm.ReadTrace(strings.NewReader(content(t, record.Folder(run).Trace())))
+	exchanges, err := disk.ReadLines[llm.Exchange]([]byte(content(t, record.Folder(run).Trace())))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +83,7 @@ func checkAsked(t *testing.T, run string, at []time.Duration) {
 		}
 		seen[key] = true
 	}
-	whole, err := llm.ReadTrace(bytes.NewReader(demoTrace))
+	whole, err := disk.ReadLines[llm.Exchange](demoTrace)
 	if tr := readRun(t, run); err != nil || len(exchanges)-twice != len(whole) || twice > len(at) ||
 		tr.Usage.Calls != len(whole) ||
 		!tr.Depends() {

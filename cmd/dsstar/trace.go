@@ -70,7 +70,7 @@ func (a *app) traceCommand() cli.Command {
 
 // readTrace reads a trace. What is JSON, but has exchanges without a role, is none.
 func readTrace(path string) ([]llm.Exchange, error) {
-	f, err := disk.OpenPlain(path, disk.MaxDocument)
+	data, err := disk.ReadPlain(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usage.New("there is no trace "+path, usage.Shell("ls dsstar-runs/*/trace.jsonl"),
 			usage.Shell("dsstar runs"))
@@ -78,8 +78,7 @@ func readTrace(path string) ([]llm.Exchange, error) {
 	if err != nil {
 		return nil, usage.New(fmt.Sprintf("open the trace: %v", err), usage.Shell("ls -l %s", path))
 	}
-	defer f.Close()
-	exchanges, err := llm.ReadTrace(f)
+	exchanges, err := disk.ReadLines[llm.Exchange](data)
 	if i := slices.IndexFunc(exchanges,
 		func(e llm.Exchange) bool { return e.Role == "" }); err == nil && i >= 0 {
 		err = fmt.Errorf("its exchange %d has no role", i+1)

@@ -51,16 +51,20 @@ func RealPath(path string) string {
 	return path
 }
 
+// Absolute returns the absolute path, or path itself if the current folder is gone.
+func Absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
 // Existing returns the absolute path, or that of its nearest ancestor that exists.
 func Existing(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	for {
+	for path = Absolute(path); ; path = filepath.Dir(path) {
 		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
 			return path
 		}
-		path = filepath.Dir(path)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // indented; commented is their number.
 func Script(nb *notebook.Notebook) (script []byte, commented int) {
 	var b strings.Builder
+	inPython := strings.HasPrefix(strings.TrimPrefix(Language(nb), "i"), "python")
 	for _, c := range nb.Cells {
 		if c.Type != notebook.Code || strings.TrimSpace(c.Source) == "" {
 			continue
@@ -20,7 +21,7 @@ func Script(nb *notebook.Notebook) (script []byte, commented int) {
 			b.WriteString("\n\n")
 		}
 		source := strings.TrimRight(c.Source, "\n")
-		if inPython(nb) {
+		if inPython {
 			magics := magic()
 			if first := strings.TrimSpace(source); strings.HasPrefix(first, "%%") &&
 				!takesPython().MatchString(first) {
@@ -41,15 +42,3 @@ var (
 	takesPython = lazy.Regexp(`^%%(?:time|timeit|capture|prun|memit|mprun|python3?|pypy|debug)\b`)
 	anyLine     = lazy.Regexp(`(?m)^.*$`)
 )
-
-func inPython(nb *notebook.Notebook) bool {
-	return strings.HasPrefix(strings.TrimPrefix(Language(nb), "i"), "python")
-}
-
-// Extension returns the file extension of scripts in the notebook's language.
-func Extension(nb *notebook.Notebook) string {
-	if inPython(nb) {
-		return ".py"
-	}
-	return ".txt"
-}

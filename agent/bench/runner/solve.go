@@ -129,10 +129,7 @@ func Answers(r Result, tasks map[string]bench.Task) (all []bench.Answer) {
 // DA-Code gives no points to an agent that used up its steps, so its answer is unfinished
 // there. Under all other rules it counts.
 func answerOf(r Record, task bench.Task, out string) bench.Answer {
-	dir := TaskFolder(out, r.Task)
-	if abs, err := filepath.Abs(dir); err == nil {
-		dir = abs // kernels have another working folder
-	}
+	dir := disk.Absolute(TaskFolder(out, r.Task)) // kernels have another working folder
 	answer := bench.Answer{
 		ID: r.Task, Dir: filepath.Join(dir, "files"),
 		Unfinished: r.Error != "" || !r.Finished && task.Rules == "dacode",

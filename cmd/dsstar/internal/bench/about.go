@@ -14,6 +14,7 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/notebook/disk"
 )
 
 // notOfRun are the flags that may differ when a run is resumed.
@@ -86,9 +87,9 @@ func (b *runFlags) args(f *pflag.FlagSet) []string {
 		for _, value := range values {
 			switch path, isFile := strings.CutPrefix(value, "@"); {
 			case flag.Name == "tasks" || flag.Name == "data":
-				value = absolute(value)
+				value = disk.Absolute(value)
 			case flag.Name == "ids" && isFile:
-				value = "@" + absolute(path)
+				value = "@" + disk.Absolute(path)
 			}
 			all = append(all, "--"+flag.Name+"="+value)
 		}
@@ -120,7 +121,7 @@ func (b *runFlags) about(f *pflag.FlagSet, s *configs.Settings, tasks []bench.Ta
 		case value == f.Lookup(name).DefValue, name == "split" && (value == "all" || value == "test"):
 			continue
 		case name == "tasks" || name == "data":
-			value = absolute(value)
+			value = disk.Absolute(value)
 		}
 		about.Setup[strings.ReplaceAll(name, "-", "_")] = value
 	}

@@ -69,7 +69,7 @@ func (s suiteFlags) open() (*bench.Suite, error) {
 	}
 	setting := bench.Setting{Oracle: s.setting == "oracle"}
 	if s.data != "" {
-		setting.Data = absolute(s.data)
+		setting.Data = disk.Absolute(s.data)
 	}
 	if s.split == "dev" {
 		setting.Split = "dev"
@@ -90,13 +90,6 @@ func compatFlag(compat *string) cli.Flag {
 	*compat = string(bench.Upstream)
 	return cli.Opt(cli.Choice(compat, string(bench.Upstream), string(bench.Fixed)), "compat", "",
 		"score like the public code (upstream), or without its faults (fixed)")
-}
-
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
 }
 
 // runFlags are the flags of bench run that are not settings.

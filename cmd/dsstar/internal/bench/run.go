@@ -127,7 +127,7 @@ func (r *run) close() {
 func (r *run) complete(ctx context.Context, tasks []bench.Task, goesOn bool) error {
 	var allowed []string
 	for _, folder := range slices.Concat(r.settings.AllowRead, r.settings.AllowWrite) {
-		allowed = append(allowed, absolute(folder))
+		allowed = append(allowed, disk.Absolute(folder))
 	}
 	var lacking, missing, out []string
 	has := map[string]bool{} // by the files, which many tasks share
@@ -227,11 +227,11 @@ func scoringAt(at func(context.Context) (site.Site, error)) bench.Opener {
 		var reach site.Reach
 		for _, path := range read {
 			if _, err := os.Stat(path); path != "" && err == nil {
-				reach.Read = append(reach.Read, absolute(path))
+				reach.Read = append(reach.Read, disk.Absolute(path))
 			}
 		}
 		if write != "" {
-			reach.Write = []string{absolute(write)}
+			reach.Write = []string{disk.Absolute(write)}
 		}
 		return p.With(reach).Open(ctx, agent.Describe, dir, nil)
 	}

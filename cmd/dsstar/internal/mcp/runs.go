@@ -27,7 +27,7 @@ func (s *server) runs(printed []byte) (json.RawMessage, error) {
 	all = slices.DeleteFunc(all, func(r map[string]any) bool {
 		for _, key := range []string{"run", "notebook"} {
 			path, _ := r[key].(string)
-			r[key] = absolute(path)
+			r[key] = disk.Absolute(path)
 		}
 		run := r["run"].(string)
 		linked := filepath.Dir(disk.RealPath(run)) != disk.RealPath(filepath.Dir(run))
@@ -61,7 +61,7 @@ func (s *server) folderOf(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	for _, r := range all {
-		named := name == filepath.Base(r.Run) || absolute(name) == r.Run
+		named := name == filepath.Base(r.Run) || disk.Absolute(name) == r.Run
 		if name == "" && !r.Claimed || name != "" && named {
 			return r.Run, nil
 		}
@@ -73,12 +73,5 @@ func (s *server) folderOf(ctx context.Context, name string) (string, error) {
 	if err := s.MayRead(name); err != nil {
 		return "", fmt.Errorf("%w\nlist_runs lists the runs", err)
 	}
-	return absolute(name), nil
-}
-
-func absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
+	return disk.Absolute(name), nil
 }

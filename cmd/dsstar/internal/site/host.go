@@ -48,8 +48,7 @@ func (h Host) Private(folder string) bool {
 // Allows reports whether the user has named a real path, or a folder around it, for cells to read.
 func Allows(s *configs.Settings, real string) bool {
 	return slices.ContainsFunc(slices.Concat(s.AllowRead, s.AllowWrite), func(path string) bool {
-		abs, err := filepath.Abs(path)
-		return err == nil && disk.Inside(disk.RealPath(abs), real)
+		return disk.Inside(disk.RealPath(disk.Absolute(path)), real)
 	})
 }
 
