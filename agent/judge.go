@@ -48,7 +48,7 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 	}
 	said, err = ask.Role(ctx, r.asker, ask.Request{Role: "judge", Subject: r.subject(),
 		Besides: r.t.Anew, Words: func() []prompts.Part { return r.judgeWords(written, due) },
-	}, ask.Judgements(r.t.Steps(), points, due, r.rereads()))
+	}, ask.Judgements(r.t.Steps(), points, due, r.rereads(), r.t.Earlier()))
 	unread, err := r.unread(err)
 	if unread {
 		said.Verdict = record.Verdict{Unfinished: true, Reason: "the judge gave no verdict that could be read"}
@@ -98,6 +98,7 @@ func (r *run) heed(said ask.Judgement) {
 	if !said.Sufficient {
 		return
 	}
+	r.t.Corrects = said.Corrects
 	r.proposed(said.Branches)
 	var all []record.Reading
 	told := len(said.Takes) == len(r.t.Readings)

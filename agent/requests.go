@@ -101,7 +101,7 @@ func (r *run) answered() prompts.Earlier {
 		earlier.Open = earlier.Open || len(part.OpenReadings()) > 0
 		earlier.Parts = append(earlier.Parts, prompts.Answered{Number: k + 1,
 			Question: part.Task.Question, Guidelines: part.Task.Guidelines, Steps: steps, Code: last.Code,
-			Answer: part.Answer(), Worth: worth(part, r.asker.Sizes().Result/2),
+			Answer: part.Answer(), Worth: worth(part, r.t.CorrectedBy(k), r.asker.Sizes().Result/2),
 		})
 	}
 	if most := r.asker.Sizes().Earlier; most > 0 {
@@ -162,10 +162,13 @@ func binds(code string) (names []string) {
 	return names
 }
 
-// worth says what an earlier answer is worth, if that is less than verified, and how it takes what the
-// question left open.
-func worth(part *record.Trajectory, most int) string {
+// worth says what an earlier answer is worth, if that is less than verified or another question, by its
+// number, corrects it, and how it takes what the question left open.
+func worth(part *record.Trajectory, corrected, most int) string {
 	var all []string
+	if corrected > 0 {
+		all = append(all, fmt.Sprintf("Question %d corrects this answer.", corrected))
+	}
 	if !part.Verified() || part.Inconclusive() {
 		all = append(all, part.InWords())
 	}

@@ -23,7 +23,7 @@ var stranger = changed((*record.Trajectory).Disown)
 func TestTold(t *testing.T) {
 	gap := edit(source("step-2", `"2"`, `"II"`), insert("step-3", note("Mind the gap.")))
 	lastZ := more.with(script{"last": "print(z)"})
-	asked := of(open).on(question("What now?", "A word."), onward)
+	corrects := of(open).on(question("What now?", "A word."), onward.with(script{"verdict": yes + "\nCorrects: 1"}))
 	anew := of(corrected("z = 678\nz").with(script{"cell": "x = 12345\nprint(x)", "second": "z = 678\nz",
 		"arbiter two answers, again 1": "Ruling: undecided",
 		"arbiter":                      "Ruling: second\nReason: it leaves rows out, as 12,345 and not 678 is right\n\n" + python("z = 12345\nz")}))
@@ -71,9 +71,11 @@ func TestTold(t *testing.T) {
 		{"cell note", []string{"Mind the gap."}, nil, of(three).on(then(gap, stranger), lastZ).on(seven, lastZ)},
 
 		// questions before
-		{"solver round 2", []string{"# Question\n\nWhat now?", "Question 1: How many?", "x = 1", "Which of 1 count.", "- some: 2"}, nil, asked},
-		{"second the answer to question 2", []string{"Which of 1 count.", "- some: 2"}, nil, asked},
-		{"cell question-2", []string{"# Question 2: What now?", "12"}, nil, asked},
+		{"solver round 2", []string{"# Question\n\nWhat now?", "Question 1: How many?", "x = 1", "Which of 1 count.", "- some: 2"}, nil, corrects},
+		{"second the answer to question 2", []string{"Which of 1 count.", "- some: 2"}, nil, corrects},
+		{"cell question-2", []string{"# Question 2: What now?", "12"}, nil, corrects},
+		{"cell question", []string{"Question 2 corrects this answer."}, nil, corrects},
+		{"solver round 3", []string{"Question 2 corrects this answer."}, nil, corrects.on(next, fresh)},
 
 		// of many files those nearest to the question are described, and the others named
 		{"solver round 1", []string{"- of_bremen.csv: ", "- of_shops.csv: ", "\": apes.csv, cats.csv, dogs.csv\n"},

@@ -214,6 +214,7 @@ type (
 	SolutionForm  struct{ Readings bool } // it names readings
 	JudgementForm struct {
 		Readings, Points bool // it names readings, or speaks of those of the request
+		Corrects         bool // there are earlier questions
 		Point, Option    int
 	}
 	BranchesForm struct{ Point, Option int }

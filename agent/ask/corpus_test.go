@@ -32,8 +32,8 @@ var readers = map[string]func(string) (any, error){
 	"code": as(Code), "step": as(Step), "yes or no": as(YesNo), "verdict": as(verdict),
 	"route of 3 steps": as(Route(3)), "route of no steps": as(Route(0)),
 	"solution": as(Solutions(false)), "solution with readings": as(Solutions(true)),
-	"judgement": as(Judgements(3, 0, nil, false)), "judgement that names readings": as(Judgements(3, 0, nil, true)),
-	"judgement of two readings": as(Judgements(3, 2, asked, false)),
+	"judgement": as(Judgements(3, 0, nil, false, 0)), "judgement that names readings": as(Judgements(3, 0, nil, true, 0)),
+	"judgement of two readings": as(Judgements(3, 2, asked, false, 0)),
 	"branches":                  as(Branches(asked, 3)), "one branch": as(Branches(asked[:1], 3)), "ruling": as(Rulings(3)),
 }
 

@@ -27,7 +27,7 @@ func (m *chatty) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
 // TestForm: a request ends with the form, once, also if it is asked again. A reply that was kept in JSON,
 // the form of before, is none.
 func TestForm(t *testing.T) {
-	form := Judgements(1, 0, nil, false)
+	form := Judgements(1, 0, nil, false, 0)
 	m := &chatty{replies: []string{"Verdict: maybe", "Verdict: unfinished\nReason: x"}}
 	asker := NewAsker(Settings{Model: m}, func() prompts.Part { return prompts.Workplace{} }, nil)
 	request := Request{Role: "judge", Words: func() []prompts.Part { return []prompts.Part{prompts.Answer{}} }}

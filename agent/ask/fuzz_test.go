@@ -43,7 +43,7 @@ func FuzzReplies(f *testing.F) {
 			read := len(r.Options) > 1 && r.Chosen >= 0 && r.Chosen < len(r.Options) && r.Point != ""
 			check(read == (r.Problem == "") && (!r.Settled || r.Evidence != ""), "reading", r)
 		}
-		j, _ := readText(Judgements(3, 2, asked, false), reply)
+		j, _ := readText(Judgements(3, 2, asked, false, 0), reply)
 		check(j.Wrong >= 0 && j.Wrong <= 3 && j.Sufficient == (j.Code != "") && !(j.Sufficient && j.Wrong > 0), "judgement", j)
 		all, err := readText(Branches(asked, 3), reply)
 		check((err == nil) == (len(all) > 0), "branches", all)

@@ -85,6 +85,7 @@ type Judgement struct {
 	Readings []record.Reading
 	Takes    []int  // of each point of the request the option that the cells take, from 1; nil: not said
 	Decided  []int  // points of the request that the words quoted for them decide; nil: not said
+	Corrects []int  `json:",omitempty"` // numbers of earlier questions whose answers this one corrects
 	Code     string // the last cell, if the verdict is sufficient or inconclusive
 	Branches []Branch
 }
@@ -94,6 +95,7 @@ type judgement struct {
 	Verdict  string    `form:"verdict"`
 	Reason   string    `form:"reason"`
 	Wrong    int       `form:"wrong step"`
+	Corrects string    `form:"corrects"`
 	Code     string    `form:"code"`
 	Takes    string    `form:"takes"`
 	Decided  string    `form:"decided"`
@@ -105,9 +107,10 @@ var onPoints = []string{"takes", "decided", "branches"}
 
 // Judgements reads the judgement of a plan of some steps, which takes some readings, or names them
 // itself if readings is set. asked are the branches whose cells come with it; those that cannot be
-// read are left out.
-func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgement] {
-	words := prompts.JudgementForm{Readings: readings, Points: points > 0 && !readings}
+// read are left out. earlier is the number of questions before this one.
+func Judgements(steps, points int, asked []Branch, readings bool, earlier int) Format[Judgement] {
+	words := prompts.JudgementForm{Readings: readings, Points: points > 0 && !readings,
+		Corrects: earlier > 0}
 	var without []string
 	if !readings {
 		without = append(without, "readings")
@@ -115,15 +118,18 @@ func Judgements(steps, points int, asked []Branch, readings bool) Format[Judgeme
 	if !words.Points {
 		without = append(without, onPoints...)
 	}
+	if !words.Corrects {
+		without = append(without, "corrects")
+	}
 	if len(asked) > 0 {
 		words.Point, words.Option = asked[0].Point, asked[0].Option
 	}
 	return formatOf(words, func(form judgement) (Judgement, error) {
-		return form.read(steps, asked)
+		return form.read(steps, earlier, asked)
 	}, without...)
 }
 
-func (form judgement) read(steps int, asked []Branch) (j Judgement, err error) {
+func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err error) {
 	j.Verdict, err = form.verdict()
 	switch j.Wrong = form.Wrong; {
 	case err != nil:
@@ -133,6 +139,9 @@ func (form judgement) read(steps int, asked []Branch) (j Judgement, err error) {
 		err = errors.New("it gives two verdicts")
 	case j.Sufficient:
 		j.Code, err = codeOf(form.Code)
+		j.Corrects = slices.DeleteFunc(numbersIn(form.Corrects), func(n int) bool {
+			return n < 1 || n > earlier
+		})
 		j.Branches, _ = branchesOf(form.Branches, asked, steps)
 		if form.Takes+form.Decided != "" {
 			j.Takes, j.Decided = numbersIn(form.Takes), numbersIn(form.Decided)

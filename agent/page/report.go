@@ -29,6 +29,9 @@ func (p part) Followed() (later []*record.Trajectory) {
 	return later
 }
 
+// Corrected returns the number of the question that corrects the answer; 0: none does.
+func (p part) Corrected() int { return p.all.CorrectedBy(p.k) }
+
 // Assumed returns the readings that evidence or a person has settled.
 func (p part) Assumed() []record.Reading {
 	return slices.DeleteFunc(slices.Clone(p.Readings), func(r record.Reading) bool {

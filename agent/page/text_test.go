@@ -12,7 +12,7 @@ func TestEscapes(t *testing.T) {
 	action := regexp.MustCompile(`\{\{-? *(.*?) *-?\}\}`)
 	control := regexp.MustCompile(`^(?:if|else|with|range|end|define|template)\b|^\$\w+ :?= `)
 	escaped := regexp.MustCompile(`^(?:prose|paragraphs|html|fence|path|len|plural|printf "%\.\df|safety|inc|body)\b`)
-	numbers := []string{".Number", "$.Number", "$.Place", ".RoundsTaken", ".Back", ".Disputes", ".Steps", ".Task.Others", ".Calls", ".InputTokens", ".CachedTokens",
+	numbers := []string{".Number", "$.Number", "$.Place", "$.Corrected", ".RoundsTaken", ".Back", ".Disputes", ".Steps", ".Task.Others", ".Calls", ".InputTokens", ".CachedTokens",
 		".OutputTokens", ".Usage.InputTokens", ".Usage.OutputTokens"}
 	ours := []string{"$and", ".String"}
 	files, err := fs.Glob(cellTexts, "cells/*.tmpl")

@@ -18,6 +18,7 @@ type Question struct {
 	Rest       []Round `json:"rest,omitempty"`  // cells of Start that are still to run again
 	Rounds     []Round `json:"rounds"`
 
+	Corrects []int     `json:"corrects,omitempty"` // numbers of questions whose answers it replaces
 	Final    *Final    `json:"final,omitempty"`
 	Readings []Reading `json:"readings,omitempty"`
 	Second   *Second   `json:"second,omitempty"` // nil: not derived yet

@@ -291,6 +291,17 @@ func (t *Trajectory) Part(k int) *Trajectory {
 	return &view
 }
 
+// CorrectedBy returns the number of the last question that corrects the answer to question k, from
+// 0; 0: none does.
+func (t *Trajectory) CorrectedBy(k int) (by int) {
+	for i, q := range t.Questions {
+		if slices.Contains(q.Corrects, k+1) {
+			by = i + 1
+		}
+	}
+	return by
+}
+
 // Earlier returns the number of questions before the last one.
 func (t *Trajectory) Earlier() int { return len(t.Questions) - 1 }
 
