@@ -13,7 +13,6 @@ require (
 	github.com/google/renameio/v2 v2.0.2
 	github.com/google/uuid v1.6.0
 	github.com/gorilla/websocket v1.5.3
-	github.com/jackc/pgpassfile v1.0.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/openai/openai-go/v3 v3.30.0 // compiles in a quarter of the time that v3.95 takes
 	github.com/rogpeppe/go-internal v1.16.0

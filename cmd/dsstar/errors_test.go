@@ -161,7 +161,7 @@ func TestHub(t *testing.T) {
 		code int
 		said string
 	}{http.StatusForbidden: {exitCredentials, "/hub/token makes one"},
-		http.StatusFailedDependency: {exitError, "/hub/api/users/ada/servers/gpu"}} {
+		http.StatusFailedDependency: {exitError, "/hub/home"}} {
 		var asked sync.Map // a survey may still be asking
 		hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			asked.Store(r.Header.Get("Authorization"), true)

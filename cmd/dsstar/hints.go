@@ -114,13 +114,6 @@ var causes = []func(error) (cause, bool){
 		return c
 	}),
 	kind(serverCause),
-	kind(func(e *kernel.NotFoundError) cause {
-		some := e.Running
-		if len(e.Matches) > 0 {
-			some = e.Matches
-		}
-		return cause{exitUsage, site.Hints(some, e.Running)}
-	}),
 	kind(func(e *kernel.BufferedError) cause {
 		return means(exitUsage, usage.Again("--yes", "--kernel", e.ID).Note("the output is dropped then"))
 	}),
@@ -189,22 +182,21 @@ func downloadCause(e *download.Error) cause {
 
 // serverCause is for what a Jupyter server or hub refuses, or does not have.
 func serverCause(e *kernel.ServerError) cause {
-	hub, _, _ := strings.Cut(e.URL, "/user/")
-	user := site.HubUser(e.URL)
+	hub, _, isHub := strings.Cut(e.URL, "/user/")
 	asleep := e.Status == http.StatusNotFound || e.Status == http.StatusFailedDependency ||
 		e.Status == http.StatusServiceUnavailable
 	list := usage.Shell("dsstar kernels --server %s", e.URL)
 	switch {
 	case strings.Contains(e.Message, "KERNEL_USERNAME"): // Enterprise Gateway, which refuses root
 		return means(exitCredentials, usage.Shell("export KERNEL_USERNAME=NAME"))
-	case e.Credentials() && user != "":
+	case e.Credentials() && isHub:
 		return means(exitCredentials, usage.Shell("export JUPYTER_TOKEN=TOKEN   # "+hub+"/hub/token makes one"))
 	case e.Credentials():
 		return means(exitCredentials, usage.Shell("export JUPYTER_TOKEN=TOKEN"),
 			usage.Shell("jupyter server list   # on the server's machine: its token"))
-	case user != "" && asleep:
-		return means(exitError, usage.Shell(`curl -X POST -H "Authorization: token $JUPYTER_TOKEN" %s   # starts it`,
-			hub+"/hub/api/users/"+user), list)
+	case isHub && asleep:
+		return means(exitError, usage.Shell("python3 -m webbrowser %s   # where it is started",
+			hub+"/hub/home"), list)
 	case e.Status == http.StatusNotFound:
 		return means(exitError, usage.Shell("jupyter server list   # on the server's machine: its whole URL"))
 	}

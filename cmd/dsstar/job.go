@@ -108,10 +108,7 @@ func (r *runFlags) inKernel() []cli.Flag {
 // newJob returns a job with flags and settings, which it checks, and with its progress, which the caller
 // must stop.
 func (a *app) newJob(flags runFlags, s *configs.Settings) (j job, err error) {
-	if err = cmp.Or(a.mayReview(flags), flags.checkOut(), checkBudget(s)); err == nil {
-		flags.names, err = site.Names(flags.names)
-	}
-	if err != nil {
+	if err = cmp.Or(a.mayReview(flags), flags.checkOut(), checkBudget(s)); err != nil {
 		return j, err
 	}
 	return job{runFlags: flags, settings: s, progress: a.runProgress(flags), goOn: a.line.Only(lasting...)}, nil

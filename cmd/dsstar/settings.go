@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/cmd/dsstar/internal/cli"
-	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -45,7 +44,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	}
 	s.AllowRead = slices.DeleteFunc(slices.Clone(s.AllowRead), isAddress)
 	a.loaded = s
-	return s, site.OnPage(s)
+	return s, nil
 }
 
 // ownFile begins a shell command that writes the user's settings file, whose folder may not

@@ -99,8 +99,8 @@ func (h Host) refuse(at About, s *configs.Settings, use Use) error {
 	return nil
 }
 
-// chosen returns the kernelspec or running kernel with a name: of the server of --server, if one is
-// named. An unknown or ambiguous name is a usage error.
+// chosen returns the kernelspec with a name, or else the running kernel: of the server of --server, if
+// one is named. An unknown or ambiguous name is a usage error.
 func (v Survey) chosen(name string) (*kernel.Spec, *kernel.Running, error) {
 	specs, kernels, w := v.Specs, v.Kernels, v.named
 	if w != nil {
@@ -111,29 +111,25 @@ func (v Survey) chosen(name string) (*kernel.Spec, *kernel.Running, error) {
 		kernels = slices.DeleteFunc(slices.Clone(kernels),
 			func(k kernel.Running) bool { return k.Server.URL != w.URL })
 	}
-	named := slices.DeleteFunc(slices.Clone(specs),
-		func(s kernel.Spec) bool { return !strings.EqualFold(s.Name, name) })
-	k, err := kernel.Choose(name, kernels)
-	matches := []kernel.Running{k}
-	if missing, ok := errors.AsType[*kernel.NotFoundError](err); ok {
-		matches = missing.Matches
-	}
-	info, missing := os.Stat(name)
-	switch {
-	case len(named) == 1 && len(matches) == 0:
-		if in := named[0].Language; w != nil && in != "" && !strings.EqualFold(in, "python") {
+	if i := slices.IndexFunc(specs, func(s kernel.Spec) bool { return strings.EqualFold(s.Name, name) }); i >= 0 {
+		if in := specs[i].Language; w != nil && in != "" && !strings.EqualFold(in, "python") {
 			return nil, nil, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python",
-				named[0].Name, w.URL, in), v.hints(specs, kernels)...)
+				name, w.URL, in), v.hints(specs, kernels)...)
 		}
-		return &named[0], nil, nil
-	case len(named) == 0 && len(matches) == 1:
-		return nil, &matches[0], nil
+		return &specs[i], nil, nil
+	}
+	k, err := kernel.Choose(name, kernels)
+	missing, _ := errors.AsType[*kernel.NotFoundError](err)
+	info, unread := os.Stat(name)
+	switch {
+	case err == nil:
+		return nil, &k, nil
 	case w != nil && w.Err != nil: // the server may not have listed it
 		return nil, nil, w.Err
-	case len(named)+len(matches) > 1:
+	case len(missing.Matches) > 0:
 		return nil, nil, usage.New(fmt.Sprintf("--kernel: %q is ambiguous", name),
-			v.hints(named, matches)...)
-	case w == nil && missing == nil && !info.IsDir() && filepath.Ext(name) == ".json":
+			v.hints(nil, missing.Matches)...)
+	case w == nil && unread == nil && !info.IsDir() && filepath.Ext(name) == ".json":
 		id := strings.TrimPrefix(strings.TrimSuffix(filepath.Base(name), ".json"), "kernel-")
 		// a file outside Jupyter's folder
 		return nil, &kernel.Running{ID: id, File: name, Since: info.ModTime()}, nil
@@ -143,39 +139,23 @@ func (v Survey) chosen(name string) (*kernel.Spec, *kernel.Running, error) {
 		v.hints(specs, kernels)...)
 }
 
-// maxHints is the maximum number of kernels that an error lists.
-const maxHints = 8
-
-// Hints returns commands that choose one of some running kernels, and one that lists all.
-func Hints(some, running []kernel.Running) []usage.Hint {
-	return Survey{Kernels: running}.hints(nil, some)
-}
-
 // hints returns commands that choose one of the kernels, and one that lists all.
-func (v Survey) hints(specs []kernel.Spec, kernels []kernel.Running) []usage.Hint {
-	var server []string
+func (v Survey) hints(specs []kernel.Spec, kernels []kernel.Running) (hints []usage.Hint) {
+	const most = 8
+	list, flags := []usage.Hint{ManagedHint, usage.Shell("dsstar kernels")}, []string{"--kernel"}
 	if v.named != nil {
-		server = []string{"--server", v.named.URL}
+		list = []usage.Hint{usage.Shell("dsstar kernels --server %s", v.named.URL)}
+		flags = []string{"--server", v.named.URL, "--kernel"}
 	}
-	var hints []usage.Hint
 	for _, s := range specs {
-		choice := usage.Again(slices.Concat(server, []string{"--kernel", s.Name})...).Fresh()
-		if len(specs) == 1 && len(kernels) > 0 && len(s.Argv) > 0 && server == nil {
-			choice = usage.Again("--python", s.Argv[0]).But("kernel") // its name is ambiguous
-		}
-		hints = append(hints, choice.Note("kernelspec: "+s.DisplayName))
+		hints = append(hints, usage.Again(append(slices.Clone(flags), s.Name)...).Fresh().
+			Note("kernelspec: "+s.DisplayName))
 	}
 	for _, k := range kernels {
-		choice := usage.Again(slices.Concat(server, []string{"--kernel", v.Name(k)})...)
-		hints = append(hints, choice.Note("running: "+InState(k)))
+		hints = append(hints, usage.Again(append(slices.Clone(flags), v.Name(k))...).
+			Note("running: "+InState(k)))
 	}
-	if len(hints) > maxHints {
-		hints = hints[:maxHints]
-	}
-	if server == nil {
-		return append(hints, ManagedHint, usage.Shell("dsstar kernels"))
-	}
-	return append(hints, usage.Shell("dsstar kernels --server %s", v.named.URL))
+	return append(hints[:min(len(hints), most)], list...)
 }
 
 // ManagedHint is the hint to use dsstar's own Python instead of a kernel of the user's.

@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/jackc/pgpassfile"
 
 	"dsstar/agent/files"
 	"dsstar/cmd/dsstar/internal/ui"
@@ -73,7 +69,9 @@ type scheme struct {
 
 var schemes = map[string]scheme{
 	"sc": {engine: "spark"}, "tcp": {engine: "dask"}, "ray": {engine: "ray"},
-	"s3": {keys: "export AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=… AWS_ENDPOINT_URL=…",
+	"s3": {keys: `eval "$(aws configure export-credentials --format env)"   # or export ` +
+		"AWS_ACCESS_KEY_ID=… AWS_SECRET_ACCESS_KEY=…, with AWS_REGION, AWS_ENDPOINT_URL",
+		pass:   []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"},
 		server: "AWS_ENDPOINT_URL"},
 	"gs": {keys: `export GOOGLE_OAUTH_ACCESS_TOKEN="$(gcloud auth print-access-token)"`,
 		pass: []string{"GOOGLE_OAUTH_ACCESS_TOKEN"}, server: "STORAGE_EMULATOR_HOST"},
@@ -144,7 +142,7 @@ func (h Host) findDatabase(u *url.URL) (d Database, shown string, err error) {
 	}
 	d.Endpoints = []sandbox.Endpoint{at}
 	if _, has := u.User.Password(); !has {
-		if password := h.password(name, u, at); password != "" {
+		if password := h.password(name); password != "" {
 			u.User = url.UserPassword(u.User.Username(), password)
 		}
 	}
@@ -171,22 +169,10 @@ func portOf(u *url.URL, usual uint16) uint16 {
 	return uint16(port)
 }
 
-// password returns the password that a database's own client would find outside of the address.
-func (h Host) password(dialect string, u *url.URL, at sandbox.Endpoint) string {
-	switch dialect {
-	case "postgresql":
-		if p := h.Getenv("PGPASSWORD"); p != "" {
-			return p
-		}
-		file := cmp.Or(h.Getenv("PGPASSFILE"), filepath.Join(h.Getenv("HOME"), ".pgpass"))
-		if known, err := pgpassfile.ReadPassfile(file); err == nil {
-			return known.FindPassword(at.Host, strconv.Itoa(int(at.Port)), strings.Trim(u.Path, "/"),
-				u.User.Username())
-		}
-	case "mysql", "mariadb":
-		return h.Getenv("MYSQL_PWD")
-	}
-	return ""
+// password returns the password that a database's own client would find in a variable.
+func (h Host) password(dialect string) string {
+	return h.Getenv(map[string]string{"postgresql": "PGPASSWORD", "mysql": "MYSQL_PWD",
+		"mariadb": "MYSQL_PWD"}[dialect])
 }
 
 // findBucket finds credentials and server of a bucket, SCHEME://BUCKET/PREFIX, as its own clients
@@ -204,8 +190,9 @@ func (h Host) findBucket(u *url.URL, s scheme) (d Database, shown string, err er
 	}
 	switch u.Scheme {
 	case "s3":
-		region, server := h.aws(&d)
-		endpoint = cmp.Or(endpoint, server)
+		region := cmp.Or(h.Getenv("AWS_REGION"), h.Getenv("AWS_DEFAULT_REGION"), "us-east-1")
+		d.pass("AWS_REGION", region)
+		d.pass("AWS_EC2_METADATA_DISABLED", "true")
 		all := "s3." + region + ".amazonaws.com"
 		hosts = []string{u.Hostname() + "." + all, all}
 	case "az":
@@ -245,43 +232,6 @@ func (d *Database) pass(name, value string) {
 	if value != "" {
 		d.More = append(d.More, name+"="+value)
 	}
-}
-
-// aws has cells see credentials and region as every client of S3 finds them, and returns the region
-// and the server of a profile.
-func (h Host) aws(d *Database) (region, server string) {
-	profile := cmp.Or(h.Getenv("AWS_PROFILE"), "default")
-	home := filepath.Join(h.Getenv("HOME"), ".aws")
-	file := cmp.Or(h.Getenv("AWS_SHARED_CREDENTIALS_FILE"), filepath.Join(home, "credentials"))
-	keys := section(file, profile)
-	more := section(cmp.Or(h.Getenv("AWS_CONFIG_FILE"), filepath.Join(home, "config")), profile)
-	if h.Getenv("AWS_ACCESS_KEY_ID") != "" {
-		keys = nil // all three belong together
-	}
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"} {
-		d.pass(name, cmp.Or(h.Getenv(name), keys[strings.ToLower(name)]))
-	}
-	region = cmp.Or(h.Getenv("AWS_REGION"), h.Getenv("AWS_DEFAULT_REGION"), more["region"],
-		"us-east-1")
-	d.pass("AWS_REGION", region)
-	d.pass("AWS_EC2_METADATA_DISABLED", "true")
-	return region, more["endpoint_url"]
-}
-
-// section returns what a file of AWS's clients says of a profile.
-func section(file, profile string) map[string]string {
-	content, _ := os.ReadFile(file) // nothing, if there is none
-	values, within := map[string]string{}, false
-	for line := range strings.Lines(string(content)) {
-		line = strings.TrimSpace(line)
-		if title, ok := strings.CutPrefix(line, "["); ok {
-			title = strings.TrimSpace(strings.TrimSuffix(title, "]"))
-			within = strings.TrimPrefix(title, "profile ") == profile
-		} else if key, value, ok := strings.Cut(line, "="); ok && within {
-			values[strings.TrimSpace(key)] = strings.TrimSpace(value)
-		}
-	}
-	return values
 }
 
 // findCluster returns the cluster at an address. Parameters of Spark Connect follow a semicolon and

@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"dsstar/cmd/dsstar/internal/ui"
@@ -46,8 +44,11 @@ func look(ctx context.Context, k *kernel.Kernel, where string, folders []string)
 	switch {
 	case unread != nil || e.Status != notebook.OK || seen.Python == "":
 		return "", fmt.Errorf("the kernel did not report its Python: %s", ui.Fit(e.PlainText(), 300))
-	case len(seen.Unseen) > 0:
-		return "", unshared(where, seen.Unseen, temporary)
+	case len(seen.Unseen) > 0: // the last may be the folder for temporary files
+		return "", usage.New(fmt.Sprintf("%s does not see %s: its kernels must run on this machine or share "+
+			"its folders, as the same user", where, strings.Join(seen.Unseen, ", ")),
+			usage.Without("kernel", "server").Note("with kernels of this machine"),
+			usage.Shell("export TMPDIR=DIR   # if it does not see the folder for temporary files"))
 	case len(seen.Missing) > 0:
 		return "", usage.New(fmt.Sprintf("the Python of %s (%s) lacks %s", where, seen.Python,
 			strings.Join(seen.Missing, ", ")),
@@ -63,18 +64,3 @@ const lookCode = `print(__import__("json").dumps({
     "unseen": [d for os in [__import__("os")] for d in %s
                if not os.access(d, 5 if os.path.isdir(d) else 4)],
 }))`
-
-// unshared returns the error for kernels that do not share this machine's folders.
-func unshared(where string, folders []string, temporary string) error {
-	e := &usage.Error{Text: fmt.Sprintf(
-		"%s does not see %s: its kernels must run on this machine or share its folders, as the same user",
-		where, strings.Join(folders, ", ")),
-		Hints: []usage.Hint{usage.Without("kernel", "server").Note("with kernels of this machine")}}
-	if slices.Equal(folders, []string{temporary}) {
-		e.Text = fmt.Sprintf("%s does not see the folder for temporary files, %s", where,
-			filepath.Dir(temporary))
-		e.Hints = []usage.Hint{usage.Shell(
-			"export TMPDIR=DIR   # a folder that it sees too, and may write to")}
-	}
-	return e
-}

@@ -43,7 +43,7 @@ func (h Host) own(spec kernel.Spec, s *configs.Settings, use Use, say func(strin
 	}
 	o := &own{host: h, settings: s, spec: spec, box: b, confined: InWords(b, s)}
 	if s.MaxMemory == 0 && use.Jobs > 1 { // all kernels share the free memory
-		o.box.Limits.Memory = max(LeastMemory, b.Limits.Memory/int64(use.Jobs))
+		o.box.Limits.Memory = max(leastMemory, b.Limits.Memory/int64(use.Jobs))
 	}
 	return o, nil
 }

@@ -14,7 +14,7 @@ import (
 	"dsstar/notebook/disk"
 )
 
-const LeastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half of it
+const leastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half of it
 
 // Box returns the sandbox of new local kernels. why says why it is not a stronger tier; "" if
 // it is the strongest.
@@ -119,7 +119,7 @@ func InWords(b sandbox.Box, s *configs.Settings) string {
 }
 
 // usualMemory is the limit on the memory of a session where none is set.
-func usualMemory() int64 { return max(LeastMemory, availableMemory()/4*3) }
+func usualMemory() int64 { return max(leastMemory, availableMemory()/4*3) }
 
 // availableMemory returns the available memory in bytes; 0 if it is unknown.
 func availableMemory() int64 {

@@ -18,8 +18,8 @@ import (
 	"dsstar/kernel"
 )
 
-// SurveyTime is the deadline for servers to list their kernels.
-const SurveyTime = 3 * time.Second
+// surveyTime is the deadline for servers to list their kernels.
+const surveyTime = 3 * time.Second
 
 // A Survey lists what can be started or attached to.
 type Survey struct {
@@ -37,44 +37,47 @@ type Surveyed struct {
 	Err       error  // why the response is missing or incomplete
 }
 
-// Survey queries all servers concurrently. One that does not respond is part of the result, not an
-// error.
-func (h Host) Survey(ctx context.Context, s *configs.Settings) (Survey, error) {
-	servers, others, chosen, err := h.servers(s)
-	if err != nil {
-		return Survey{}, err
+// Survey asks this machine's servers, and those of JUPYTER_URL and --server. One that does not respond
+// is part of the result, not an error.
+func (h Host) Survey(ctx context.Context, s *configs.Settings) (v Survey, err error) {
+	var named []kernel.Server
+	for _, by := range [][2]string{{"JUPYTER_URL", h.Getenv("JUPYTER_URL")}, {"--server", s.Server}} {
+		if by[1] == "" {
+			continue
+		}
+		server, err := h.server(by[0], by[1])
+		if err != nil {
+			return v, err
+		}
+		named = append(named, server)
 	}
-	ctx, cancel := context.WithTimeout(ctx, SurveyTime)
-	defer cancel()
-	var v Survey
-	var found kernel.Found
+	looking, stop := context.WithTimeout(ctx, surveyTime)
+	defer stop()
+	found := kernel.Discover(looking, h.Lookup(), named...)
+	v.Kernels, v.Servers = found.Kernels, make([]Surveyed, len(found.Servers))
+	v.Specs, _ = kernel.Specs(h.Lookup()) // the readable ones
+	asking, end := context.WithTimeout(ctx, surveyTime)
+	defer end()
 	var all sync.WaitGroup
-	all.Go(func() { found = kernel.Discover(ctx, h.Lookup(), others...) })
-	v.Servers = make([]Surveyed, len(servers))
-	for i, server := range servers {
-		v.Servers[i].Server = server
+	for i, server := range found.Servers {
 		all.Go(func() {
 			w := &v.Servers[i]
-			w.Specs, w.preferred, w.Err = server.Specs(ctx)
+			w.Server = server
+			w.Specs, w.preferred, w.Err = server.Specs(asking)
+			for _, err := range found.Errors { // a gateway may list kernelspecs but no kernels
+				if refused, ok := errors.AsType[*kernel.ServerError](err); ok && refused.URL == w.URL &&
+					w.Err == nil {
+					w.Err = err
+				}
+			}
+			if _, refused := errors.AsType[*kernel.ServerError](w.Err); w.Err != nil && !refused {
+				w.Err = &UnreachableError{w.URL, w.Err}
+			}
 		})
 	}
-	v.Specs, _ = kernel.Specs(h.Lookup()) // the readable ones
 	all.Wait()
-	v.Kernels = found.Kernels
-	for i := range v.Servers {
-		w := &v.Servers[i]
-		for _, err := range found.Errors { // a gateway may list kernelspecs but no kernels
-			if refused, ok := errors.AsType[*kernel.ServerError](err); ok && refused.URL == w.URL &&
-				w.Err == nil {
-				w.Err = err
-			}
-		}
-		if _, refused := errors.AsType[*kernel.ServerError](w.Err); w.Err != nil && !refused {
-			w.Err = &UnreachableError{w.URL, w.Err}
-		}
-		if w.URL == chosen {
-			v.named = w
-		}
+	if s.Server != "" {
+		v.named = &v.Servers[len(v.Servers)-1]
 	}
 	return v, nil
 }
@@ -85,48 +88,24 @@ func (h Host) Lookup() kernel.Lookup {
 	return kernel.Lookup{Getenv: h.Getenv, Home: home}
 }
 
-// servers returns all servers; those among them that the user names; and the URL of --server or "".
-func (h Host) servers(s *configs.Settings) (all, named []kernel.Server, chosen string, err error) {
-	local := kernel.LocalServers(h.Lookup())
-	all = slices.Clone(local)
-	for _, by := range []struct{ from, address string }{
-		{"JUPYTER_URL", h.Getenv("JUPYTER_URL")}, {"--server", s.Server}} {
-		if by.address == "" {
-			continue
-		}
-		server, err := h.server(by.from, by.address, local)
-		if err != nil {
-			return nil, nil, "", err
-		}
-		if by.from == "--server" {
-			chosen = server.URL
-		}
-		same := func(o kernel.Server) bool { return o.URL == server.URL }
-		all, named = append(slices.DeleteFunc(all, same), server), append(named, server)
-	}
-	return all, named, chosen, nil
-}
-
 // server returns the server that the user names. Its token comes from the address, a local server's
 // own file, JUPYTER_TOKEN or, for a server of a hub, JUPYTERHUB_API_TOKEN, in this order.
-func (h Host) server(from, address string, local []kernel.Server) (kernel.Server, error) {
+func (h Host) server(from, address string) (kernel.Server, error) {
 	server, err := kernel.NewServer(address, "")
 	if err != nil { // its text contains the address, perhaps with a token
 		return server, usage.New(from+" is not the address of a Jupyter server",
 			usage.Shell("dsstar kernels --server http://localhost:8888/"),
 			usage.Shell("jupyter server list"))
 	}
-	for _, l := range local {
+	for _, l := range kernel.LocalServers(h.Lookup()) {
 		if sameServer(l.URL, server.URL) {
 			l.Token = cmp.Or(server.Token, l.Token)
 			server = l
 			break
 		}
 	}
-	if server.Token == "" {
-		server.Token = h.Getenv("JUPYTER_TOKEN")
-	}
-	if server.Token == "" && HubUser(server.URL) != "" {
+	server.Token = cmp.Or(server.Token, h.Getenv("JUPYTER_TOKEN"))
+	if server.Token == "" && strings.Contains(server.URL, "/user/") {
 		server.Token = h.Getenv("JUPYTERHUB_API_TOKEN")
 	}
 	return server, nil
@@ -144,20 +123,6 @@ func sameServer(a, b string) bool {
 	both := slices.Contains(loopback, x.Hostname()) && slices.Contains(loopback, y.Hostname())
 	return (x.Hostname() == y.Hostname() || both) && x.Port() == y.Port() && x.Path == y.Path &&
 		x.Scheme == y.Scheme
-}
-
-// HubUser returns the server's path in JupyterHub's API ("ada/server", "ada/servers/gpu"), or "" if
-// it is not a hub's.
-func HubUser(address string) string {
-	_, path, ok := strings.Cut(address, "/user/")
-	user, name, _ := strings.Cut(strings.Trim(path, "/"), "/")
-	switch {
-	case !ok || user == "":
-		return ""
-	case name == "":
-		return user + "/server"
-	}
-	return user + "/servers/" + name
 }
 
 // Name returns the --kernel argument for a running kernel: the beginning of its id, if that is

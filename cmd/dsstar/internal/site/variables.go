@@ -14,7 +14,6 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/ui"
-	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
@@ -106,19 +105,4 @@ func (v visit) put(ctx context.Context, ask string, request map[string]any, limi
 		said = raised.EName + ": " + raised.EValue
 	}
 	return fmt.Errorf("the kernel does not respond: %s", ui.Fit(said, 300))
-}
-
-// Names checks the names of --keep.
-func Names(given []string) (names []string, err error) {
-	for _, name := range given {
-		if name = strings.TrimSpace(name); name == "" {
-			continue
-		}
-		if strings.ContainsAny(name, " .[](){}='\"-") {
-			return nil, usage.New(fmt.Sprintf("--keep: %q is not the name of a variable", name),
-				usage.Again("--keep", "total,by_store"), usage.Again("--keep", "all"))
-		}
-		names = append(names, name)
-	}
-	return names, nil
 }
