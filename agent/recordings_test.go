@@ -164,8 +164,6 @@ var recordings = map[string]turns{
 	"many files": of(simple, near), "three steps": of(three), "an open reading": of(open), "a guest": of(three, hosted), "the paper": of(published, asPublished),
 	"no session for the second derivation": of(simple, refuses(agent.Second, errors.New("no room"))).unkilled().
 		on(nil, simple),
-	"no second derivation as going back is off": of(simple, refuses(agent.Second, errors.ErrUnsupported),
-		func(s *stage) { s.world.stays = true }),
 	"no second derivation wanted":    of(simple, func(s *stage) { s.config.Method.NoSecond = true }),
 	"no readings wanted":             of(open, func(s *stage) { s.config.Method.NoReadings = true }),
 	"sentences that name the folder": of(simple.with(script{"last": "y = here\ny += \" holds 1\"\nprint(x)\ny"})).unkilled(),

@@ -73,9 +73,6 @@ func (s *session) Close() error {
 func (s *session) Rollback(ctx context.Context, cells []string) (notebook.Restoration, error) {
 	defer s.use("Rollback")()
 	back := notebook.Restoration{Way: notebook.ByReplay, Seconds: 0.5}
-	if s.w.stays && s.purpose == agent.Work {
-		return notebook.Restoration{Way: notebook.NotAtAll}, nil
-	}
 	s.rolled = append(s.rolled, slices.Clone(cells))
 	s.reset()
 	for name := range s.saved {

@@ -3,8 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,23 +46,16 @@ type cell struct {
 
 // Run returns what a cell gives on a chain of cells.
 func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (notebook.Execution, error) {
-	own, on := w.own, w.restsOn(chain, c)
+	on := w.restsOn(chain, c)
 	if was, known := journal.Known[notebook.Execution](w.run.t.Journal, "cell", on); known && w.mayRunLonger(was) {
 		w.run.t.Journal.Forget("cell", on)
 	}
 	x, err := journal.Once(ctx, w.run.t.Journal, "cell", on, func(ctx context.Context) (notebook.Execution, error) {
-		err := w.enter(ctx, chain, c.branch)
-		if err == nil && own != w.own {
-			err = errOwn
-		}
-		if err != nil {
+		if err := w.enter(ctx, chain, c.branch); err != nil {
 			return notebook.Execution{}, err
 		}
 		return w.execute(ctx, c.code)
 	})
-	if errors.Is(err, errOwn) {
-		return w.Run(ctx, chain, c)
-	}
 	w.run.asker.Mask.Learn(x.PlainText())
 	return x, err
 }
@@ -73,9 +64,6 @@ func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (notebo
 func (w *workspace) mayRunLonger(x notebook.Execution) bool {
 	return x.Status == notebook.TimedOut && w.run.cfg.CellTimeout.Seconds() > 1.5*x.Seconds
 }
-
-// errOwn says that a session turned out to be in a state of its own.
-var errOwn = errors.New("the session does not go back")
 
 // Known reports whether a cell has run on a chain.
 func (w *workspace) Known(chain record.Chain, c cell) bool {
@@ -135,10 +123,6 @@ func (w *workspace) steady(outputs []notebook.Output) []notebook.Output {
 	return notebook.Moved(notebook.Steady(outputs), w.folder, cmp.Or(w.run.cfg.Home, w.run.cfg.Dir))
 }
 
-// stayed is the warning of a run that does not go back.
-const stayed = "going back is off: after a cell that failed or was dropped, the next one ran " +
-	"on what it had left in the session"
-
 // An elsewhereError says why a session cannot be where a chain leads.
 type elsewhereError struct{ problem string }
 
@@ -163,14 +147,7 @@ func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) err
 		if err != nil {
 			return err
 		}
-		if back.Way == notebook.NotAtAll && branch {
-			return &elsewhereError{"going back is off, and a branch needs it"}
-		}
 		w.at, w.lost = slices.Clone(chain), false
-		if back.Way == notebook.NotAtAll {
-			w.own = rand.Text() // nothing that it gives is what its cells alone give
-			return w.wentBack(back)
-		}
 		var changed error
 		for i := back.Kept; i < len(back.Executions); i++ {
 			e := back.Executions[i]
@@ -226,17 +203,12 @@ func (w *workspace) goOn(ctx context.Context, to record.Chain) error {
 	return changed
 }
 
-// wentBack reports how the session went back, or once that it does not.
+// wentBack reports how the session went back.
 func (w *workspace) wentBack(back notebook.Restoration) error {
-	switch {
-	case w.purpose != Work || w.run.t.Method.Script:
+	if w.purpose != Work || w.run.t.Method.Script {
 		return nil
-	case back.Way != notebook.NotAtAll:
-		return w.run.observe(Event{Kind: WentBack, Text: "by " + string(back.Way) + record.After(": ", back.Why)})
-	case !slices.Contains(w.run.t.Warnings, stayed):
-		return w.run.Warn(stayed)
 	}
-	return nil
+	return w.run.observe(Event{Kind: WentBack, Text: "by " + string(back.Way) + record.After(": ", back.Why)})
 }
 
 // replayed compares what cell i of a chain gives with what it gave. If it fails, or if an earlier

@@ -31,7 +31,6 @@ type world struct {
 	ticks    int // of tick()
 	once     bool
 	ended    bool
-	stays    bool                       // no session goes back
 	profiles map[string]profile.Profile // by name; a file without one is not understood
 	columns  map[string][]string        // whose values are to be masked
 }

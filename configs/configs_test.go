@@ -79,13 +79,13 @@ func TestPrecedence(t *testing.T) {
 func TestConversions(t *testing.T) {
 	s := load(t, Sources{
 		UserFile: file(t, "c.yaml",
-			"temperature: 1\nproviders: {openai: {key_env: MY_KEY}}\nrollback: off\n"),
+			"temperature: 1\nproviders: {openai: {key_env: MY_KEY}}\nrollback: replay\n"),
 		Env: []string{"DSSTAR_CALL_TIMEOUT=90s", "DSSTAR_RETRIES=0", "DSSTAR_MAX_MEMORY=1.5 GiB"},
 		Flags: map[string]Flag{"cell_timeout": {"--cell-timeout", time.Hour},
 			"jobs": {"--jobs", "2"}},
 	})
 	if *s.Temperature != 1 || s.CallTimeout != 90*time.Second || s.Retries != 0 ||
-		s.CellTimeout != time.Hour || s.Jobs != 2 || s.Rollback != "off" || s.MaxMemory != 3<<29 {
+		s.CellTimeout != time.Hour || s.Jobs != 2 || s.Rollback != "replay" || s.MaxMemory != 3<<29 {
 		t.Errorf("%+v", s)
 	}
 	p := s.Providers["openai"]

@@ -8,8 +8,7 @@ const (
 	ByCheckpoint Way = "checkpoint" // a checkpoint of the session continued
 	ByReplay     Way = "replay"     // a new session ran the cells again
 	// in somebody else's kernel: names were reset, and the cells ran again
-	ByNames  Way = "names"
-	NotAtAll Way = "off" // the session was not restored
+	ByNames Way = "names"
 )
 
 // A Restoration describes how a session was restored to the state after some cells.

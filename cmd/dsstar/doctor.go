@@ -130,9 +130,6 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) (string, err
 	}
 	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()),
 		ready.Seconds(), cmp.Or(at.Server, python))
-	if s.Rollback == "off" {
-		return text + "\ndoes not go back", nil
-	}
 	back, err := k.Rollback(ctx, []string{cell})
 	if err != nil {
 		return "", err

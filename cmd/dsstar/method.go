@@ -27,9 +27,6 @@ func method(s configs.Method) record.Method {
 // checkMethod rejects settings that contradict each other.
 func checkMethod(s *configs.Settings) error {
 	m := method(s.Method)
-	if err := checkRollback(s, m); err != nil {
-		return err
-	}
 	for _, papers := range []struct {
 		flag string
 		on   bool
@@ -38,15 +35,6 @@ func checkMethod(s *configs.Settings) error {
 			return usage.New(fmt.Sprintf("--%s: only the paper's method can leave it out", papers.flag),
 				usage.Again("--paper"))
 		}
-	}
-	return nil
-}
-
-// checkRollback rejects --rollback off for a method that needs to go back.
-func checkRollback(s *configs.Settings, m record.Method) error {
-	if s.Rollback == "off" && m.Script {
-		return usage.New("--rollback off: with --paper every script runs in a fresh process",
-			usage.Again("--rollback", "replay"))
 	}
 	return nil
 }

@@ -153,9 +153,6 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return err
 	}
 	now, err := r.dataFiles(ctx, j.sources, j.settings.Include)
-	if err == nil {
-		err = checkRollback(j.settings, r.t.Method)
-	}
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ import (
 func TestFreeze(t *testing.T) {
 	t.Parallel()
 	o := freezing(t)
-	o.back.Off = true // cells alone make no copies
+	o.back.Replay = true // cells alone make no copies
 	k := open(t, o)
 	u, err := newUndoer(k.Kernel, 0)
 	if err != nil {

@@ -143,20 +143,3 @@ func TestCancelled(t *testing.T) {
 	}
 	p.back(notebook.ByCheckpoint, 1, "", "a")
 }
-
-// With Off everything stays, and a dead kernel is started again.
-func TestOff(t *testing.T) {
-	f := &fake{}
-	p := player{t, &Session{runs: f, way: notebook.NotAtAll, why: "so"}, f}
-	p.back(notebook.ByReplay, 0, "", "a") // a new kernel
-	p.run("b", "fail")
-	if back, err := p.Rollback(t.Context(), []string{"a"}); err != nil ||
-		back.Way != notebook.NotAtAll || len(back.Executions) > 0 {
-		t.Errorf("%v %+v", err, back)
-	}
-	if !slices.Equal(f.state, []string{"a", "b", "fail"}) {
-		t.Errorf("%q", f.state)
-	}
-	p.run("die")
-	p.back(notebook.ByReplay, 0, "so", "a")
-}

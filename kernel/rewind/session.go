@@ -13,7 +13,6 @@ import (
 
 // Options say how a [Session] goes back. The zero value suits most uses.
 type Options struct {
-	Off       bool   // Rollback does nothing, unless the kernel is dead or new
 	Replay    bool   // do not use checkpoints, even if the kernel has them
 	Why       string // the [notebook.Restoration.Why] of replays: why there are no checkpoints
 	Branches  bool   // also keep states that Rollback abandons, to return to them later
@@ -53,8 +52,6 @@ type trail struct {
 func New(k *kernel.Kernel, o Options) *Session {
 	s := &Session{Kernel: k, runs: k, way: notebook.ByReplay, why: o.Why, branches: o.Branches}
 	switch {
-	case o.Off:
-		s.way = notebook.NotAtAll
 	case !k.Info().Owned:
 		s.way, s.why = notebook.ByNames, ""
 	case !o.Replay && slices.Contains(k.Info().Features, undokernel.Module):
@@ -125,7 +122,7 @@ func (s *Session) Rollback(ctx context.Context, cells []string) (back notebook.R
 	if len(s.trail.cells) > 0 || s.trail.lost || !s.runs.Alive() { // else there is nothing to undo
 		back, known, err = s.back(ctx, cells)
 	}
-	if err == nil && back.Way != notebook.NotAtAll {
+	if err == nil {
 		n := len(back.Executions)
 		s.trail = trail{cells: cells[:n:n], ran: back.Executions[:n:n], known: known}
 		for n < len(cells) && err == nil && !s.trail.lost {
@@ -153,12 +150,7 @@ func begins(cells, prefix []string) bool {
 func (s *Session) back(ctx context.Context, cells []string) (back notebook.Restoration, known bool,
 	err error) {
 	way, why := s.way, s.why
-	switch {
-	case way == notebook.NotAtAll && s.runs.Alive():
-		return notebook.Restoration{Way: way}, true, nil
-	case way == notebook.NotAtAll:
-		way = notebook.ByReplay
-	case s.copies != nil:
+	if s.copies != nil {
 		if back, why, err = s.copies.back(ctx, cells); err != nil || back.Way != "" {
 			return back, err == nil, err
 		}

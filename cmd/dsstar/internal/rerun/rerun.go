@@ -165,7 +165,7 @@ func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 		Outputs: kernel.Outputs{Secrets: r.Host.SecretTexts()}}
 	goes := *s
 	if r.Round == 0 { // it never goes back
-		goes.Rollback = "off"
+		goes.Rollback = "replay"
 	} else if o.Scratch = filepath.Join(r.place.dir, "files"); o.CellTimeout == 0 {
 		o.CellTimeout = s.CellTimeout // as in the run, where an attempt may have timed out
 	}

@@ -33,7 +33,7 @@ type guest struct {
 
 func (g *guest) About() About {
 	a := About{Name: g.name, Running: &g.running, Spec: g.beside.About().Spec,
-		Server: g.beside.About().Server, Way: wayOf(g.settings, notebook.ByNames),
+		Server: g.beside.About().Server, Way: notebook.ByNames,
 		Sandbox: "none (attached)"}
 	a.Warnings = []string{fmt.Sprintf(
 		"the cells ran in a kernel that was not the run's own, %s (%s): its names were there for them, "+

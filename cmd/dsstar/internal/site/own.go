@@ -50,19 +50,11 @@ func (h Host) own(spec kernel.Spec, s *configs.Settings, use Use, say func(strin
 
 func (o *own) About() About {
 	a := About{Name: cmp.Or(o.spec.DisplayName, o.spec.Name), Spec: o.spec, Sandbox: o.confined,
-		Way: wayOf(o.settings, o.way), Confined: o.box.Confines()}
+		Way: cmp.Or(o.way, notebook.ByReplay), Confined: o.box.Confines()}
 	if o.box.Tier.Confines() {
 		a.Memory = o.box.Limits.Memory
 	}
 	return a
-}
-
-// wayOf is how a session goes back that has not yet told.
-func wayOf(s *configs.Settings, way notebook.Way) notebook.Way {
-	if s.Rollback == "off" {
-		return notebook.NotAtAll
-	}
-	return cmp.Or(way, notebook.ByReplay)
 }
 
 // Look finds nothing: the Python was looked at when it was chosen.
@@ -161,7 +153,7 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back rewind.Options,
 	}
 	plain := o.Spec
 	switch {
-	case s.Rollback == "off" || s.Rollback == "replay":
+	case s.Rollback == "replay":
 	case h.onCluster():
 		back.Why = "a copy of the session could not use its connection to the cluster"
 	default:

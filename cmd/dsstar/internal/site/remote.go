@@ -24,7 +24,7 @@ type remote struct {
 func (r *remote) About() About {
 	return About{
 		Name: cmp.Or(r.spec.DisplayName, r.spec.Name), Spec: r.spec, Server: r.server.URL,
-		Way: wayOf(r.settings, r.way), Sandbox: "none (of a server)",
+		Way: cmp.Or(r.way, notebook.ByReplay), Sandbox: "none (of a server)",
 		Consent: Consent{Lines: []string{
 			"server   " + r.server.URL +
 				": its kernels are not in dsstar's sandbox. The cells that the model writes run there",

@@ -133,7 +133,7 @@ func (h Host) options(s *configs.Settings, spec kernel.Spec, p agent.Purpose,
 	if p == agent.Describe {
 		o.Outputs.Limits, o.Outputs.Run = notebook.Limits{Stream: profiles}, math.MaxInt64
 	} else { // the main session and the proof look the same to cells
-		back.Off, back.Branches = s.Rollback == "off", !s.Method.Paper
+		back.Branches = !s.Method.Paper
 	}
 	if p == agent.Prove {
 		o.Env = append(o.Env, "PYTHONHASHSEED=1") // so that what rests on the order of a set differs

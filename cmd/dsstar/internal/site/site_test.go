@@ -7,14 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
-	"dsstar/notebook"
 )
 
 // TestRefuse: a site is used only as it can be, by whatever command.
@@ -39,24 +36,6 @@ func TestRefuse(t *testing.T) {
 		if (err != nil) != c.refused {
 			t.Errorf("%d: %v", i, err)
 		}
-	}
-}
-
-// TestGuestOff: a kernel of the user's does not go back, either, if that is off.
-func TestGuestOff(t *testing.T) {
-	t.Parallel()
-	file := sitetest.Start(t, t.TempDir(), "0123abcd-off")
-	g := &guest{running: kernel.Running{File: file}, settings: &configs.Settings{Rollback: "off"},
-		beside: &own{settings: &configs.Settings{}}}
-	s, err := g.Open(t.Context(), agent.Work, t.TempDir(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	_, err = s.Execute(t.Context(), "mine = 1")
-	back, backErr := s.Rollback(t.Context(), nil)
-	if way := g.About().Way; err != nil || backErr != nil || way != notebook.NotAtAll || back.Way != way {
-		t.Errorf("%v %v, %q, %+v", err, backErr, way, back)
 	}
 }
 
