@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/rerun"
@@ -14,7 +13,7 @@ import (
 const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed
 notebook.
 
-Outputs are shown on standard error as they arrive. Only the path of the executed
+The outputs of each cell are shown on standard error. Only the path of the executed
 notebook goes to standard output. The notebook is saved atomically during the run,
 and holds the outputs up to its end, whatever ended it. Very long ones are cut.
 
@@ -119,30 +118,26 @@ func (a *app) rerunCommand() cli.Command {
 			cli.Opt(cli.Setting{Key: "kernel", To: new(string)}, "kernel", "Kernel",
 				"an installed kernelspec, by name, of any language"),
 		},
+		Excludes: [][]string{{"round", "out"}, {"round", "parameters"}},
+		Needs:    [][]string{{"tolerance", "check"}},
 		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
-			return cli.Output{}, a.rerun(ctx, c.Args[0], flags, c.Settings)
+			return a.rerun(ctx, c.Args[0], flags, c.Settings)
 		},
 	}
 }
 
 // rerun executes a notebook, or that of a run folder.
 func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags,
-	s *configs.Settings) error {
+	s *configs.Settings) (none cli.Output, _ error) {
 	real := disk.RealPath(path) // the user has named it, and so where it leads
 	if run := a.shownRun(path); run != "" {
 		path, real = run, run
 	}
 	nb, err := openNotebook(real)
 	if err != nil {
-		return err
+		return none, err
 	}
-	r := rerun.Runner{
-		Host: a.host, Stdout: a.stdout, Stderr: a.stderr, File: a.fileOut(),
-		Progress: a.newProgress, Key: a.key(),
-	}
-	err = r.Run(ctx, path, nb, flags, s)
-	if errors.Is(err, rerun.ErrDiffers) {
-		return cli.Exit{Code: exitNotVerified}
-	}
-	return err
+	r := rerun.Runner{Host: a.host, Stderr: a.stderr, File: a.fileOut(), Key: a.key(),
+		Progress: a.newProgress(flags.Quiet)}
+	return r.Run(ctx, path, nb, flags, s)
 }

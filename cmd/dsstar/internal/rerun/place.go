@@ -99,11 +99,9 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) (err error) {
 			return err
 		}
 		switch info, err := os.Stat(p.data); {
-		case err != nil:
-			return usage.New(fmt.Sprintf("--data: %v", err), usage.Shell("ls %s", disk.Existing(p.data)))
-		case !info.IsDir():
-			return usage.New("--data: not a folder: "+ui.Printable(data),
-				usage.Again("--data", filepath.Dir(p.data)))
+		case err != nil || !info.IsDir():
+			return usage.New("--data: there is no folder "+ui.Printable(data),
+				usage.Shell("ls -l %s", disk.Existing(filepath.Dir(p.data))))
 		case at < 0:
 			return usage.New(fmt.Sprintf("--data: %s has no cell with the tag parameters that sets data_dir",
 				ui.Printable(path)), usage.Without("data").Note("on the data that its cells name"))
@@ -162,15 +160,10 @@ func pythonString(literal string) (value string, ok bool) {
 	return "", false
 }
 
-// moved returns outputs with the notebook's folder in place of the temporary one.
-func (p *place) moved(outputs []notebook.Output) []notebook.Output {
-	return notebook.Moved(outputs, p.dir, p.home)
-}
-
 // box returns the sandbox of the cells: they can read the notebook's folder and the data, and
 // those of dsstar's own notebooks can write to their temporary folder.
 func (r *rerun) box(s *configs.Settings) (sandbox.Box, error) {
-	place, p := r.place, r.show
+	place, p := r.place, r.Progress
 	b, why, err := r.Host.Box(s)
 	if err != nil {
 		return b, err

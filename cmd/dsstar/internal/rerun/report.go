@@ -2,12 +2,11 @@ package rerun
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
@@ -45,62 +44,51 @@ type FailedError struct {
 
 func (e *FailedError) Error() string { return e.Text }
 
-// conclude prints the result of a run that ended with err, and returns an error that carries the
-// exit code. A check that is unfinished has no result.
-func (r *rerun) conclude(err error) error {
+// conclude returns what a run prints that ended with err, and an error that carries the exit code.
+// A check that is unfinished has no result.
+func (r *rerun) conclude(err error) (out cli.Output, _ error) {
 	if err == nil && r.failed == nil {
-		r.show.show("done     %s in %.1f s", human.Plural(r.result.Executed, "cell"), r.result.Seconds)
+		r.say("done     %s in %.1f s", human.Plural(r.result.Executed, "cell"), r.result.Seconds)
 	}
-	r.show.show("%s", r.answerLines())
-	r.show.Stop()
+	r.say("%s", r.answerLines())
+	r.Progress.Stop()
 	r.result.Out, r.result.Cells = r.out.shown, len(r.steps)
-	upTo := ""
-	if r.out.written {
-		upTo = "\nthe notebook up to there: " + r.out.shown
-	}
-	var written error
-	if err == nil || !r.Check {
-		written = r.print()
+	if r.out.written && (err != nil || r.failed != nil) {
+		fmt.Fprintf(r.Stderr, "notebook up to there: %s\n", r.out.shown)
 	}
 	switch {
-	case errors.Is(err, context.Canceled): // the error says only that it was interrupted
-		fmt.Fprint(r.Stderr, strings.TrimPrefix(upTo+"\n", "\n"))
-		return err
-	case err != nil:
-		return fmt.Errorf("%w%s", err, upTo)
-	case written != nil:
-		return written
-	case r.Check && r.changed:
-		return ErrDiffers
-	case r.failed != nil:
-		return r.failure(upTo)
+	case r.Check && err == nil:
+		out = cli.Output{Value: r.result, Text: r.report}
+		if r.changed {
+			out.Code = exitDiffers
+		}
+		return out, nil
+	case r.Check:
+		return out, err
+	case r.out.shown == "-":
+		data, failed := r.nb.Encode()
+		if failed == nil {
+			_, failed = r.File.Write(data)
+		}
+		err = cmp.Or(err, failed)
+	default:
+		out = cli.Text(r.out.shown + "\n")
+		out.Value = r.result
 	}
-	return nil
+	if err == nil && r.failed != nil {
+		err = r.failure()
+	}
+	return out, err
 }
 
-// print writes to standard output what the command gives.
-func (r *rerun) print() (err error) {
-	switch {
-	case r.JSON:
-		return ui.JSON(r.Stdout, r.result)
-	case r.Check:
-		_, err = io.WriteString(r.Stdout, r.report())
-	case r.out.shown == "-":
-		var data []byte
-		if data, err = r.nb.Encode(); err == nil {
-			_, err = r.File.Write(data)
-		}
-	case r.out.written:
-		_, err = fmt.Fprintln(r.Stdout, r.out.shown)
-	}
-	return err
-}
+// exitDiffers is the exit code of a check that has found a difference; docs/results.md.
+const exitDiffers = 3
 
 // failure says which cell ended the run, and how to let cells write beside the notebook, if that is
 // why.
-func (r *rerun) failure(upTo string) error {
+func (r *rerun) failure() error {
 	reason, home := r.result.Failed.Reason, r.place.home
-	e := &FailedError{Text: fmt.Sprintf("cell %d: %s%s", r.failed.cell+1, reason, upTo)}
+	e := &FailedError{Text: fmt.Sprintf("cell %d: %s", r.failed.cell+1, reason)}
 	if !r.place.own && strings.Contains(r.failed.is.PlainText(), "--allow-write "+human.Shell(home)) {
 		hint := usage.Again("--allow-write", home).Note("if you trust it with that folder")
 		e.Hints = []usage.Hint{hint}
@@ -108,29 +96,28 @@ func (r *rerun) failure(upTo string) error {
 	return e
 }
 
-// report has the verdicts, cell by cell.
-func (r *rerun) report() string {
-	var b strings.Builder
+// report writes the verdicts, cell by cell.
+func (r *rerun) report(b *strings.Builder) {
 	const indent = "         "
 	if r.Round != 0 {
-		fmt.Fprintf(&b, "round %-2d %s\n", r.Round, ui.Fit(ui.Clean(r.result.Step), 90))
+		fmt.Fprintf(b, "round %-2d %s\n", r.Round, ui.Fit(ui.Clean(r.result.Step), 90))
 	}
 	found := map[verdict]int{}
 	for _, c := range r.result.Checked {
 		found[c.Verdict]++
 		label := fmt.Sprintf("%-8s %-8s", c.label, c.Verdict)
-		fmt.Fprintf(&b, "%s %s\n", label, ui.Fit(ui.Clean(c.title), 99-len(label)))
+		fmt.Fprintf(b, "%s %s\n", label, ui.Fit(ui.Clean(c.title), 99-len(label)))
 		if c.Reason != "" {
-			fmt.Fprintf(&b, "%s%s\n", indent, c.Reason)
+			fmt.Fprintf(b, "%s%s\n", indent, c.Reason)
 		}
 		for _, d := range c.Differences {
 			for line := range strings.Lines(d.What + ":\n" + strings.TrimSuffix(d.Diff, "\n")) {
-				fmt.Fprintf(&b, "%s%s\n", indent, ui.Clean(strings.TrimRight(line, "\n")))
+				fmt.Fprintf(b, "%s%s\n", indent, ui.Clean(strings.TrimRight(line, "\n")))
 			}
 		}
 	}
 	if r.Round != 0 {
-		return b.String()
+		return
 	}
 	var parts []string
 	for _, v := range []verdict{same, differs, failed, notRun} {
@@ -138,9 +125,8 @@ func (r *rerun) report() string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, v))
 		}
 	}
-	fmt.Fprintf(&b, "checked  %s in %.1f s: %s\n", human.Plural(len(r.result.Checked), "cell"),
-		r.result.Seconds, strings.Join(parts, ", "))
-	return b.String() + r.answerLines()
+	fmt.Fprintf(b, "checked  %s in %.1f s: %s\n%s", human.Plural(len(r.result.Checked), "cell"),
+		r.result.Seconds, strings.Join(parts, ", "), r.answerLines())
 }
 
 // answerLines says whether the answers are the same; several are numbered.
@@ -158,4 +144,65 @@ func (r *rerun) answerLines() (text string) {
 		}
 	}
 	return text
+}
+
+// say shows lines on stderr, which a check has none of.
+func (r *rerun) say(format string, args ...any) {
+	if !r.Check || r.Round != 0 {
+		r.Progress.Show(fmt.Sprintf(format, args...))
+	}
+}
+
+// shownBytes is how much is shown of an output; the notebook has all of it.
+const shownBytes = 8 << 10
+
+// show shows a cell that has ended. The error of the one that ended the run is shown by itself.
+func (r *rerun) show(x notebook.Execution, goesOn bool) {
+	for _, o := range x.Outputs {
+		text := strings.Trim(ui.OutputText(o), "\n ")
+		text = text[max(0, len(text)-shownBytes):]
+		if o.Type == notebook.ErrorOutput && goesOn {
+			text = o.PlainText()
+		}
+		if o.Type == notebook.ExecuteResult {
+			space := map[bool]string{true: "\n", false: " "}[strings.Contains(text, "\n")]
+			text = fmt.Sprintf("Out[%d]:%s%s", o.ExecutionCount, space, text)
+		}
+		r.say("%s", text)
+	}
+	if x.Reason != "" && goesOn {
+		r.say("         %s", x.Reason)
+	}
+	if x.Seconds >= 1 {
+		r.say("         %.1f s", x.Seconds)
+	}
+}
+
+// showFailure shows the error of the cell that ended the run, after the cell's first lines unless
+// IPython's traceback shows those that failed.
+func showFailure(w io.Writer, title, source string, x notebook.Execution) {
+	const most = 9
+	text := ""
+	if o, raised := x.Error(); raised {
+		text = o.PlainText() + "\n"
+	}
+	if !strings.Contains(text, "Cell In[") {
+		lines := strings.Split(strings.Trim(source, "\n"), "\n")
+		if len(lines) > most {
+			lines = append(lines[:most], "…")
+		}
+		text = "    " + strings.Join(lines, "\n    ") + "\n" + text
+	}
+	for line := range strings.Lines(title + "\n" + text) {
+		fmt.Fprintln(w, strings.TrimRight(ui.Clean(line), " "))
+	}
+}
+
+// firstLine returns the first non-empty line of a cell, with … if there are more.
+func firstLine(source string) string {
+	first, more, _ := strings.Cut(strings.TrimSpace(source), "\n")
+	if strings.TrimSpace(more) != "" {
+		first += " …"
+	}
+	return ui.Clean(first)
 }

@@ -5,18 +5,17 @@ package rerun
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -29,11 +28,11 @@ import (
 
 // A Runner runs notebooks again. All its fields are required.
 type Runner struct {
-	Host           site.Host
-	Stdout, Stderr io.Writer
-	File           io.Writer                     // takes a notebook for standard output
-	Progress       func(quiet bool) *ui.Progress // starts one
-	Key            record.Key                    // of this user's dsstar; may be nil
+	Host     site.Host
+	Stderr   io.Writer
+	File     io.Writer // takes a notebook for standard output
+	Progress *ui.Progress
+	Key      record.Key // of this user's dsstar; may be nil
 }
 
 // Flags are the flags of rerun that are not settings; its help describes them.
@@ -50,9 +49,6 @@ type Flags struct {
 	Parameters  []string // each "name=value"
 }
 
-// ErrDiffers is returned by a check that has found and printed a difference.
-var ErrDiffers = errors.New("the outputs differ")
-
 // A rerun is one execution of a notebook, or of one of its rounds.
 type rerun struct {
 	*Runner
@@ -61,7 +57,6 @@ type rerun struct {
 	k       *rewind.Session
 	nb      *notebook.Notebook
 	out     *outFile
-	show    *transcript
 	steps   []*step
 	base    []string // the cells before a round, after which each attempt begins
 	failed  *step    // the cell that ended the run
@@ -72,35 +67,34 @@ type rerun struct {
 // Run executes the notebook nb, which is at path, or a round of it. All arguments are checked
 // before anything is set up.
 func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, flags Flags,
-	s *configs.Settings) error {
+	s *configs.Settings) (none cli.Output, err error) {
 	begin := time.Now()
 	flags.Check = flags.Check || flags.Round != 0
 	if err := flags.refuse(path, nb); err != nil {
-		return err
+		return none, err
 	}
 	place, err := a.newPlace(path, flags, nb, s)
 	if err != nil {
-		return err
+		return none, err
 	}
 	defer place.close()
 	r := &rerun{Runner: a, Flags: flags, place: place, nb: nb, out: &outFile{},
 		result: Result{Notebook: path}}
-	if flags.Round != 0 {
+	switch {
+	case flags.Round != 0:
 		r.steps, err = r.roundSteps()
-	} else if !flags.Check || flags.Out != "" {
+	case !flags.Check || flags.Out != "":
 		r.out, err = newOutFile(path, flags.Out)
 	}
 	if err != nil {
-		return err
+		return none, err
 	}
 	if flags.Round == 0 {
 		r.steps = r.notebookSteps()
 	}
-	r.show = &transcript{Progress: a.Progress(flags.Quiet), quiet: flags.Check && flags.Round == 0,
-		seen: map[string]bool{}}
-	defer r.show.Stop()
+	defer r.Progress.Stop()
 	if err := r.open(ctx, s); err != nil {
-		return err
+		return none, err
 	}
 	defer r.k.Close()
 	r.out.keep(nb)
@@ -116,29 +110,18 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 // refuse rejects flags that contradict each other or the notebook.
 func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 	isRan := func(c notebook.Cell) bool { return recordedRun(c) != nil }
-	for _, c := range []struct {
-		bad  bool
-		text string
-		hint usage.Hint
-	}{
-		{f.JSON && f.Out == "-", "--json and --out - both need standard output",
-			usage.Again("--json").But("out")},
-		{f.Check && f.Out == "-", "--check and --out - both need standard output",
-			usage.Again("--out", outPath(path))},
-		{f.Round != 0 && f.Out+strings.Join(f.Parameters, "") != "",
-			"--round runs the cells as they were, and writes no notebook",
-			usage.Without("out", "parameters")},
-		{f.Timeout < 0, "--timeout is negative", usage.Without("timeout").Note("without a limit")},
-		{!f.Check && f.Tolerance != Tolerance, "--tolerance needs --check", usage.Again("--check")},
-		{!(0 <= f.Tolerance && f.Tolerance < 1), "--tolerance must be at least 0 and less than 1",
-			usage.Again("--tolerance", "1e-6")},
-		{f.Check && f.Round == 0 && !slices.ContainsFunc(nb.Cells, isRan),
-			ui.Printable(path) + " has no outputs to compare",
-			usage.Without("check").Note("makes a notebook that has")},
-	} {
-		if c.bad {
-			return usage.New(c.text, c.hint)
-		}
+	switch {
+	case f.Out == "-" && (f.JSON || f.Check):
+		return usage.New("--out - needs standard output, and so does what --check and --json print",
+			usage.Again("--out", outPath(path)))
+	case f.Timeout < 0:
+		return usage.New("--timeout is negative", usage.Without("timeout").Note("without a limit"))
+	case !(0 <= f.Tolerance && f.Tolerance < 1):
+		return usage.New("--tolerance must be at least 0 and less than 1",
+			usage.Again("--tolerance", "1e-6"))
+	case f.Check && f.Round == 0 && !slices.ContainsFunc(nb.Cells, isRan):
+		return usage.New(ui.Printable(path)+" has no outputs to compare",
+			usage.Without("check").Note("makes a notebook that has"))
 	}
 	return nil
 }
@@ -146,16 +129,16 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 // open starts the kernel. The caller must close it.
 func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 	for _, w := range s.Warnings {
-		r.show.Warn("%s", w)
+		r.Progress.Warn("%s", w)
 	}
 	for _, source := range files.Databases(r.place.run.Task.Sources) {
-		r.show.Paste("data     %s", source)
+		r.Progress.Paste("data     %s", source)
 	}
 	spec, err := r.spec(ctx, s)
 	if err != nil {
 		return err
 	}
-	r.show.Wait("starting the kernel")
+	r.Progress.Wait("starting the kernel")
 	box, err := r.box(s)
 	if err != nil {
 		return err
@@ -197,22 +180,22 @@ func (r *rerun) execute(ctx context.Context) error {
 		if err := cmp.Or(ctx.Err(), err); err != nil {
 			return err
 		}
-		if r.ends(s, x) && exited(x) {
-			return nil
-		}
-		if r.ends(s, x) {
+		ends := r.ends(s, x)
+		r.show(x, !ends)
+		if ends && !exited(x) {
 			r.fail(s, fmt.Sprintf("cell %d of %s, In [%d]:", s.cell+1,
 				ui.Printable(filepath.Base(r.result.Notebook)), x.Count))
+		}
+		if ends {
 			return nil
 		}
-		r.show.end(x)
 	}
 	return nil
 }
 
 // goBack takes the session to the state in which the attempts of a round begin.
 func (r *rerun) goBack(ctx context.Context) error {
-	r.show.Await(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"),
+	r.Progress.Await(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"),
 		r.Round))
 	back, err := r.k.Rollback(ctx, r.base)
 	if n := len(back.Executions); err == nil && n > 0 && back.Executions[n-1].Status != notebook.OK {
@@ -248,8 +231,8 @@ const obedience = 2 * time.Second
 func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 	r.result.Executed++
 	title := firstLine(s.code)
-	r.show.Await(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, len(r.steps), title))
-	r.show.show("%s", ui.Fit(fmt.Sprintf("In [%d]: %s", r.result.Executed, title), 100))
+	r.Progress.Running(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, len(r.steps), title), s.code)
+	r.say("%s", ui.Fit(fmt.Sprintf("In [%d]: %s", r.result.Executed, title), 100))
 	within, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
 	defer context.AfterFunc(ctx, func() {
@@ -257,8 +240,9 @@ func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 		time.AfterFunc(obedience, leave)
 	})()
 	x, err := r.k.ExecuteCell(within,
-		kernel.Cell{Code: s.code, MayRaise: s.mayRaise, Observe: r.show.output})
-	x.Outputs, x.Updates = r.place.moved(x.Outputs), r.place.moved(x.Updates)
+		kernel.Cell{Code: s.code, MayRaise: s.mayRaise, Observe: r.Progress.Output})
+	x.Outputs = notebook.Moved(x.Outputs, r.place.dir, r.place.home)
+	x.Updates = notebook.Moved(x.Updates, r.place.dir, r.place.home)
 	s.is = &x
 	if s.cell >= 0 {
 		for _, update := range x.Updates {
@@ -276,7 +260,7 @@ func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 // fail records the cell that ends the run and shows it.
 func (r *rerun) fail(s *step, title string) {
 	r.failed, r.result.Failed = s, &failedCell{s.cell, s.id, s.is.Status, problem(*s.is)}
-	r.show.Stop()
+	r.Progress.Stop()
 	showFailure(r.Stderr, title, s.code, *s.is)
 }
 

@@ -20,31 +20,23 @@ func (r *rerun) spec(ctx context.Context, s *configs.Settings) (kernel.Spec, err
 	isHere := named != "" && err == nil && isPython(own.Language) == isPython(language)
 	switch {
 	case s.Kernel != "" && s.Python == "":
-		spec, err := kernel.FindSpec(s.Kernel, r.Host.Lookup())
-		if err == nil {
-			_, err = spec.Program(r.Host.Env)
-		}
-		if err != nil {
-			err = usage.New(fmt.Sprintf("--kernel: %v", err), usage.Shell("jupyter kernelspec list"),
-				usage.Without("kernel"))
-		}
-		return spec, err
+		return kernel.FindSpec(s.Kernel, r.Host.Lookup())
 	case !isPython(language) && !isHere:
 		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python, and its "+
 			"kernel is not installed here", ui.Printable(language)),
 			usage.Again("--kernel", "NAME"), usage.Shell("jupyter kernelspec list"))
 	case isHere && !isPython(language), // --python and --kernel name a Python for those in Python
 		isHere && s.Python == "" && !strings.EqualFold(named, "python3"):
-		r.show.Say("kernel   %s, which the notebook names", ui.Printable(own.Name))
+		r.Progress.Say("kernel   %s, which the notebook names", ui.Printable(own.Name))
 		return own, nil
 	case s.Python != "" && s.Kernel == "": // only the user knows what else the notebook needs
 		return r.Host.OwnPython(ctx, s, s.Python, []string{"ipykernel"})
 	case s.Python == "" && named != "" && !strings.EqualFold(named, "python3"):
-		r.show.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here",
+		r.Progress.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here",
 			ui.Printable(named))
 	}
-	r.show.Wait("setting up Python")
-	return r.Host.Spec(ctx, s, func(line string) { r.show.Say("set-up   %s", line) })
+	r.Progress.Wait("setting up Python")
+	return r.Host.Spec(ctx, s, func(line string) { r.Progress.Say("set-up   %s", line) })
 }
 
 // kernelOf returns the notebook's kernelspec and language; "" if it names none.

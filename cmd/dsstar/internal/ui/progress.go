@@ -160,13 +160,21 @@ func (p *Progress) Stream(role, subject string, soFar func() string) {
 // Cell shows the code of a cell that begins to run, unless it only rebuilds a session.
 func (p *Progress) Cell(code string) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.round == 0 {
-		p.await("preparing the session")
-		return
+	rebuilds := p.round == 0
+	p.mu.Unlock()
+	if rebuilds {
+		p.Await("preparing the session")
+	} else {
+		p.Running("running the cell", code)
 	}
+}
+
+// Running shows the code of a cell that begins to run, and then its outputs.
+func (p *Progress) Running(doing, code string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.draft, p.output = draft{"coder", "", func() string { return code }}, ""
-	p.await("running the cell")
+	p.await(doing)
 }
 
 // Output shows an output of the running cell; the view keeps only the end.
