@@ -6,7 +6,6 @@
 package bench
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -155,21 +154,6 @@ func (s *Suite) ByID() map[string]Task {
 		tasks[t.ID] = t
 	}
 	return tasks
-}
-
-// Submission returns answers in the form that DABStep's leaderboard accepts: only strings, no other
-// columns.
-func Submission(answers []Answer) []byte {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	for _, a := range answers {
-		_ = enc.Encode(struct { // texts, to memory
-			ID     string `json:"task_id"`
-			Answer string `json:"agent_answer"`
-		}{a.ID, a.Text()})
-	}
-	return out.Bytes()
 }
 
 // A Filter chooses among the tasks of a suite. Its zero value takes all of them.

@@ -10,7 +10,7 @@ import (
 // benchCommands returns the commands of dsstar bench.
 func (a *app) benchCommands() *bench.App {
 	return &bench.App{
-		Host: a.host, Stderr: a.stderr, File: a.fileOut(),
+		Host: a.host, Stderr: a.stderr,
 		ExitHelp:    exitHelp,
 		Check:       func(s *configs.Settings) error { return cmp.Or(checkBudget(s), checkMethod(s)) },
 		AgentConfig: agentConfig, Key: a.key, Model: a.model, ModelLine: a.modelLine,

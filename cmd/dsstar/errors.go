@@ -51,8 +51,13 @@ func explain(err error, line usage.Line) (code int, text string, lines []string)
 		text += "; nothing was run"
 	}
 	if s, ok := errors.AsType[*usage.Stopped](err); ok {
-		s.Line.Takes = line.Takes
-		line, c.hints = s.Line, slices.Concat(s.Hints, c.hints)
+		c.hints = slices.Concat(s.Hints, c.hints)
+		if s.Line.Command == "" { // the one that was typed, with more flags
+			line.Flags = slices.Concat(s.Line.Flags, line.Flags)
+		} else {
+			s.Line.Takes = line.Takes
+			line = s.Line
+		}
 	}
 	return c.code, text, rendered(c.hints, line)
 }

@@ -23,7 +23,6 @@ type About struct {
 	Model string `json:"model"`
 	// what else results depend on, by flag or setting
 	Setup map[string]string `json:"setup"`
-	Args  []string          `json:"args"`  // flags of the command line, for resuming
 	Items []Item            `json:"tasks"` // in the order in which they start
 }
 

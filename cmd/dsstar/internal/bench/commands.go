@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"dsstar/agent"
-	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm"
@@ -27,7 +26,6 @@ import (
 type App struct {
 	Host        site.Host
 	Stderr      io.Writer
-	File        io.Writer                     // standard output, unfiltered unless it is a terminal
 	ExitHelp    string                        // what the exit codes mean
 	Check       func(*configs.Settings) error // of budget and method
 	AgentConfig func(*configs.Settings) agent.Config
@@ -51,8 +49,8 @@ func (a *App) Command() cli.Command {
 	return cli.Command{
 		Use:   "bench",
 		Short: "Run agents over benchmarks, score them, print the papers' tables",
-		Long:  help + a.ExitHelp + "\nA stopped run continues with: dsstar bench run --resume --out OUT",
-		Below: []cli.Command{a.runCommand(), a.scoreCommand(), a.submitCommand(), tableCommand()},
+		Long:  help + a.ExitHelp + "\nA stopped run continues by the same command with --resume.",
+		Below: []cli.Command{a.runCommand(), a.scoreCommand(), tableCommand()},
 	}
 }
 
@@ -118,48 +116,4 @@ Tables: ` + list,
 			return cli.Text(strings.Join(made, "\n")), nil
 		},
 	}
-}
-
-func (a *App) submitCommand() cli.Command {
-	var tasks string
-	return cli.Command{
-		Use:     "submit OUT",
-		Short:   "Print the answers of a run for a leaderboard",
-		Long:    "Print the answers of a run for DABStep's leaderboard. Every task must have one.",
-		Example: "  dsstar bench submit first > submission.jsonl",
-		Flags:   []cli.Flag{cli.Opt(&tasks, "tasks", "", "the benchmark, if it was moved")},
-		Args:    cli.Exactly(1, "one run", usage.Shell("dsstar bench submit OUT")),
-		Run: func(_ context.Context, c *cli.Call) (none cli.Output, err error) {
-			page, err := submission(c.Args[0], tasks)
-			if err == nil {
-				_, err = a.File.Write(page)
-			}
-			return none, err
-		},
-	}
-}
-
-// submission returns the submission of a run, which must cover the benchmark.
-func submission(out, tasks string) ([]byte, error) {
-	r, err := readRun(out)
-	if err != nil {
-		return nil, err
-	}
-	f := suiteFlags{tasks: tasks}.of(r)
-	f.split = ""
-	suite, err := f.open()
-	if err != nil {
-		return nil, err
-	}
-	if n, size := len(r.Items), len(suite.Tasks); n < size {
-		return nil, usage.New(fmt.Sprintf("%s: %d tasks were run, and all %d are submitted together", out,
-			n, size),
-			usage.Shell("dsstar bench run --bench "+r.Bench+" --tasks TASKS --agent "+r.Agent+
-				" --out %s   # without --limit, --ids, --split", out+"-all"))
-	}
-	if n := r.Missing(); n > 0 {
-		return nil, usage.New(fmt.Sprintf("%s: %d tasks have no answer", out, n),
-			usage.Shell("dsstar bench run --resume --out %s   # gets the answers that are missing", out))
-	}
-	return bench.Submission(runner.Answers(r, suite.ByID())), nil
 }

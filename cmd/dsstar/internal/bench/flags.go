@@ -153,6 +153,9 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 		}
 	}
 	switch {
+	case b.out == "":
+		return usage.New("--out is not given",
+			usage.Again("--out", filepath.Join("bench-runs", b.agent)))
 	case b.jobs < 1:
 		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs),
 			usage.Again("--jobs", "1"))

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +24,6 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
-	"dsstar/notebook/human"
 )
 
 const runHelp = `Run an agent over the tasks of a benchmark and score its answers. The flags of
@@ -33,28 +31,24 @@ dsstar nb configure each task; --max-cost, --max-calls and --max-time limit each
 task, --total-cost, --total-calls and --total-time all tasks together.
 
 OUT gets a line for each task in results.jsonl, and its run folder in tasks/.
-Whatever stopped a run, --resume --out OUT continues it: tasks with a result do not
-run again. Other settings are refused. Tasks learn nothing from each other.`
+Whatever stopped a run, the same command with --resume continues it: tasks with a
+result do not run again. Other settings are refused. Tasks learn nothing from each
+other.`
 
 func (a *App) runCommand() cli.Command {
 	var flags runFlags
-	var past *runner.About
 	return cli.Command{
 		Use:   "run --bench NAME --tasks PATH [flags] --out OUT",
 		Short: "Run an agent over the tasks of a benchmark",
 		Long:  runHelp,
 		Example: "  dsstar bench run --bench dir --tasks ./trials --agent react --model openai/MODEL " +
-			"--jobs 2 --out first\n  dsstar bench run --resume --out first",
+			"--jobs 2 --out first",
 		Flags: flags.all(), Settings: taken,
 		Needs: [][]string{{"retry", "resume"}},
-		Before: func(f *pflag.FlagSet) (err error) {
-			past, err = flags.past(f)
-			return cmp.Or(err, noSecret(f.Lookup("base-url").Value.String()))
-		},
 		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
 			r := &run{App: a, flags: &flags, settings: c.Settings, progress: a.NewProgress(flags.quiet)}
 			defer r.close()
-			if err := r.prepare(ctx, c.Flags, past); err != nil {
+			if err := r.prepare(ctx, c.Flags); err != nil {
 				return cli.Output{}, err
 			}
 			return r.run(ctx)
@@ -73,7 +67,7 @@ type run struct {
 }
 
 // prepare checks everything that can be checked before anything runs.
-func (r *run) prepare(ctx context.Context, f *pflag.FlagSet, past *runner.About) (err error) {
+func (r *run) prepare(ctx context.Context, f *pflag.FlagSet) (err error) {
 	if err := r.flags.check(r.App, r.settings); err != nil {
 		return err
 	}
@@ -89,7 +83,7 @@ func (r *run) prepare(ctx context.Context, f *pflag.FlagSet, past *runner.About)
 	if err != nil {
 		return err
 	}
-	if err := r.complete(ctx, tasks, past != nil); err != nil {
+	if err := r.complete(ctx, tasks); err != nil {
 		return err
 	}
 	agent, _ := solver.Find(r.flags.agent)
@@ -111,7 +105,7 @@ func (r *run) prepare(ctx context.Context, f *pflag.FlagSet, past *runner.About)
 	if err := r.openSite(ctx); err != nil {
 		return err
 	}
-	r.config.Folder, err = r.flags.folder(about, past)
+	r.config.Folder, err = r.flags.folder(about)
 	return err
 }
 
@@ -124,7 +118,7 @@ func (r *run) close() {
 
 // complete refuses tasks without data, and reports what else is missing. A resumed run leaves
 // such tasks without a result.
-func (r *run) complete(ctx context.Context, tasks []bench.Task, goesOn bool) error {
+func (r *run) complete(ctx context.Context, tasks []bench.Task) error {
 	var allowed []string
 	for _, folder := range slices.Concat(r.settings.AllowRead, r.settings.AllowWrite) {
 		allowed = append(allowed, disk.Absolute(folder))
@@ -151,7 +145,7 @@ func (r *run) complete(ctx context.Context, tasks []bench.Task, goesOn bool) err
 		r.progress.Say("missing  %s", what)
 	}
 	switch {
-	case len(lacking) > 0 && !(goesOn && len(lacking) < len(tasks)):
+	case len(lacking) > 0 && !(r.flags.resume && len(lacking) < len(tasks)):
 		return usage.New(fmt.Sprintf("%d of %d tasks have no data: %s", len(lacking), len(tasks),
 			bench.Some(lacking, 5)), usage.Again("--data", "DIR").Note("the folder with the data"),
 			usage.Again("--ids", "IDS").Note("other tasks"))
@@ -251,24 +245,27 @@ func (r *run) run(ctx context.Context) (none cli.Output, _ error) {
 	}
 	result := newResult(done)
 	if err != nil {
-		return cli.Output{Value: result}, stopped(err, r.flags.out)
+		return cli.Output{Value: result}, r.stopped(err)
 	}
 	if result.Missing > 0 {
 		r.progress.Say("missing  %d tasks have no result and count as wrong, as their data is not "+
-			"there; then: dsstar bench run --resume --out %s", result.Missing, human.Shell(r.flags.out))
+			"there; --resume tries them again", result.Missing)
 	}
 	return cli.Output{Value: result,
 		Text: func(b *strings.Builder) { b.WriteString(result.line() + "\n") }}, nil
 }
 
-// stopped is the error of a run that stopped early, in folder out.
-func stopped(err error, out string) error {
+// stopped is the error of a run that stopped early. The same command continues it.
+func (r *run) stopped(err error) error {
 	hints := []usage.Hint{usage.Again().Note("continues, and runs nothing twice")}
 	if _, ok := errors.AsType[*ask.BudgetError](err); ok {
 		hints = nil // it says how itself
 	} else if _, ok := errors.AsType[*runner.SickError](err); ok {
 		hints = []usage.Hint{usage.Again("--retry", runner.Broken).Note("when it is mended")}
 	}
-	return &usage.Stopped{Err: err, Hints: hints, Line: usage.Line{Command: "dsstar bench run",
-		Flags: []usage.Flag{{Name: "resume", Value: "true", Switch: true}, {Name: "out", Value: out}}}}
+	line := usage.Line{}
+	if !r.flags.resume {
+		line.Flags = []usage.Flag{{Name: "resume", Value: "true", Switch: true}}
+	}
+	return &usage.Stopped{Err: err, Hints: hints, Line: line}
 }

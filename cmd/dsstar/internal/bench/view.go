@@ -97,9 +97,8 @@ func (b result) line() string {
 		text += fmt.Sprintf(", %d have no result", b.Missing)
 	}
 	if b.Unscored > 0 {
-		text += fmt.Sprintf(", and %d not scored: their right answers are not public (dsstar bench submit "+
-			"writes a submission), or the scorer failed (dsstar bench score %s tries again)", b.Unscored,
-			human.Shell(b.Out))
+		text += fmt.Sprintf(", and %d not scored: their right answers are not public, or the scorer "+
+			"failed (dsstar bench score %s tries again)", b.Unscored, human.Shell(b.Out))
 	}
 	return text
 }

@@ -23,7 +23,7 @@ func New(text string, hints ...Hint) *Error { return &Error{text, hints} }
 type Stopped struct {
 	Err   error
 	Text  string // of what there is so far; "": nothing is said
-	Line  Line   // the command line that continues it
+	Line  Line   // the command line that continues it; without a command, flags to add to that typed
 	Hints []Hint // how to, before those for Err
 }
 
