@@ -24,7 +24,7 @@ func (v *view) event(e runner.Event) {
 	} else if e.Err != nil {
 		v.progress.Say("lacking  %s: %v", e.Task, e.Err)
 	}
-	v.progress.Await(v.state(e.Totals))
+	v.progress.Wait(v.state(e.Totals))
 }
 
 func (v *view) ended(e runner.Event) {

@@ -27,9 +27,8 @@ type Command struct {
 	Excludes [][]string // flags of which only one can be given
 	Needs    [][]string // a flag, another that it needs, and a value of that for the hint
 
-	Before func(*pflag.FlagSet) error                         // called before the settings are loaded; nil: nothing
-	Run    func(ctx context.Context, c *Call) (Output, error) // nil: it shows its help
-	Below  []Command
+	Run   func(ctx context.Context, c *Call) (Output, error) // nil: it shows its help
+	Below []Command
 }
 
 // A Call is one use of a command.
@@ -104,11 +103,6 @@ func (p Program) run(cmd *cobra.Command, c Command, args []string) (err error) {
 	}
 	if err := c.check(cmd.Flags()); err != nil {
 		return err
-	}
-	if c.Before != nil {
-		if err := c.Before(cmd.Flags()); err != nil {
-			return err
-		}
 	}
 	if c.Settings != "" && !c.Late {
 		if call.Settings, err = p.Settings(cmd.Flags()); err != nil {

@@ -195,7 +195,7 @@ func (r *rerun) execute(ctx context.Context) error {
 
 // goBack takes the session to the state in which the attempts of a round begin.
 func (r *rerun) goBack(ctx context.Context) error {
-	r.Progress.Await(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"),
+	r.Progress.Wait(fmt.Sprintf("running the %s before round %d", human.Plural(len(r.base), "cell"),
 		r.Round))
 	back, err := r.k.Rollback(ctx, r.base)
 	if n := len(back.Executions); err == nil && n > 0 && back.Executions[n-1].Status != notebook.OK {

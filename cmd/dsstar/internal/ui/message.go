@@ -59,13 +59,10 @@ func eventMessage(e agent.Event, t *record.Trajectory) message {
 		case e.Kind == agent.Ran && (last.Verdict == nil || len(t.Rest) > 0) && len(last.Attempts) > 0:
 			m.Code = last.Attempts[len(last.Attempts)-1].Code
 		case e.Kind == agent.Judged:
-			m.Text, m.Verdict = last.Verdict.Reason, last.Verdict.Word()
+			m.Verdict = last.Verdict.Word()
 		case e.Kind == agent.Routed:
 			m.Text = direction(t)
 		}
-	}
-	if e.Kind == agent.Derived {
-		m.Text = t.Second.Reason
 	}
 	return m
 }

@@ -33,11 +33,11 @@ type Progress struct {
 	begun, since     time.Time
 	doing            string // what is being waited for since then; "": no view
 	described, files int
-	round, step      int
-	text             string // of the step
-	draft            draft
-	output           string // the end of the cell's outputs
-	spent            string // "": not known
+	planned          bool          // there is a step
+	label            string        // of the text below
+	text             func() string // the model's reply so far, the running cell or its outputs; nil: none
+	output           string        // the end of the cell's outputs
+	spent            string        // "": not known
 }
 
 // Options say what the terminal behind a Progress can do.
@@ -121,20 +121,15 @@ func (p *Progress) tell(line Line, format string, args ...any) {
 // Wait shows what is being waited for. With "" it removes the view and flushes, so that others
 // may write to stderr until the next wait.
 func (p *Progress) Wait(doing string) {
-	p.Await(doing)
+	p.mu.Lock()
+	p.await(doing)
+	p.mu.Unlock()
 	if doing == "" {
 		p.screen.Flush()
 	}
 }
 
-// Await sets what the run is waiting for.
-func (p *Progress) Await(doing string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.await(doing)
-}
-
-// await is Await; mu is held.
+// await is Wait; mu is held.
 func (p *Progress) await(doing string) {
 	if doing != p.doing {
 		p.doing, p.since = doing, p.now()
@@ -148,32 +143,35 @@ func (p *Progress) Folder(path string) {
 	p.send(message{Event: folderMessage, Text: path})
 }
 
-// Stream shows a request to a model, and its reply so far: nil, before it comes.
-func (p *Progress) Stream(role, subject string, soFar func() string) {
+// Stream shows a request to a model, and its reply so far: nil, before it comes. Until then the view
+// keeps what it shows.
+func (p *Progress) Stream(role, _ string, soFar func() string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.draft = (draft{role, subject, soFar}); soFar == nil {
+	if soFar == nil {
 		p.await("asking the " + role)
+	} else {
+		p.label, p.text = cmp.Or(agent.Roles[role], role), soFar
 	}
 }
 
 // Cell shows the code of a cell that begins to run, unless it only rebuilds a session.
 func (p *Progress) Cell(code string) {
 	p.mu.Lock()
-	rebuilds := p.round == 0
+	planned := p.planned
 	p.mu.Unlock()
-	if rebuilds {
-		p.Await("preparing the session")
-	} else {
+	if planned {
 		p.Running("running the cell", code)
+	} else {
+		p.Wait("preparing the session")
 	}
 }
 
-// Running shows the code of a cell that begins to run, and then its outputs.
+// Running shows the code of a cell that begins to run, until it puts something out.
 func (p *Progress) Running(doing, code string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.draft, p.output = draft{"coder", "", func() string { return code }}, ""
+	p.label, p.text, p.output = agent.Roles["coder"], func() string { return code }, ""
 	p.await(doing)
 }
 
@@ -183,7 +181,8 @@ func (p *Progress) Output(o notebook.Output) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.output += text
-	p.output = p.output[max(0, len(p.output)-TailBytes):]
+	p.output = p.output[max(0, len(p.output)-tailBytes):]
+	p.label, p.text = "output", func() string { return p.output }
 }
 
 // manyFiles is the number of files above which a terminal shows only their count.
@@ -192,96 +191,85 @@ const manyFiles = 20
 // DescribingFiles names the activity before the first round.
 const DescribingFiles = "describing the files"
 
-// Event reports an event of the run. It does not keep t.
+// Event reports an event of the run. It does not keep t. What is asked and run next says so itself.
 func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	p.mu.Lock()
 	p.learn(e, t)
 	done, files := p.described, len(t.Task.Files)
 	p.mu.Unlock()
 	p.send(eventMessage(e, t))
-	say := func(style Style, next, format string, args ...any) {
-		if format != "" {
-			p.SayIn(style, format, args...)
-		}
-		if next != "" {
-			p.Await(next)
-		}
-	}
-	looking := DescribingFiles
+	looking := fmt.Sprintf("%s (%d of %d)", DescribingFiles, done, files)
 	if done == files {
 		looking = "waiting for the kernel"
 	}
 	switch last := t.Last(); e.Kind {
 	case agent.Started:
-		say(Faint, looking, "session  %s", Fit(e.Text, 70))
+		p.Say("session  %s", Fit(e.Text, 70))
+		p.Wait(looking)
 	case agent.Described:
 		p.file(e, t, done)
-		p.Await(looking)
+		p.Wait(looking)
 	case agent.Met:
-		say(Faint, "", "session  has %s", Fit(e.Text, 200))
+		p.Say("session  has %s", Fit(e.Text, 200))
 	case agent.Planned:
 		if p.asks == nil || !p.asks() { // else the review shows the step
-			say(Strong, "", "step %-3d %s", e.Step, e.Text)
+			p.SayIn(Strong, "step %-3d %s", e.Step, e.Text)
 		}
-		p.Await("writing the cell")
 	case agent.Repeated:
-		say(Strong, "running the cell again", "step %-3d %s", e.Step, e.Text)
+		p.SayIn(Strong, "step %-3d %s", e.Step, e.Text)
 	case agent.Ran:
 		switch {
 		case e.Text != "" || e.Execution.Status != notebook.OK:
-			say(Bad, "going back and repairing the cell", "         try %d failed: %s", e.Try, e.Text)
+			p.SayIn(Bad, "         try %d failed: %s", e.Try, e.Text)
+			p.Wait("going back")
 		case len(t.Rest) == 0 && last.Verdict != nil:
-			say(Strong, "", "answer   printed in %.1f s", e.Execution.Seconds)
+			p.SayIn(Strong, "answer   printed in %.1f s", e.Execution.Seconds)
 		default:
-			say(Normal, "judging", "         ran in %.1f s", e.Execution.Seconds)
+			p.SayIn(Normal, "         ran in %.1f s", e.Execution.Seconds)
 		}
 	case agent.Rejected:
-		say(Normal, "", "         %s", e.Text)
+		p.SayIn(Normal, "         %s", e.Text)
 	case agent.Judged:
-		style, next := Doubt, "planning"
+		style := Doubt
 		if t.Sufficient() {
-			style, next = Good, "writing the answer's cell"
+			style = Good
 		}
-		say(style, next, "         %s: %s", last.Verdict.Word(), last.Verdict.Reason)
+		p.SayIn(style, "         %s: %s", last.Verdict.Word(), last.Verdict.Reason)
 	case agent.Routed:
-		next := ""
+		p.SayIn(Normal, "         route: %s", direction(t))
 		if last.Route.Back > 0 {
-			next = "going back"
+			p.Wait("going back")
 		}
-		say(Normal, next, "         route: %s", direction(t))
 	case agent.WentBack:
-		say(Normal, "planning", "         the session is back at the accepted cells (%d), %s", t.Steps(),
-			e.Text)
-	case agent.Finalized:
-		p.Await("finishing")
+		p.SayIn(Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
 	case agent.Branched:
 		if e.Text == "" {
-			say(Normal, "", "         %s: ran in %.1f s", e.Branch, e.Execution.Seconds)
+			p.SayIn(Normal, "         %s: ran in %.1f s", e.Branch, e.Execution.Seconds)
 		} else {
-			say(Bad, "repairing the cell", "         %s, try %d failed: %s", e.Branch, e.Try, e.Text)
+			p.SayIn(Bad, "         %s, try %d failed: %s", e.Branch, e.Try, e.Text)
 		}
 	case agent.Read:
-		say(Faint, "", "reading  %s: %s", e.Branch, cmp.Or(e.Text, "no answer"))
+		p.Say("reading  %s: %s", e.Branch, cmp.Or(e.Text, "no answer"))
 	case agent.Ruled:
-		say(Faint, "planning", "ruling   %s: %s", t.Second.Ruling, e.Text)
+		p.Say("ruling   %s: %s", t.Second.Ruling, e.Text)
 	case agent.Derived:
 		switch s := t.Second; {
 		case s.Agrees:
-			say(Strong, "", "second   another derivation gives the same answer")
+			p.SayIn(Strong, "second   another derivation gives the same answer")
 		case s.Answer == "":
-			say(Doubt, "", "second   no second answer: %s", s.Reason)
+			p.SayIn(Doubt, "second   no second answer: %s", s.Reason)
 		default:
-			say(Doubt, "", "second   another derivation gives %s: %s", Fit(s.Answer, 80), s.Reason)
+			p.SayIn(Doubt, "second   another derivation gives %s: %s", Fit(s.Answer, 80), s.Reason)
 		}
 	case agent.Proving:
-		p.Await("proving: running everything again from scratch")
+		p.Wait("proving: running everything again from scratch")
 	case agent.Proved:
-		say(Strong, "", "proof    %s",
+		p.SayIn(Strong, "proof    %s",
 			cmp.Or(e.Text, "a fresh session and the script print the same answer"))
 	case agent.Warned:
 		p.Warn("%s", e.Text)
 	case agent.Ended:
-		p.Await("")
+		p.Wait("")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
@@ -13,10 +14,8 @@ import (
 
 // A Screen writes lines of history to W and, on a terminal, keeps a view below them until Stop.
 // It does not change the terminal's mode, and leaves the cursor at the beginning of a line, so
-// that the terminal is usable however the program ends.
-//
-// A goroutine does all writing while there is something to write, so that a blocked terminal or
-// pipe blocks nobody else.
+// that the terminal is usable however the program ends. A blocked terminal or pipe holds its callers
+// up once, for a limited time.
 type Screen struct {
 	W       io.Writer
 	Live    bool                                     // there is a view
@@ -24,13 +23,12 @@ type Screen struct {
 	Size    func() (columns, rows int)               // of the terminal
 	View    func(columns, rows int) (lines []string) // draws the view
 
+	writing sync.Mutex
+	stuck   atomic.Bool // waiting for a writer has timed out
+
 	mu      sync.Mutex
-	pending []Line        // history not written yet
-	dropped int           // number of history lines dropped for lack of room
-	due     bool          // the view must be redrawn
-	gone    bool          // the view has been removed
-	writing chan struct{} // closed when nothing is left to write; nil when nothing is written
-	stuck   bool          // waiting for it has timed out
+	pending []Line // history not written yet
+	gone    bool   // the view has been removed
 
 	drawn   []string // the view as drawn
 	columns int      // the width that it was drawn for
@@ -60,7 +58,6 @@ func painted(text string, style Style) string {
 const (
 	redraw     = 85 * time.Millisecond // between two pictures
 	grace      = 2 * time.Second       // how long to wait for a terminal that blocks
-	maxPending = 2000                  // lines
 	maxWrapped = 8                     // rows of the terminal for a line of history
 )
 
@@ -69,15 +66,15 @@ func (s *Screen) Start() {
 	go func() {
 		for over := !s.Live; !over; {
 			time.Sleep(redraw)
-			s.mu.Lock()
 			s.write()
+			s.mu.Lock()
 			over = s.gone
 			s.mu.Unlock()
 		}
 	}()
 }
 
-// Stop removes the view. Tell may still be called, and then waits until the line is written.
+// Stop removes the view. Tell may still be called.
 func (s *Screen) Stop() {
 	s.mu.Lock()
 	s.gone = true
@@ -88,71 +85,44 @@ func (s *Screen) Stop() {
 // Tell adds a line to the history. With a view, the next picture shows it.
 func (s *Screen) Tell(line Line) {
 	s.mu.Lock()
-	if len(s.pending) < maxPending {
-		s.pending = append(s.pending, line)
-	} else {
-		s.dropped++
-	}
-	if !s.Live {
-		s.write()
-	}
-	over := s.gone
+	s.pending = append(s.pending, line)
+	waits := s.Live && !s.gone
 	s.mu.Unlock()
-	if over {
+	if !waits {
 		s.Flush()
 	}
 }
 
 // Flush waits until the history and the view are written, for a limited time.
 func (s *Screen) Flush() {
-	s.mu.Lock()
-	writing, stuck := s.write(), s.stuck
-	s.mu.Unlock()
-	if stuck {
+	if s.stuck.Load() {
 		return
 	}
+	done := make(chan struct{})
+	go func() { s.write(); close(done) }()
 	select {
-	case <-writing:
+	case <-done:
 	case <-time.After(grace):
-		s.mu.Lock()
-		s.stuck = s.writing != nil
-		s.mu.Unlock()
+		s.stuck.Store(true)
 	}
 }
 
-// write has all written that is due, and closes the channel then; mu is held.
-func (s *Screen) write() <-chan struct{} {
-	s.due = true
-	if s.writing != nil {
-		return s.writing
+// write writes all that is due.
+func (s *Screen) write() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	for text := s.picture(); text != ""; text = s.picture() {
+		_, _ = io.WriteString(s.W, text) // the reader may be gone
 	}
-	s.writing = make(chan struct{})
-	go func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for text := s.picture(); text != ""; text = s.picture() {
-			s.mu.Unlock()
-			_, _ = io.WriteString(s.W, text) // the reader may be gone
-			s.mu.Lock()
-		}
-		close(s.writing)
-		s.writing, s.stuck = nil, false
-	}()
-	return s.writing
+	s.stuck.Store(false)
 }
 
-// picture returns the text to write now; mu is held.
+// picture returns the text to write now.
 func (s *Screen) picture() string {
-	history, due := s.pending, s.due
-	if s.dropped > 0 {
-		history = append(history, Line{Style: Doubt, Text: fmt.Sprintf(
-			"warning  %d lines came too fast to show; the notebook has them", s.dropped)})
-	}
-	s.pending, s.dropped, s.due = nil, 0, false
-	if len(history) == 0 && !due {
-		return ""
-	}
-	columns, rows := 0, 0
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	history, columns, rows := s.pending, 0, 0
+	s.pending = nil
 	if s.Live {
 		columns, rows = s.Size()
 	}

@@ -22,7 +22,7 @@ func onTerminal(s *stage, columns, rows int) *Terminal {
 // is left at the end.
 func TestScreen(t *testing.T) {
 	for _, size := range [][2]int{{60, 24}, {100, 10}, {20, 5}, {200, 50}, {40, 2}} {
-		s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
+		s := newStage()
 		m := onTerminal(s, size[0], size[1])
 		fmt.Fprint(m, "$ dsstar nb\n")
 		seen := ""
@@ -64,7 +64,7 @@ func TestScreen(t *testing.T) {
 // history returns the lines that a script writes without a view.
 func history(script func(*stage, func(string))) []string {
 	var b strings.Builder
-	s := newStage("notes.md", "sales.csv", "stores of the whole country.xlsx")
+	s := newStage()
 	s.screen.W, s.screen.Live = &b, false
 	script(s, func(moment string) {
 		for i := range 7 {
@@ -78,7 +78,7 @@ func history(script func(*stage, func(string))) []string {
 
 // TestScreenResized: a view that the terminal has wrapped to more lines is removed completely.
 func TestScreenResized(t *testing.T) {
-	s := newStage("notes.md")
+	s := newStage()
 	m := onTerminal(s, 100, 40)
 	s.plan("Load the sales, keep those of last year and add them up for each store, whatever its name.")
 	s.Cell(strings.Repeat("sales = pd.read_csv('data/sales.csv').query('year == 2025 and store')\n", 9))
@@ -86,7 +86,7 @@ func TestScreenResized(t *testing.T) {
 	for _, columns := range []int{45, 30, 120, 77, 60} {
 		m.Resize(columns)
 		s.screen.Flush()
-		if n := strings.Count(m.String(), "round 1"); n != 1 {
+		if n := strings.Count(m.String(), "running the cell"); n != 1 {
 			t.Fatalf("%d columns: %d views\n%s", columns, n, m)
 		}
 	}
@@ -103,7 +103,7 @@ func TestScreenResized(t *testing.T) {
 func TestPathsStayWhole(t *testing.T) {
 	for _, columns := range []int{30, 40, 100, 200} {
 		for _, length := range []int{1, columns - 10, columns - 9, 2*columns - 9, 5 * columns} {
-			s := newStage("notes.md")
+			s := newStage()
 			m := onTerminal(s, columns, 24)
 			s.plan("Load the sales.")
 			s.Cell(strings.Repeat("sales = 1 # and more of this cell\n", 9))

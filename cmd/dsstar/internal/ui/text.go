@@ -72,13 +72,13 @@ func Wrap(line string, columns, most int) (rows []string) {
 	return rows
 }
 
-// TailBytes is how much of the end of a text LastLines looks at.
-const TailBytes = 8 << 10
+// tailBytes is how much of the end of a text lastLines looks at.
+const tailBytes = 8 << 10
 
-// LastLines returns the last lines of a text as a terminal would show them, clean: a carriage
+// lastLines returns the last lines of a text as a terminal would show them, clean: a carriage
 // return overwrites its line. Empty lines and Markdown fences are left out.
-func LastLines(text string, n int) (lines []string) {
-	text = strings.ToValidUTF8(text[max(0, len(text)-TailBytes):], "")
+func lastLines(text string, n int) (lines []string) {
+	text = strings.ToValidUTF8(text[max(0, len(text)-tailBytes):], "")
 	all := strings.Split(strings.ReplaceAll(new(Cleaner).Text(text), "\t", "    "), "\n")
 	for _, line := range slices.Backward(all) {
 		line = strings.TrimRight(line, "\r")
