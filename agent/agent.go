@@ -88,6 +88,7 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 	r.apart = &workspace{run: r, purpose: Second}
 	r.asker = ask.NewAsker(cfg.Settings, r.system, r.Warn)
 	r.asker.Journal = t.Journal
+	t.Journal.In(cfg.Dir)
 	t.Journal.Saved = func(kind string) error {
 		if slices.Contains(lookedAt, kind) {
 			return nil // the next event saves it

@@ -17,7 +17,6 @@ type Config struct {
 	RunScript RunScript
 	Dir       string     // the run folder
 	Key       record.Key // of whoever draws the notebook
-	Home      string     // that outputs show in place of Dir, where the files will be; "": Dir
 
 	Method    record.Method
 	Baseline  *Baseline // the method, if it is none of ours

@@ -77,11 +77,11 @@ func (a *Asker) Begin(question int) {
 }
 
 // ground returns the digest of what the reply to a request of some parts rests on.
-func (r Request) ground(parts []prompts.Part) string {
+func (a *Asker) ground(r Request, parts []prompts.Part) string {
 	if r.Talk != nil {
-		return journal.Digest([]any{r.Role, r.Besides, parts, r.Talk})
+		return a.Journal.Digest([]any{r.Role, r.Besides, parts, r.Talk})
 	}
-	return journal.Digest([]any{r.Role, r.Besides, parts})
+	return a.Journal.Digest([]any{r.Role, r.Besides, parts})
 }
 
 // Role returns the reply to a request, which rests on its role and parts. A reply that cannot be
@@ -90,7 +90,7 @@ func (r Request) ground(parts []prompts.Part) string {
 func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (value T, err error) {
 	for {
 		sizes, parts := a.Sizes(), r.Words()
-		ground := r.ground(parts)
+		ground := a.ground(r, parts)
 		a.mu.Lock()
 		a.times[ground]++
 		on := []any{ground, a.times[ground]}

@@ -31,7 +31,7 @@ func TestForm(t *testing.T) {
 	m := &chatty{replies: []string{"Verdict: maybe", "Verdict: unfinished\nReason: x"}}
 	asker := NewAsker(Settings{Model: m}, func() prompts.Part { return prompts.Workplace{} }, nil)
 	request := Request{Role: "judge", Words: func() []prompts.Part { return []prompts.Part{prompts.Answer{}} }}
-	on := []any{request.ground(request.Words()), 1}
+	on := []any{asker.ground(request, request.Words()), 1}
 	if err := journal.Put(asker.Journal, "reply", on, kept{Text: `{"verdict": "sufficient"}`}); err != nil {
 		t.Fatal(err)
 	}

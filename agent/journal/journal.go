@@ -10,7 +10,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -30,6 +32,7 @@ type Journal struct {
 	Saved func(kind string) error
 
 	mu      sync.Mutex
+	folder  *regexp.Regexp // of the run, in JSON; nil: none
 	entries []Entry
 	asked   int
 }
@@ -42,16 +45,45 @@ func (j *Journal) Asked() int {
 }
 
 // key returns the digest of what a result of a kind rests on.
-func key(kind string, restsOn any) string { return Digest([]any{kind, restsOn}) }
+func (j *Journal) key(kind string, restsOn any) string { return j.Digest([]any{kind, restsOn}) }
 
 // Digest returns the digest of plain data, to stand for them in what several results rest on.
-func Digest(data any) string {
+func (j *Journal) Digest(data any) string {
 	text, err := json.Marshal(data)
 	if err != nil {
 		panic(fmt.Sprintf("journal: digest of %T: %v", data, err)) // not plain data
 	}
-	sum := sha256.Sum256(text)
+	sum := sha256.Sum256(j.moved(text, ""))
 	return hex.EncodeToString(sum[:12])
+}
+
+// In says in which folder the run is: what a result rests on is the same in any.
+func (j *Journal) In(folder string) {
+	if j.folder = nil; folder != "" {
+		j.folder = regexp.MustCompile(regexp.QuoteMeta(inJSON(folder)) + `([^\pL\pN_.-])`)
+	}
+}
+
+// Move has the results name another folder as that of the run.
+func (j *Journal) Move(folder string) {
+	for i, e := range j.entries {
+		j.entries[i] = Entry{Kind: e.Kind, Key: e.Key, Value: j.moved(e.Value, folder)}
+	}
+	j.In(folder)
+}
+
+// moved returns JSON with another folder in place of that of the run.
+func (j *Journal) moved(text []byte, folder string) []byte {
+	if j.folder == nil {
+		return text
+	}
+	return j.folder.ReplaceAll(text, []byte(strings.ReplaceAll(inJSON(folder), "$", "$$")+"$1"))
+}
+
+// inJSON returns a path as it is within JSON.
+func inJSON(path string) string {
+	quoted, _ := json.Marshal(path) // a string
+	return string(quoted[1 : len(quoted)-1])
 }
 
 // Once returns the result that is recorded, or else gets it from do and records it. An error of do
@@ -84,7 +116,7 @@ func Once[T any](ctx context.Context, j *Journal, kind string, restsOn any,
 func Known[T any](j *Journal, kind string, restsOn any) (v T, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	i := j.index(key(kind, restsOn))
+	i := j.index(j.key(kind, restsOn))
 	return v, i >= 0 && json.Unmarshal(j.entries[i].Value, &v) == nil
 }
 
@@ -94,7 +126,7 @@ func Put(j *Journal, kind string, restsOn, v any) error {
 	if err != nil {
 		return fmt.Errorf("record %s: %w", kind, err)
 	}
-	e := Entry{Kind: kind, Key: key(kind, restsOn), Value: value}
+	e := Entry{Kind: kind, Key: j.key(kind, restsOn), Value: value}
 	j.mu.Lock()
 	if i := j.index(e.Key); i >= 0 {
 		j.entries[i] = e
@@ -112,7 +144,7 @@ func Put(j *Journal, kind string, restsOn, v any) error {
 func (j *Journal) Forget(kind string, restsOn any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if i := j.index(key(kind, restsOn)); i >= 0 {
+	if i := j.index(j.key(kind, restsOn)); i >= 0 {
 		j.entries = slices.Delete(j.entries, i, i+1)
 	}
 }

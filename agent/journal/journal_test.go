@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 
 	"dsstar/agent/journal"
@@ -55,6 +56,21 @@ func TestOnce(t *testing.T) {
 		if got := c.does(); got != c.want || calls != c.calls {
 			t.Errorf("%s: %q after %d calls, want %q after %d", c.name, got, calls, c.want, c.calls)
 		}
+	}
+}
+
+// TestMove: what names the folder of a run, and no other, is found in another one, and names that.
+func TestMove(t *testing.T) {
+	j := &journal.Journal{}
+	on := func(folder string) any { return []string{folder + "/files/a.csv", folder + "-data/a.csv"} }
+	j.In(`/home/"a"`)
+	if err := journal.Put(j, "cell", `/home/"a"`, on(`/home/"a"`)); err != nil {
+		t.Fatal(err)
+	}
+	j.Move("/new/$1")
+	got, ok := journal.Known[[]string](j, "cell", "/new/$1")
+	if want := []string{"/new/$1/files/a.csv", `/home/"a"-data/a.csv`}; !ok || !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -76,6 +75,21 @@ func NewFolder(base, question string, now time.Time) (Folder, error) {
 // ends. It locks the trace, because the notebook is replaced at every save.
 func (f Folder) Lock() (release func(), err error) { return disk.Lock(f.Trace()) }
 
+// CopyVariables copies the variables that cells load from another run folder. Links that lead out of
+// it are not followed.
+func (f Folder) CopyVariables(from Folder) error {
+	root, err := os.OpenRoot(string(from))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	variables, _ := fs.Sub(root.FS(), variablesFolder) // the name is a good one
+	if err = os.CopyFS(f.Variables(), variables); errors.Is(err, fs.ErrNotExist) {
+		return nil // cells use none
+	}
+	return err
+}
+
 // Lend makes the run folder's variables available to cells that run in dir.
 func (f Folder) Lend(dir string) error {
 	info, err := os.Lstat(f.Variables())
@@ -97,55 +111,4 @@ func slug(question string) string {
 		name = strings.TrimRight(string(long[:40]), "-")
 	}
 	return cmp.Or(name, "question")
-}
-
-// unfinishedFolder is the folder in a run folder in which a run that has an answer goes on.
-const unfinishedFolder = "unfinished"
-
-// Unfinished returns the folder in which a run that has an answer goes on until it has another one.
-// It is a run folder, but for the trace and the data, which stay in f.
-func (f Folder) Unfinished() Folder { return Folder(filepath.Join(string(f), unfinishedFolder)) }
-
-// From returns the copy, in that folder, of the notebook from which the run goes on.
-func (f Folder) From() string { return filepath.Join(string(f.Unfinished()), "from.ipynb") }
-
-// GoOn makes that folder anew. What cells find beside a notebook has copies there, but for the
-// files, which the cells make. Links that lead out of f are not followed.
-func (f Folder) GoOn() error {
-	next := string(f.Unfinished())
-	root, err := os.OpenRoot(string(f))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	err = errors.Join(disk.RemoveFolderIn(root, unfinishedFolder), root.Mkdir(unfinishedFolder, 0o755))
-	if err != nil {
-		return err
-	}
-	variables, _ := fs.Sub(root.FS(), variablesFolder)
-	err = os.CopyFS(filepath.Join(next, variablesFolder), variables)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // cells use none
-	}
-	return err
-}
-
-// TakeOver puts the folders beside the notebook of the unfinished run in the place of those in f.
-// After a kill it is to be called again.
-func (f Folder) TakeOver() error {
-	root, err := os.OpenRoot(string(f))
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	for _, name := range []string{FilesFolder, variablesFolder} {
-		next := path.Join(unfinishedFolder, name)
-		if _, err := root.Lstat(next); errors.Is(err, fs.ErrNotExist) {
-			continue // it is there already, or the cells had no such folder
-		}
-		if err := errors.Join(disk.RemoveFolderIn(root, name), root.Rename(next, name)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

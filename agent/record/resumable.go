@@ -131,25 +131,6 @@ func (t *Trajectory) Stands() bool {
 	return t.Ended && t.Answer() != "" && len(t.Later) == 0 && (t.Failure == "" || proved)
 }
 
-// Edition returns what counts of a notebook when a run goes on from it: its cells, and what a
-// person has changed.
-func (t *Trajectory) Edition() string {
-	all := []any{t.Script()}
-	for _, q := range slices.Concat(t.Questions, t.Later) {
-		all = append(all, q.Start)
-	}
-	return digest(all)
-}
-
-// TakeRemarks takes over the cells that a person has added or changed in another notebook of the
-// run.
-func (t *Trajectory) TakeRemarks(from *Trajectory) {
-	theirs := func(k Remark) bool {
-		return slices.ContainsFunc(from.Remarks, func(o Remark) bool { return o.Cell.ID == k.Cell.ID })
-	}
-	t.Remarks = append(slices.Clone(from.Remarks), slices.DeleteFunc(t.Remarks, theirs)...)
-}
-
 // Restart has questions begin again: those that were changed, by their number from 0, and all after
 // the first of them, which build on other cells now. It leaves the first as the last one; the
 // others wait for [Trajectory.Next].

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,28 +25,25 @@ import (
 )
 
 // answer runs a new job.
-func (a *app) answer(ctx context.Context, j job) (err error) {
+func (a *app) answer(ctx context.Context, j job) error {
 	j.fresh = !exists(j.out)
 	folder, err := j.folder()
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil && j.fresh {
-			discard(folder)
-		}
-	}()
 	release, err := folder.Lock()
 	if err != nil {
 		return err
 	}
 	defer release()
 	task := j.task
+	saver := newSaver(folder, a.key())
 	if err := link(folder, &task); err != nil {
+		discard(folder, saver)
 		return err
 	}
 	j.progress.Folder(string(folder))
-	return a.carryOut(ctx, j, folder, newSaver(folder, a.key()),
+	return a.carryOut(ctx, j, folder, saver,
 		func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
 			config.Recalled = a.recalled(ctx, j, config)
 			return agent.Run(ctx, config, task)
@@ -55,10 +54,6 @@ func (a *app) answer(ctx context.Context, j job) (err error) {
 func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *saver,
 	run func(context.Context, agent.Config) (*record.Trajectory, error)) error {
 	config := a.config(j)
-	work := folder
-	if j.stands != "" {
-		work, config.Home = folder.Unfinished(), string(folder)
-	}
 	trace, err := disk.OpenLines(folder.Trace())
 	if err != nil {
 		return err
@@ -70,10 +65,6 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	}
 	j.progress.Wait("starting the kernel")
 	reach := site.Of(folder, j.task.Data)
-	if work != folder {
-		apart := site.Of(work, "")
-		reach.Own, reach.Read = append(reach.Own, apart.Own...), append(reach.Read, apart.Read...)
-	}
 	for _, source := range j.sources {
 		j.progress.Paste("data     %s", source)
 		if source.Name != "" && source.Database == "" && source.From == "" { // a link out of the data folder
@@ -86,14 +77,17 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	config.Sandbox, config.Memory, config.Warnings = at.Sandbox, at.Memory, at.Warnings
 	config.Guest, config.Choice = at.Running != nil, a.choice(s)
 	j.progress.Say("sandbox  %s", config.Sandbox)
-	config.Dir, config.Model = string(work), llm.Traced(j.model, trace, config.Price)
+	config.Dir, config.Model = string(folder), llm.Traced(j.model, trace, config.Price)
 	config.Open, config.RunScript = site.Opening(j.site, j.progress), j.site.RunScript
 	config.Observe, config.Review = j.observer(saver), a.review(j)
-	t, err := run(ctx, config)
-	j.progress.Stop()
-	if j.stands != "" {
-		saver, err = j.replace(t, folder, saver, err)
+	if j.teaches { // its answer is saved again only with what it has taught
+		config.Observe = func(e agent.Event, t *record.Trajectory) error { j.progress.Event(e, t); return nil }
 	}
+	t, err := run(ctx, config)
+	if j.teaches && err == nil {
+		_, err = saver.save(t)
+	}
+	j.progress.Stop()
 	return a.conclude(ctx, j, t, folder, saver, err)
 }
 
@@ -167,9 +161,12 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 			j.progress.Warn("%v", err)
 		}
 	}
-	gone := ended != nil && j.fresh && discard(folder)
+	gone := ended != nil && j.fresh && t.Usage.Calls == j.calls && discard(folder, saver)
 	if gone {
 		r.RunDir, r.Notebook, r.Script, r.Trace = "", "", "", ""
+		if j.stands != "" {
+			r.RunDir, r.Notebook = filepath.Dir(j.stands), j.stands
+		}
 		j.progress.Say("removed  the run folder, because no model has replied")
 	}
 	var err error
@@ -180,6 +177,9 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	}
 	if err != nil {
 		return err
+	}
+	if _, edit := errors.AsType[*record.EditError](ended); gone && edit && j.stands != "" {
+		return stopped(ended, j.stands, r.RunDir, "", j.goOn)
 	}
 	if gone {
 		return ended

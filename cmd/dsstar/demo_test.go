@@ -30,19 +30,16 @@ func TestRecordDemo(t *testing.T) {
 	}
 	demoTrace = regexp.MustCompile(`"ground":\{[^}]*\},`).ReplaceAll(demoTrace, nil) // fits any request
 	replies := bytes.SplitAfter(demoTrace, []byte("\n"))
-	out := filepath.Join(t.TempDir(), "run")
-	for _, args := range [][]string{{"demo", "--out", out}, {"resume", "--choose", "2", out}} {
+	out, next := filepath.Join(t.TempDir(), "run"), filepath.Join(t.TempDir(), "run")
+	for _, args := range [][]string{{"demo", "--out", out}, {"resume", "--choose", "2", "--out", next, out}} {
 		a, stdout, stderr := testApp(t)
 		if code := a.run(context.Background(), args); code != 0 {
 			t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 		}
 		demoTrace = bytes.Join(replies[demoCalls:], nil)
 	}
-	data, err := os.ReadFile(filepath.Join(out, "trace.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	exchanges, err := disk.ReadLines[llm.Exchange](data)
+	data := content(t, filepath.Join(out, "trace.jsonl")) + content(t, filepath.Join(next, "trace.jsonl"))
+	exchanges, err := disk.ReadLines[llm.Exchange]([]byte(data))
 	if err != nil {
 		t.Fatal(err)
 	}

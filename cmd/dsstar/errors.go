@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -79,7 +78,7 @@ func stopped(err error, notebook, run, stands string, goOn []usage.Flag) error {
 	if _, ok := errors.AsType[*llm.ReplayError](err); ok {
 		hints = nil // the recording has ended: it needs another model
 	} else if _, ok := errors.AsType[*record.EditError](err); ok {
-		hints = []usage.Hint{usage.Again().Note("after you have fixed " + cmp.Or(stands, notebook))}
+		hints = []usage.Hint{usage.Again().Note("after you have fixed " + notebook)}
 	}
 	text := "notebook so far: " + notebook
 	if stands != "" {

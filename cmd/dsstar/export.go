@@ -115,7 +115,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	path := arg
 	real := disk.RealPath(arg) // the user has named it, and so where it leads
 	if isFolder(arg) {
-		if path = a.shownRun(arg); path == "" {
+		if path = newestIn(arg); path == "" {
 			return "", usage.New(fmt.Sprintf("%s is not a run folder: it has no notebook.ipynb",
 				ui.Printable(arg)),
 				notebooksIn(arg))

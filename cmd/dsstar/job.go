@@ -36,7 +36,9 @@ type job struct {
 	site     site.Site
 	progress *ui.Progress
 	shown    bool         // a demo, for which an answer that depends on a reading is a success
-	stands   string       // the notebook of an answer that stands until the run has one; "": none
+	stands   string       // the notebook of an answer from which the run goes on; "": none
+	teaches  bool         // a finished run is only asked what it teaches
+	calls    int          // of the run before it went on
 	fresh    bool         // the run makes its folder, which need not stay
 	past     bool         // the run is resumed and already has the variables that it needs
 	goOn     []usage.Flag // flags that a later resume needs, too
@@ -78,10 +80,14 @@ func (r *runFlags) checkOut() error {
 // ofNew are the flags of commands that begin a run.
 func (r *runFlags) ofNew() []cli.Flag {
 	return []cli.Flag{
-		cli.Opt(&r.out, "out,o", "Output", "the run folder; must be new or empty"),
+		r.outFlag(),
 		cli.Opt(cli.Choice(&r.ask, "never", "when-it-matters"), "ask", "Method",
 			"whether to ask on a terminal which reading of the question is meant (default when-it-matters)"),
 	}
+}
+
+func (r *runFlags) outFlag() cli.Flag {
+	return cli.Opt(&r.out, "out,o", "Output", "the run folder; must be new or empty")
 }
 
 // common are the flags that also apply to existing runs.
@@ -199,11 +205,13 @@ func (j *job) checkWritable() error {
 	switch {
 	case err == nil:
 		return nil
-	case j.past:
+	case j.past && j.stands == "":
 		return usage.New(err.Error(), usage.Shell("cp -r %s %s   # a copy that can be written to, and then:", run, elsewhere()),
 			usage.Again().Args(filepath.Join(elsewhere(), filepath.Base(run))))
 	case j.out != "":
 		return usage.New(err.Error(), usage.Without("out").Note("a new run folder in "+j.settings.Out))
+	case j.past:
+		return usage.New(err.Error(), usage.Again("--out", filepath.Join(elsewhere(), filepath.Base(filepath.Dir(j.stands)))))
 	}
 	return usage.New(err.Error(), usage.Shell("export DSSTAR_OUT=%s   # runs go there", filepath.Join(elsewhere(), "dsstar-runs")))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -189,6 +190,23 @@ func otherFile(folder record.Folder, t *record.Trajectory) string {
 	return ""
 }
 
+// How a run is no more as it was answered: see runs --json.
+const (
+	isEdited   = "edited" // a person has changed its cells
+	isOnOthers = "data"   // its data files have other content by now
+	hasOthers  = "files"  // a file of its answer is not as it was proved
+)
+
+// sayGoesOn says why a run goes on from the answer that is shown.
+func sayGoesOn(out io.Writer, how, run string) {
+	words := map[string]string{isEdited: "its cells were changed", isOnOthers: "its data files have changed",
+		hasOthers: "a file of its answer was changed or removed"}
+	fmt.Fprintf(out, "goes on  %s: dsstar resume %s\n", words[how], human.Shell(ui.Printable(run)))
+}
+
+// newestIn returns the newest notebook of a run folder; "" if there is none.
+func newestIn(run string) string { return disk.Newest(record.Folder(run).Notebook()) }
+
 // findRun finds the run that arg names: a run folder, whose newest notebook it takes, or a notebook
 // in one.
 func findRun(arg string) (r pastRun, err error) {
@@ -209,13 +227,10 @@ func findRun(arg string) (r pastRun, err error) {
 	r.folder, r.path = record.Folder(filepath.Dir(path)), path
 	if isFolder(path) {
 		r.folder = record.Folder(path)
-		if r.path = disk.Newest(r.folder.Notebook()); r.path == "" {
+		if r.path = newestIn(path); r.path == "" {
 			return bad(usage.Shell("ls %s", path), "%s is not a run folder: it has no notebook.ipynb",
 				ui.Printable(arg))
 		}
-	}
-	if run := record.Folder(filepath.Dir(string(r.folder))); run.Unfinished() == r.folder && exists(run.Notebook()) {
-		return findRun(string(run)) // which goes on there
 	}
 	variables := r.folder.Variables()
 	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace(), variables} { // dsstar uses them
@@ -251,6 +266,7 @@ func (r *pastRun) read(key record.Key) error {
 			usage.Shell("dsstar resume --help   # what can be changed in a notebook"),
 			usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))
 	}
+	r.t.Journal.In(string(r.folder))
 	if r.theirs = !key.Holds(r.t.Seal); r.theirs {
 		r.claimed = r.t.Answer()
 		r.t.Disown()

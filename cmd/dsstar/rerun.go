@@ -130,7 +130,7 @@ func (a *app) rerunCommand() cli.Command {
 func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags,
 	s *configs.Settings) (none cli.Output, _ error) {
 	real := disk.RealPath(path) // the user has named it, and so where it leads
-	if run := a.shownRun(path); run != "" {
+	if run := newestIn(path); run != "" {
 		path, real = run, run
 	}
 	nb, err := openNotebook(real)

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"dsstar/agent"
+	"dsstar/agent/files"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/ui"
@@ -20,9 +24,11 @@ another question in the session of a finished run; with --drop, go back to befor
 step of it.
 
 RUN is the run folder, or a notebook in it; without it, the newest run of this
-folder. No request that the model has answered is repeated. The accepted cells run
-again in a new kernel. Budgets count from here; method and models stay those of the
-run, the models unless a flag or variable names others.
+folder. A run that has an answer stays as it is: what follows goes on in a run folder
+beside it, or that of --out, whose notebook has all questions. No request that the
+model has answered is repeated. The accepted cells run again in a new kernel. Budgets
+count from here; method and models stay those of the run, the models unless a flag or
+variable names others.
 
 In the notebook you can
   change, add, remove and reorder the code cells between set-up and answer
@@ -62,7 +68,7 @@ func (a *app) resumeCommand() cli.Command {
 		Use:   "resume [flags] [RUN]",
 		Short: "Continue a run that was stopped or edited, or ask another question",
 		Long:  resumeHelp, Example: resumeExample,
-		Args: a.oneRun("run"), Flags: slices.Concat(own, flags.inKernel(), flags.common()), Settings: "all",
+		Args: a.oneRun("run"), Flags: slices.Concat(own, []cli.Flag{flags.outFlag()}, flags.inKernel(), flags.common()), Settings: "all",
 		Excludes: [][]string{{"choose", "drop", "ask"}},
 		Needs:    [][]string{{"guidelines", "ask", "your question"}, {"note", "drop", "STEP"}},
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
@@ -132,7 +138,11 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return err
 	}
 	defer release()
-	if r, err = a.takeUp(&j, r, w); err != nil {
+	if err := r.read(a.key()); err != nil {
+		return err
+	}
+	was, err := page.Recorded(r.nb)
+	if err != nil {
 		return err
 	}
 	// Where no sandbox confines the cells, what others may have written runs only if the user
@@ -156,7 +166,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err != nil {
 		return err
 	}
-	j.task.Data, j.out, j.past = r.data(), string(r.folder), true
+	j.task.Data, j.past = r.data(), true
 	if w.question != "" && j.settings.Model == demoModel {
 		return usage.New("the demo has recorded replies for its own question only",
 			usage.Again("--model", "PROVIDER/MODEL"))
@@ -176,14 +186,20 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err := a.remember(ctx, &j); err != nil {
 		return err
 	}
-	teaches := j.settings.Learn && r.t.Verified() && r.t.Learned == nil
-	if record.Finished(r.t, now, j.settings.MaxRounds) && !teaches {
+	finished := record.Finished(r.t, now, j.settings.MaxRounds)
+	j.teaches = finished && j.settings.Learn && r.t.Verified() && r.t.Learned == nil
+	if finished && !j.teaches {
 		j.progress.Say("finished there is nothing left to do")
 		if name := otherFile(r.folder, r.t); name != "" {
 			j.progress.Warn("%s is not as it was proved: it was changed or removed since; dsstar rerun %s "+
 				"-o PATH makes it again", ui.Printable(record.FilesFolder+"/"+name), human.Shell(string(r.folder)))
 		}
 		return a.conclude(ctx, j, r.t, r.folder, continued(r, a.key()), nil)
+	}
+	if was.Stands() && !j.teaches {
+		j.stands, j.settings.Out = r.path, filepath.Dir(string(r.folder)) // beside it
+	} else if j.out == "" {
+		j.out = string(r.folder)
 	}
 	r.tell(j.progress, w.question)
 	if j.settings.Kernel == "" && r.t.Answer() == "" && r.t.Earlier() == 0 &&
@@ -203,14 +219,49 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err := j.setUp(ctx, a); err != nil {
 		return err
 	}
-	saver, err := a.saverOf(&j, r)
-	if err != nil {
-		return err
+	folder, saver := r.folder, continued(r, a.key())
+	if j.out != string(r.folder) {
+		if folder, err = a.goOn(&j, r, w.question); err != nil {
+			return err
+		}
+		release, err := folder.Lock()
+		if err != nil {
+			return err
+		}
+		defer release()
+		saver = newSaver(folder, a.key())
 	}
-	return a.carryOut(ctx, j, r.folder, saver,
+	return a.carryOut(ctx, j, folder, saver,
 		func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
 			return agent.Resume(ctx, config, r.t, now)
 		})
+}
+
+// goOn makes the folder in which a run goes on, so that the one that it has stays as it is.
+func (a *app) goOn(j *job, r pastRun, question string) (record.Folder, error) {
+	task := &r.t.Task
+	j.fresh, j.calls, j.task.Question = true, r.t.Usage.Calls, cmp.Or(question, task.Question)
+	folder, err := j.folder()
+	if err != nil {
+		return "", err
+	}
+	task.Data, r.t.Started = r.data(), time.Now()
+	for i := range task.Sources {
+		s := &task.Sources[i]
+		at := slices.IndexFunc(j.sources, func(o files.Source) bool { return o.Name == s.Name })
+		if s.Path = j.sources[at].Path; s.From != "" {
+			s.Download = s.Path
+		}
+	}
+	if err := errors.Join(link(folder, task), folder.CopyVariables(r.folder)); err != nil {
+		return "", err
+	}
+	if len(task.Sources) > 0 {
+		j.task.Data = filepath.Join(string(folder), record.DataFolder)
+	}
+	r.t.Journal.Move(string(folder))
+	j.progress.Folder(string(folder))
+	return folder, nil
 }
 
 // lasting are the flags of a command line that a later resume needs, too.

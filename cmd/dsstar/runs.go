@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -38,8 +37,8 @@ not verified, unfinished, running), label (that, and whether the data hold no an
 claimed (only the notebook says so, because another dsstar made it), cells (if the
 code cells are as your dsstar ran them, their SHA-256, joined by zero bytes), pickles
 (those of the variables that they load, by name), cost_usd (null: not known), started,
-goes_on (edited, unfinished, running, or data, if its data files have changed: the
-answer of before is shown, and dsstar resume goes on from it)`
+goes_on (edited, data or files, if its cells, its data files or files of its answer
+have changed: the answer of before is shown, and dsstar resume goes on from it)`
 
 func (a *app) runsCommand() cli.Command {
 	return cli.Command{
@@ -120,8 +119,7 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 	entries, _ := os.ReadDir(base) // a folder that is not there has no runs
 	for _, entry := range entries {
 		folder := record.Folder(filepath.Join(base, entry.Name()))
-		going := goesOn(folder, key)
-		path := disk.Newest(folder.Notebook())
+		path := newestIn(string(folder))
 		if path == "" {
 			continue
 		}
@@ -129,12 +127,12 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 		if err != nil {
 			continue
 		}
-		if edited {
-			going = cmp.Or(going, isEdited)
-		}
 		r := listedRun{Run: string(folder), Notebook: path, Question: t.Task.Question, Answer: t.Answer(),
 			Questions: len(t.Questions), Standing: t.Standing(), Label: t.Label(), Claimed: !key.Holds(t.Seal),
-			Cost: t.Cost, Started: t.Started, GoesOn: going, Pickles: map[string]string{}, t: t}
+			Cost: t.Cost, Started: t.Started, Pickles: map[string]string{}, t: t}
+		if edited {
+			r.GoesOn = isEdited
+		}
 		if r.Claimed {
 			r.Standing, r.Label = r.Standing+record.Claimed, r.Label+record.Claimed
 		}

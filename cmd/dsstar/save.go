@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -24,7 +23,7 @@ type saver struct {
 	notebook *disk.Guarded
 	script   *disk.Guarded
 	key      record.Key
-	data     string // the task's data folder as the files name it; "": as the trajectory does
+	saved    [2][]byte // what it has written last
 }
 
 func newSaver(f record.Folder, key record.Key) *saver {
@@ -54,20 +53,23 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 	}
 	// Save the notebook first. It has the digests of this script and the previous one, so that a
 	// run killed between the two writes recognizes either as its own.
-	script := s.drawn(t).Script()
+	script := t.Script()
 	if d := record.Digest(script); len(t.Scripts) == 0 || t.Scripts[len(t.Scripts)-1] != d {
 		t.Scripts = append(t.Scripts[max(0, len(t.Scripts)-1):len(t.Scripts):len(t.Scripts)], d)
 	}
-	draw := func() ([]byte, error) {
-		nb := page.Draw(s.drawn(t))
+	draw := func() (data []byte, err error) {
+		nb := page.Draw(t)
 		s.key.Seal(nb)
-		return nb.Encode()
+		data, err = nb.Encode()
+		s.saved[0] = data
+		return data, err
 	}
+	s.saved[1] = []byte(script)
 	if err := guarded(s.notebook, draw, warn); err != nil {
 		return warnings, fmt.Errorf("save the notebook: %w", err)
 	}
 	told := len(warnings)
-	if err := guarded(s.script, func() ([]byte, error) { return []byte(script), nil },
+	if err := guarded(s.script, func() ([]byte, error) { return s.saved[1], nil },
 		warn); err != nil {
 		return warnings, fmt.Errorf("save the script: %w", err)
 	}
@@ -77,13 +79,6 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 		}
 	}
 	return warnings, nil
-}
-
-// drawn returns the trajectory as the files show it.
-func (s *saver) drawn(t *record.Trajectory) *record.Trajectory {
-	drawn := *t
-	drawn.Task.Data = cmp.Or(s.data, t.Task.Data)
-	return &drawn
 }
 
 // guarded writes the output of draw, to a sibling if somebody has edited the file.

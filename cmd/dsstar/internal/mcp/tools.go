@@ -59,8 +59,8 @@ var tools = []tool{
 			list_kernels, or the path of its notebook), perhaps with data; only if the user asks for it`}}},
 	{name: "follow_up", title: "Ask a follow-up question", hints: answers, needs: "question",
 		command: "resume --progress=json --guidelines={@guidelines} --ask={@question} -- {run}",
-		text: `Asks another question in the session of a finished run, which has its data, variables
-			and notebook. Faster than ask.`,
+		text: `Asks another question in the session of a finished run, which has its data and
+			variables. The run stays; the new one has all questions. Faster than ask.`,
 		arguments: []argument{runArgument, formArgument, {"question", "string",
 			"the next question; it may refer to the one before"}}},
 	{name: "continue_run", title: "Continue a run", hints: answers,

@@ -131,7 +131,8 @@ class Dsstar(Magics):
             raise UsageError("there is no run to go on with")
         if question:
             given = given + ["--ask", f" {question}"]  # an @ at its beginning names no file
-        self.begin(["resume"] + given + [run["run"]], "", question or run["question"])
+        begun = "" if question or "--choose" in given else run.get("begun")
+        self.begin(["resume"] + given + [begun or run["run"]], "", question or run["question"])
 
     def begin(self, arguments, stdin, question):
         """Starts the program and shows it in the output of this cell."""
@@ -221,6 +222,8 @@ class Dsstar(Magics):
         if not run.running:
             if run.before and not run.answered:
                 self.run, self.painter = run.before
+                if self.run is not None:
+                    self.run.begun = run.run_dir
             self.listen(False)
             if self.button:
                 self.hide(*self.button)
@@ -270,7 +273,8 @@ class Dsstar(Magics):
         else:
             print(f"{run['label']}: {run['answer']}")
         if run.get("goes_on"):
-            why = "its data files have changed" if run["goes_on"] == "data" else "another answer is unfinished"
+            why = {"data": "its data files have changed", "edited": "its cells were changed"}.get(
+                run["goes_on"], "a file of its answer was changed or removed")
             print(f"{why}: %dsstar resume goes on")
         print("notebook", run["notebook"])
 
@@ -285,7 +289,7 @@ class Dsstar(Magics):
         run = self.run
         if run is not None and run.run_dir:
             r = run.result or {}
-            return {"run": run.run_dir, "question": run.question, "answer": r.get("answer", ""),
+            return {"run": run.run_dir, "begun": run.begun, "question": run.question, "answer": r.get("answer", ""),
                     "notebook": r.get("notebook") or os.path.join(run.run_dir, "notebook.ipynb")}
         mine = (r for r in self.listed() if not r["claimed"])
         return next(mine, {"run": "", "question": "", "answer": ""})
