@@ -22,6 +22,7 @@ type Config struct {
 	Baseline  *Baseline // the method, if it is none of ours
 	MaxRounds int       // steps that are tried at most
 	Guest     bool      // the session for Work is a [Host]
+	Alone     bool      // there can be no session for Second beside it
 
 	Recalled *record.Recalled // of the memory of the data, to show and to use: see [RecallFor]
 	Learn    bool             // have the model propose what a verified answer leaves for the memory

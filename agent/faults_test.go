@@ -92,16 +92,16 @@ func TestMoreTime(t *testing.T) {
 // TestSecondIsApart: it runs on what the set-up leaves, in a session of its own if there can be
 // one, and nothing of it stays; in somebody else's session no branch leaves anything either.
 func TestSecondIsApart(t *testing.T) {
-	for _, refusal := range []error{nil, errors.ErrUnsupported} {
-		p := play(t, three.with(script{"second": "x = 123\nx"}), refuses(agent.Second, refusal)).noError(t)
+	for _, alone := range []bool{false, true} {
+		p := play(t, three.with(script{"second": "x = 123\nx"}), func(s *stage) { s.config.Alone = alone }).noError(t)
 		cells, rolled := p.Cells(), p.world.of(agent.Work)[0].rolled
-		if refusal != nil {
+		if alone {
 			equal(t, "the session goes back to", rolled[len(rolled)-2:], [][]string{cells[:2], cells})
 		} else {
 			equal(t, "it begins with", p.world.of(agent.Second)[0].ran[:2], cells[:2])
 			equal(t, "times that the run's session went back", len(rolled), 0)
 		}
-		if s := p.Second; !p.Verified() || s.Answer != "123" || s.Together != (refusal != nil) {
+		if s := p.Second; !p.Verified() || s.Answer != "123" || s.Together != alone {
 			t.Errorf("%q, %+v", p.Doubts(), s)
 		}
 		lacks(t, strings.Join(cells, "\n"), "x = 123")

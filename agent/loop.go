@@ -27,7 +27,7 @@ func (r *run) answer(ctx context.Context) error {
 		if r.t.Answer() == "" || !r.t.Sufficient() {
 			return nil
 		}
-		if r.live() && !r.t.Method.NoSecond { // meanwhile, other branches run and models write cells
+		if r.live() && !r.t.Method.NoSecond && !r.cfg.Alone { // meanwhile, other branches run and models write cells
 			r.apart.prepare(ctx)
 		}
 		if err := r.computeReadings(ctx); err != nil {

@@ -8,7 +8,6 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
-	"dsstar/agent/journal"
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/notebook/compare"
@@ -89,7 +88,11 @@ func (r *run) derive(ctx context.Context) error {
 	}
 	b := task{branch: "second derivation", text: "Answer the question independently of the notebook", code: code,
 		work: r.apart, chain: unaided(r.elsewhere()), show: r.unseen}
-	together, err := r.together(ctx, b)
+	if s.Together = r.cfg.Alone; s.Together { // in the first's session
+		b.work, b.chain = r.work, unaided(r.t)
+	} else if !b.work.Known(b.chain, b.cell(b.code)) {
+		err = b.work.open(ctx)
+	}
 	if s.Unable = err != nil && ctx.Err() == nil; s.Unable { // there is an answer all the same
 		s.Reason = "no session could be opened for it: " + err.Error()
 		return nil
@@ -97,31 +100,12 @@ func (r *run) derive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.Together = together; together {
-		b.work, b.chain = r.work, unaided(r.t)
-	}
 	gave, problem, err := r.runBranch(ctx, b, lineage.Second)
 	s.Derived = gave
 	if problem != "" {
 		s.Reason = problem
 	}
 	return err
-}
-
-// together reports whether the second derivation runs in the first's session, as there can be no
-// other.
-func (r *run) together(ctx context.Context, b task) (bool, error) {
-	if together, _ := journal.Known[bool](r.t.Journal, "together", r.work.own); together {
-		return true, nil
-	}
-	if b.work.Known(b.chain, b.cell(b.code)) {
-		return false, nil
-	}
-	err := b.work.open(ctx)
-	if errors.Is(err, errors.ErrUnsupported) {
-		return true, journal.Put(r.t.Journal, "together", r.work.own, true)
-	}
-	return false, err
 }
 
 // sinceRuling tells requests after a ruling or a choice, which changed a derivation, from those before.

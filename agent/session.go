@@ -37,6 +37,5 @@ const (
 
 // Open opens a private session that starts in dir; dir/files is the folder that its cells
 // may write to. The caller closes it. A session for Work is opened in the run folder, any other in
-// a temporary one; those for Work and Prove must look the same to a cell. The error wraps
-// [errors.ErrUnsupported] if there can be no session for Second, but for Work.
+// a temporary one; those for Work and Prove must look the same to a cell.
 type Open func(ctx context.Context, purpose Purpose, dir string) (Session, error)

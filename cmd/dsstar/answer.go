@@ -75,7 +75,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	j.site = j.site.With(reach)
 	at := j.site.About()
 	config.Sandbox, config.Memory, config.Warnings = at.Sandbox, at.Memory, at.Warnings
-	config.Guest, config.Choice = at.Running != nil, a.choice(s)
+	config.Guest, config.Alone, config.Choice = at.Running != nil, at.Alone, a.choice(s)
 	j.progress.Say("sandbox  %s", config.Sandbox)
 	config.Dir, config.Model = string(folder), llm.Traced(j.model, trace, config.Price)
 	config.Open, config.RunScript = site.Opening(j.site, j.progress), j.site.RunScript

@@ -193,6 +193,7 @@ func (r *run) openSite(ctx context.Context) error {
 	}
 	r.progress.Say("sandbox  %s", at.Sandbox)
 	r.config.Scorer.Open = scoringAt(func(context.Context) (site.Site, error) { return p, nil })
+	r.config.Agent.Alone = at.Alone
 	r.config.Site = runner.Site{
 		Sandbox: at.Sandbox,
 		Sessions: func(folder record.Folder, data string, read []string) (agent.Open, agent.RunScript) {

@@ -34,7 +34,7 @@ type guest struct {
 func (g *guest) About() About {
 	a := About{Name: g.name, Running: &g.running, Spec: g.beside.About().Spec,
 		Server: g.beside.About().Server, Way: notebook.ByNames,
-		Sandbox: "none (attached)"}
+		Sandbox: "none (attached)", Alone: true}
 	a.Warnings = []string{fmt.Sprintf(
 		"the cells ran in a kernel that was not the run's own, %s (%s): its names were there for them, "+
 			"and going back undid names, not objects or files that were changed in place; "+
@@ -104,11 +104,8 @@ func (g *guest) RunScript(ctx context.Context, dir string,
 
 func (g *guest) Open(ctx context.Context, p agent.Purpose, dir string,
 	see Observer) (agent.Session, error) {
-	switch p {
-	case agent.Work:
+	if p == agent.Work {
 		return g.visit(ctx, dir, see)
-	case agent.Second:
-		return nil, errSecond
 	}
 	return g.beside.Open(ctx, p, dir, see)
 }

@@ -50,7 +50,7 @@ func (h Host) own(spec kernel.Spec, s *configs.Settings, use Use, say func(strin
 
 func (o *own) About() About {
 	a := About{Name: cmp.Or(o.spec.DisplayName, o.spec.Name), Spec: o.spec, Sandbox: o.confined,
-		Way: cmp.Or(o.way, notebook.ByReplay), Confined: o.box.Confines()}
+		Way: cmp.Or(o.way, notebook.ByReplay), Confined: o.box.Confines(), Alone: o.host.onCluster()}
 	if o.box.Tier.Confines() {
 		a.Memory = o.box.Limits.Memory
 	}
@@ -70,9 +70,6 @@ func (o *own) With(r Reach) Site {
 
 func (o *own) Open(ctx context.Context, p agent.Purpose, dir string,
 	see Observer) (agent.Session, error) {
-	if p == agent.Second && o.host.onCluster() {
-		return nil, errSecond
-	}
 	box := o.box
 	if p != agent.Work { // dir is a temporary folder
 		box.Read = append(slices.Clone(box.Read), dir)

@@ -24,7 +24,7 @@ type remote struct {
 func (r *remote) About() About {
 	return About{
 		Name: cmp.Or(r.spec.DisplayName, r.spec.Name), Spec: r.spec, Server: r.server.URL,
-		Way: cmp.Or(r.way, notebook.ByReplay), Sandbox: "none (of a server)",
+		Way: cmp.Or(r.way, notebook.ByReplay), Sandbox: "none (of a server)", Alone: true,
 		Consent: Consent{Lines: []string{
 			"server   " + r.server.URL +
 				": its kernels are not in dsstar's sandbox. The cells that the model writes run there",
@@ -50,9 +50,6 @@ func (r *remote) Look(ctx context.Context, folders ...string) error {
 
 func (r *remote) Open(ctx context.Context, p agent.Purpose, dir string,
 	see Observer) (agent.Session, error) {
-	if p == agent.Second {
-		return nil, errSecond
-	}
 	options, back := r.host.options(r.settings, r.spec, p, dir)
 	k, err := kernel.Dial(ctx, r.server, "", options)
 	if err != nil {

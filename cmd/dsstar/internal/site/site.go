@@ -4,8 +4,6 @@ package site
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
 	"path/filepath"
 	"time"
@@ -45,6 +43,7 @@ type About struct {
 	Way      notebook.Way    // how the run's own session goes back
 	Sandbox  string          // of the run's own session
 	Confined bool            // dsstar's sandbox confines all cells
+	Alone    bool            // no session can be beside the run's own
 	Memory   int64           // limit of the run's own session in bytes; 0: none
 	Warnings []string        // for the record
 	Consent  Consent
@@ -107,9 +106,6 @@ func (s session) Execute(ctx context.Context, code string) (notebook.Execution, 
 	}
 	return s.ExecuteCell(ctx, c)
 }
-
-// errSecond says that there can be no session beside the run's.
-var errSecond = fmt.Errorf("a second session beside the run's: %w", errors.ErrUnsupported)
 
 // keptOutputs is the limit in bytes on outputs kept in a run's notebook, which is rewritten
 // after each step.
