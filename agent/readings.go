@@ -250,7 +250,7 @@ func Choose(t *record.Trajectory, k, i, n int) error {
 // another one then. If the option's branch has computed that, its cells become the accepted ones.
 // Otherwise the steps that it does not keep are dropped.
 func meant(t *record.Trajectory, i, n int) (changed bool) {
-	option, taken, second := t.Readings[i].Options[n], t.Readings[i].Chosen, t.Second
+	option, taken := t.Readings[i].Options[n], t.Readings[i].Chosen
 	for _, k := range t.Readings[i].Together {
 		of := &t.Readings[k]
 		if of.ByUser = true; n != taken {
@@ -262,11 +262,6 @@ func meant(t *record.Trajectory, i, n int) (changed bool) {
 	t.AddNote(note, true)
 	if n == taken {
 		return false
-	}
-	before := t.Readings[i]
-	before.Options = slices.Clone(before.Options)
-	if before.Options[taken].Answer = t.Answer(); t.Final != nil {
-		before.Options[taken].Files = t.Final.Files
 	}
 	code, computed := option.Last()
 	keeps := min(option.Steps, t.Steps())
@@ -282,35 +277,9 @@ func meant(t *record.Trajectory, i, n int) (changed bool) {
 	}
 	t.Take(record.Route{Back: back, Reason: note})
 	if computed {
-		keepOthers(t, before, option)
 		round := t.Begin(note)
 		round.Attempts, round.Answer = option.Attempts, code
 		round.Verdict = &record.Verdict{Sufficient: true, Reason: "It computes the answer as it is meant."}
-		if second != nil && derives(t, *second, option) {
-			t.Second = &record.Second{Derived: second.Derived}
-		}
 	}
 	return true
-}
-
-// keepOthers keeps what the options of a reading give that were not chosen.
-func keepOthers(t *record.Trajectory, before record.Reading, chosen record.Option) {
-	if before.Together != nil {
-		return
-	}
-	at := slices.IndexFunc(t.Readings, func(x record.Reading) bool { return x.Point == before.Point })
-	for k, o := range before.Options {
-		if k != before.Chosen && o.Answer != "" {
-			found := compare.Answers(chosen.Compared(), o.Compared(), asked(t))
-			o.Same, o.Differs = found.Sameness == compare.Same, found.Why
-			t.Readings[at].Options[k] = o
-		}
-	}
-}
-
-// derives reports whether a second derivation has found the answer of an option by itself.
-func derives(t *record.Trajectory, s record.Second, o record.Option) bool {
-	own := func(a record.Attempt) bool { return a.Code == o.Attempts[len(o.Attempts)-1].Code }
-	return s.Ruling == record.RuledReading && !slices.ContainsFunc(s.Attempts, own) &&
-		compare.Answers(s.Compared(), o.Compared(), asked(t)).Sameness == compare.Same
 }
