@@ -152,7 +152,7 @@ func (r *run) replay(ctx context.Context, code string) (string, error) {
 		return "the script failed in plain Python: " + brief.Clip(lastWords(e), 300), nil
 	}
 	_, out, _ := strings.Cut(e.Stdout(), mark+"\n")
-	printed := strings.TrimSpace(notebook.SteadyText(out))
+	printed := strings.TrimSpace(notebook.Steady(out))
 	found := compare.Answers(compare.Answer{Words: printed}, compare.Answer{Words: r.t.Answer()}, asked(r.t))
 	if found.Sameness != compare.Same {
 		return "the script printed another answer: " + brief.Clip(printed, 300), nil

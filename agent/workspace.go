@@ -120,7 +120,9 @@ func (w *workspace) execute(ctx context.Context, code string) (e notebook.Execut
 // works. Credentials in them are masked from then on, also where requests show them cut.
 func (w *workspace) steady(outputs []notebook.Output) []notebook.Output {
 	w.run.asker.Mask.Learn(notebook.Execution{Outputs: outputs}.PlainText())
-	return notebook.Moved(notebook.Steady(outputs), w.folder, w.run.cfg.Dir)
+	return notebook.Rewritten(outputs, func(text string) string {
+		return strings.ReplaceAll(notebook.Steady(text), w.folder, w.run.cfg.Dir)
+	})
 }
 
 // An elsewhereError says why a session cannot be where a chain leads.

@@ -2,6 +2,8 @@ package notebook
 
 import (
 	"bytes"
+	"encoding/json"
+	"reflect"
 
 	"dsstar/notebook/disk"
 )
@@ -25,12 +27,38 @@ func (n *Notebook) Save(path string) error {
 	return disk.WriteFile(path, data)
 }
 
-// Guard guards the notebook at path. Rewriting it with the same content in other bytes does
-// not count as an edit: see [Same].
+// Guard guards the notebook at path. What Jupyter changes by itself is no edit: see [content].
 func Guard(path string) *disk.Guarded {
 	return disk.Guard(path, func(a, b []byte) bool {
-		x, errX := Read(bytes.NewReader(a))
-		y, errY := Read(bytes.NewReader(b))
-		return errX == nil && errY == nil && Same(x, y)
+		x, errX := content(a)
+		y, errY := content(b)
+		return errX == nil && errY == nil && reflect.DeepEqual(x, y)
 	})
+}
+
+// content returns what a notebook's file holds without execution counts and what Jupyter changes by
+// itself: trust, the kernelspec and its language, execution times, numbers such as 2.0 that become
+// 2, and empty attachments.
+func content(data []byte) (plain any, err error) {
+	n, err := Read(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range []string{"kernelspec", "language_info", "widgets"} {
+		delete(n.Metadata, key)
+	}
+	for i := range n.Cells {
+		c := &n.Cells[i]
+		delete(c.Metadata, "execution")
+		if c.ExecutionCount = 0; len(c.Attachments) == 0 {
+			c.Attachments = nil
+		}
+		for j := range c.Outputs {
+			c.Outputs[j].ExecutionCount = 0
+		}
+	}
+	if data, err = n.Encode(); err == nil {
+		err = json.Unmarshal(data, &plain)
+	}
+	return plain, err
 }

@@ -8,21 +8,12 @@ import (
 // address matches the address of an object in Python's default repr.
 var address = regexp.MustCompile(`(<[^<>\n]* at )0x[0-9a-fA-F]{6,16}>`)
 
-// Steady returns the outputs without text that differs between sessions that run the same code:
-// addresses of objects. The given outputs are not changed.
-func Steady(outputs []Output) []Output { return rewritten(outputs, SteadyText) }
+// Steady returns a text without what differs between sessions that run the same code: addresses of
+// objects.
+func Steady(text string) string { return address.ReplaceAllString(text, "${1}0x…>") }
 
-// SteadyText is [Steady] for a text.
-func SteadyText(text string) string { return address.ReplaceAllString(text, "${1}0x…>") }
-
-// Moved returns the outputs as if the cells had run in the folder to, and not in from. The given
-// outputs are not changed.
-func Moved(outputs []Output, from, to string) []Output {
-	return rewritten(outputs, func(text string) string { return strings.ReplaceAll(text, from, to) })
-}
-
-// rewritten returns the outputs with their texts rewritten.
-func rewritten(outputs []Output, rewrite func(string) string) []Output {
+// Rewritten returns the outputs with their texts rewritten. The given outputs are not changed.
+func Rewritten(outputs []Output, rewrite func(string) string) []Output {
 	if outputs == nil {
 		return nil
 	}

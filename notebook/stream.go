@@ -1,10 +1,8 @@
 package notebook
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -76,7 +74,7 @@ func (s *stream) write(text string) {
 		s.cut, s.head = true, head(kept, s.half)
 	}
 	if s.cut {
-		kept = wholeRunes(kept[max(len(kept)-s.half, 0):])
+		kept = strings.ToValidUTF8(kept[max(len(kept)-s.half, 0):], "")
 	}
 	s.tail = []byte(kept)
 }
@@ -148,24 +146,21 @@ func withoutBackspaces(text string) string {
 }
 
 // overlaid returns what a terminal shows of texts that are written over each other. One with escape
-// sequences replaces those before it, because it may erase them.
+// sequences replaces those before it, because it may erase them, and is replaced by the next.
 func overlaid(texts []string) string {
-	shown, own, covered := []byte(nil), 0, 0 // own: the bytes of the last text
-	for _, text := range slices.Backward(texts) {
+	var shown []rune
+	own, wasStyled := 0, false // own: the characters of the last text
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
 		isStyled := strings.Contains(text, "\x1b")
-		if !isStyled || shown == nil {
-			rest := text
-			for n := covered; n > 0 && rest != ""; n-- {
-				_, size := utf8.DecodeRuneInString(rest)
-				rest = rest[size:]
-			}
-			covered += utf8.RuneCountInString(rest)
-			shown = append(shown, rest...)
-			own = cmp.Or(own, len(shown))
+		if isStyled || wasStyled {
+			shown = nil
 		}
-		if isStyled {
-			break
-		}
+		chars := []rune(text)
+		shown = append(shown, chars[copy(shown, chars):]...)
+		own, wasStyled = len(chars), isStyled
 	}
 	return string(shown[:own]) + strings.TrimRight(string(shown[own:]), " ")
 }
@@ -179,10 +174,7 @@ func head(text string, n int) string {
 	if i := strings.LastIndexByte(text[n/2:n], '\n'); i >= 0 {
 		return text[:n/2+i+1]
 	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
+	return strings.ToValidUTF8(text[:n], "")
 }
 
 // tail returns at most n bytes of the end of a text.
@@ -191,13 +183,5 @@ func tail(text string, n int) string {
 	if i := strings.IndexByte(text[:len(text)/2], '\n'); i >= 0 {
 		return text[i+1:]
 	}
-	return wholeRunes(text)
-}
-
-// wholeRunes returns a text without the end of a character that it begins with.
-func wholeRunes(text string) string {
-	for text != "" && !utf8.RuneStart(text[0]) {
-		text = text[1:]
-	}
-	return text
+	return strings.ToValidUTF8(text, "")
 }

@@ -2,8 +2,15 @@
 package compare
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/draw"
+	"image/jpeg"
+	"image/png"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -89,21 +96,15 @@ type shown struct {
 
 func (s shown) what() string { return strings.TrimSuffix(s.name+", "+s.mime, ", ") }
 
-// comparers say how the data of MIME types differ; of others, the texts are compared.
-var comparers = map[string]func(a, b string, tolerance float64) string{
-	"image/png": diffPictures, "image/jpeg": diffPictures,
-}
-
 // compare compares two outputs. There is no Diff if they are equal.
 func (s shown) compare(now shown, tolerance float64) Difference {
 	if s.name != now.name || s.mime != now.mime {
 		return Difference{s.name, s.lines("-") + now.lines("+")}
 	}
-	diffs := comparers[s.mime]
-	if diffs == nil {
-		diffs = diffTexts
+	if pictures[s.mime] != nil {
+		return Difference{s.what(), s.diffPictures(now)}
 	}
-	diff := diffs(s.text, now.text, tolerance)
+	diff := diffTexts(s.text, now.text, tolerance)
 	if s.mime == "text/html" && diff != "" && s.plain != "" && now.plain != "" {
 		// a table is easier to read as text
 		if readable := diffTexts(s.plain, now.plain, tolerance); readable != "" {
@@ -111,6 +112,40 @@ func (s shown) compare(now shown, tolerance float64) Difference {
 		}
 	}
 	return Difference{s.what(), diff}
+}
+
+// pictures are decoded to be compared.
+var pictures = map[string]func(io.Reader) (image.Image, error){
+	"image/png": png.Decode, "image/jpeg": jpeg.Decode,
+}
+
+// diffPictures returns "" if two pictures have the same pixels.
+func (s shown) diffPictures(now shown) string {
+	was, is := s.pixels(), now.pixels()
+	if s.text == now.text || was != nil && is != nil && was.Rect == is.Rect &&
+		bytes.Equal(was.Pix, is.Pix) {
+		return ""
+	}
+	return "another picture\n"
+}
+
+// maxPixels is the maximum number of pixels of a picture that is decoded.
+const maxPixels = 100_000_000
+
+// pixels decodes a picture; nil if that cannot be done.
+func (s shown) pixels() *image.RGBA {
+	data, _ := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(s.text), ""))
+	config, _, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil || config.Width*config.Height > maxPixels {
+		return nil
+	}
+	picture, err := pictures[s.mime](bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	all := image.NewRGBA(image.Rect(0, 0, config.Width, config.Height))
+	draw.Draw(all, all.Rect, picture, picture.Bounds().Min, draw.Src)
+	return all
 }
 
 // lines returns the lines of an output that has no counterpart, each after the mark.
@@ -170,7 +205,7 @@ func represent(o notebook.Output) shown {
 		if mime == "image/svg+xml" || mime == "text/html" {
 			s.text = withoutIDs(s.text)
 		}
-		if comparers[mime] == nil {
+		if pictures[mime] == nil {
 			s.text = stable(s.text)
 		}
 		break

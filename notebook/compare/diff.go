@@ -3,7 +3,6 @@ package compare
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
 )
@@ -43,39 +42,34 @@ func diffTexts(a, b string, tolerance float64) string {
 // bounded returns the first lines of a diff, and of each what is around the first change.
 func bounded(lines []string) string {
 	var b strings.Builder
-	for i, line := range lines {
-		if i == diffLines {
-			fmt.Fprintf(&b, "… %d more lines\n", len(lines)-i)
-			break
-		}
-		at, other := 1, ""
+	for i, line := range lines[:min(len(lines), diffLines)] {
+		other := " "
 		switch {
 		case line[0] == '-' && i+1 < len(lines):
 			other = lines[i+1]
 		case line[0] == '+' && i > 0:
 			other = lines[i-1]
 		}
-		for at < min(len(line), len(other)) && line[at] == other[at] {
-			at++
-		}
-		fmt.Fprintf(&b, "%s%s\n", line[:1], window(line[1:], at-1))
+		fmt.Fprintf(&b, "%s%s\n", line[:1], window(line[1:], other[1:]))
+	}
+	if more := len(lines) - diffLines; more > 0 {
+		fmt.Fprintf(&b, "… %d more lines\n", more)
 	}
 	return b.String()
 }
 
-// window returns the part of a long line around a position.
-func window(line string, at int) string {
-	line = strings.ReplaceAll(line, "\t", " ")
-	if utf8.RuneCountInString(line) <= diffWidth {
-		return line
+// window returns the part of a long line around where it begins to differ from another one.
+func window(line, other string) string {
+	chars, others := []rune(strings.ReplaceAll(line, "\t", " ")), []rune(other)
+	at, begin, end := 0, "", ""
+	for at < min(len(chars), len(others)) && chars[at] == others[at] {
+		at++
 	}
-	from, begin, end := utf8.RuneCountInString(line[:at])-diffWidth/2, "", ""
-	runes := []rune(line)
-	if from > 0 {
-		runes, begin = runes[from:], "…"
+	if from := at - diffWidth/2; len(chars) > diffWidth && from > 0 {
+		chars, begin = chars[from:], "…"
 	}
-	if len(runes) > diffWidth {
-		runes, end = runes[:diffWidth], "…"
+	if len(chars) > diffWidth {
+		chars, end = chars[:diffWidth], "…"
 	}
-	return begin + string(runes) + end
+	return begin + string(chars) + end
 }

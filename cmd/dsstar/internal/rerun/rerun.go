@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"dsstar/agent/brief"
@@ -241,8 +242,8 @@ func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 	})()
 	x, err := r.k.ExecuteCell(within,
 		kernel.Cell{Code: s.code, MayRaise: s.mayRaise, Observe: r.Progress.Output})
-	x.Outputs = notebook.Moved(x.Outputs, r.place.dir, r.place.home)
-	x.Updates = notebook.Moved(x.Updates, r.place.dir, r.place.home)
+	home := func(text string) string { return strings.ReplaceAll(text, r.place.dir, r.place.home) }
+	x.Outputs, x.Updates = notebook.Rewritten(x.Outputs, home), notebook.Rewritten(x.Updates, home)
 	s.is = &x
 	if s.cell >= 0 {
 		for _, update := range x.Updates {
