@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"dsstar/agent"
@@ -14,6 +15,7 @@ import (
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
 )
 
 const describeHelp = `Print the descriptions of data files that dsstar nb works from. They are profiles
@@ -78,8 +80,45 @@ func (a *app) describe(ctx context.Context, c *cli.Call, d runFlags, question st
 	if t == nil {
 		return none, err
 	}
-	shown := newDescriptions(t) // also of a run that was cut short
-	return cli.Output{Value: shown, Text: shown.print}, err
+	return cli.Output{Value: described{append([]record.Description{}, t.Descriptions...), t.Seconds,
+		append([]string{}, t.Warnings...)}, Text: func(b *strings.Builder) { printDescriptions(b, t) }}, err
+}
+
+// A described is the object that describe --json prints, also of a run that was cut short. Its fields
+// are a contract: see docs/results.md.
+type described struct {
+	Files    []record.Description `json:"files"`
+	Seconds  record.Seconds       `json:"seconds"`
+	Warnings []string             `json:"warnings"`
+}
+
+// printDescriptions writes each description below a line with its file and origin.
+func printDescriptions(b *strings.Builder, t *record.Trajectory) {
+	for i, d := range t.Descriptions {
+		from := ""
+		switch {
+		case d.Error != "":
+			from = "not described: " + d.Error
+		case d.Text == "":
+			continue // the run ended before it was described
+		case d.Corrected:
+			from = "with what a person says"
+		case d.Whole:
+			from = "the content itself"
+		case d.Like != "":
+			from = "as " + ui.Printable(d.Like) + ", but"
+		}
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		heading := []string{ui.Printable(d.File), human.Bytes(t.Task.Files[i].Size), d.Kind, from}
+		heading = slices.DeleteFunc(heading, func(part string) bool { return part == "" })
+		fmt.Fprintf(b, "== %s\n", ui.Clean(strings.Join(heading, " · ")))
+		if d.Text != "" {
+			clean := ui.Cleaner{Still: true}
+			b.WriteString(clean.Text(strings.TrimRight(d.Text, "\n")) + "\n")
+		}
+	}
 }
 
 // descriptions describes the files. The trajectory is nil if nothing was started; otherwise it holds

@@ -11,59 +11,32 @@ import (
 )
 
 const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed
-notebook.
-
-The outputs of each cell are shown on standard error. Only the path of the executed
-notebook goes to standard output. The notebook is saved atomically during the run,
-and holds the outputs up to its end, whatever ended it. Very long ones are cut.
+notebook. Its path goes to standard output, the outputs of each cell to standard error.
 
 As in nbclient, papermill and nbconvert --execute, cells run in the notebook's
 folder, and an exception ends the run unless the cell has the tag
-raises-exception; sys.exit(0) ends it well. Cells with the tag skip-execution are
-skipped. There is no timeout by default. Unlike there, cells run in the sandbox
-without your keys (--sandbox off keeps your environment), and outputs that would
-fetch something when shown (folium's maps, IFrame, Image(url=…)) are disabled in
-the executed notebook.
-
-The cells of a notebook that dsstar wrote run in a temporary folder, so that the
-run folder stays as it is, and without your keys.
+raises-exception; cells with the tag skip-execution are skipped. Unlike there,
+cells run in the sandbox without your keys, and outputs that would fetch something
+when shown are disabled. Those of a notebook that dsstar wrote run in a temporary
+folder, so that the run folder stays as it is.
 
 The kernel is that of --python or --kernel, or of these settings; else that of the
 notebook, if it names an installed kernelspec other than python3; else dsstar's
 own Python. A notebook in another language runs in the kernelspec that it names.
 
---parameters NAME=VALUE sets a variable, as papermill does: a new cell with the tag
-injected-parameters sets it, directly after the cell with the tag parameters, or
-before the first cell if none has it. VALUE is True, False, None, a number, or else
-text; in quotes it is text. Only the executed notebook has the new cell.
-
---data DIR sets data_dir in the parameters cell, for this execution and in the
-executed notebook. In other notebooks, a new cell sets it, as above. For notebooks
-of dsstar the last lines say, for each question, whether the answer is the same.
+--parameters NAME=VALUE sets a variable, as papermill does, in a new cell after the
+one with the tag parameters. VALUE is True, False, None, a number, or else text; in
+quotes it is text. --data DIR sets data_dir there. For notebooks of dsstar the last
+lines say, for each question, whether the answer is the same.
 
 --check compares each cell's outputs with those in the notebook, and prints for
 each: same; differs, with the differences; error, if it fails now; or not run, if
-there is nothing to compare. No file is written unless --out names one. Rules:
-  numbers   those with a decimal point or a signed exponent may differ by the
-            tolerance, relative to the larger one; whole numbers must be equal
-  streams   each as a whole, as a terminal shows it; their interleaving does not count
-  displays  the richest form that is deterministic: data (plotly, vega, JSON), then
-            pictures, then SVG, HTML, Markdown, LaTeX, text. Widgets count as text,
-            scripts do not count
-  pictures  PNG and JPEG by pixels
-  errors    name and value of the exception, not the traceback
-What differs on every run is ignored: addresses (<Line2D at 0x7f…>), ids of threads
-(<Thread(…, started 140…)>), the order of sets with texts, the times of
-%time, %timeit and tqdm, the file of a cell in a warning (/tmp/ipykernel_1/2.py),
-names of Python's tempfile below their folder, (pid=…) in warnings, ids of elements
-in pandas' Styler, in SVG of matplotlib and UUIDs, the date in that SVG, cell numbers
-in printed tracebacks. Dates and times that cells print are compared.
+there is nothing to compare. No file is written unless --out names one.
+docs/rerun.md has the rules.
 
 --round N runs one round of dsstar's notebook again. The session is rebuilt as it was
-when the round began (parameters, set-up, the accepted cells of the plan as it was).
-Then each attempt of the round runs on that state, failed ones too. Rounds that were
-dropped later can be run as well. How an attempt ends, and its outputs, are compared
-as by --check.
+when the round began; then each attempt of the round runs on that state, failed ones
+too. How an attempt ends, and its outputs, are compared as by --check.
 
 --json prints one object instead:
   notebook, out  paths; out is the executed notebook ("": none)
