@@ -91,7 +91,7 @@ func checkHint(t *testing.T, was usage.Line, err error, hint string) {
 		takes := cmd.Flags().Lookup(f.Name) != nil || cmd.PersistentFlags().Lookup(f.Name) != nil
 		if cmd.CommandPath() != was.Command && takes && f.Alike &&
 			!strings.Contains(hint, " --"+f.Name+" ") {
-			t.Errorf("%s\n%v: --%s is not in the hint\n%s", was.Hint().On(was), err, f.Name, hint)
+			t.Errorf("%s\n%v: --%s is not in the hint\n%s", usage.Again().On(was), err, f.Name, hint)
 		}
 	}
 }

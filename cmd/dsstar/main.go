@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,7 +31,6 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
-	"dsstar/notebook/human"
 )
 
 // An app is one invocation of the program, with all its inputs and outputs.
@@ -165,9 +164,7 @@ func asked(args []string) []string {
 func (a *app) rootCommand() *cobra.Command {
 	p := cli.Program{Stdout: a.stdout, Settings: a.settings, NoArgs: noArgs}
 	root := p.Make(cli.Command{
-		Use: "dsstar",
-		Short: "Ask your data a question; get back a notebook that you can review, re-run, " +
-			"edit and continue.",
+		Use:  "dsstar",
 		Long: rootHelp,
 		Below: []cli.Command{a.nbCommand(), a.resumeCommand(), a.rerunCommand(), a.exportCommand(),
 			a.describeCommand(), a.demoCommand(), a.runsCommand(), a.memoryCommand(), a.learnCommand(),
@@ -196,10 +193,8 @@ func (a *app) rootCommand() *cobra.Command {
 func lineOf(cmd *cobra.Command, args []string) usage.Line {
 	line := usage.NewLine(cmd.CommandPath(), cmd.Flags(), args)
 	line.Folder = cmd.Name() == "describe"
-	if cmd.Name() == "nb" {
-		if len(args) == 0 || args[0] == "-" {
-			line.Args, line.Input = nil, " < question.txt"
-		}
+	if cmd.Name() == "nb" && (len(args) == 0 || args[0] == "-") {
+		line.Args, line.Input = nil, " < question.txt"
 	}
 	root := cmd.Root()
 	line.Takes = func(line, flag string) bool {
@@ -219,17 +214,14 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !ok {
 		return usage.New(err.Error(), help)
 	}
-	name := "--" + bad.GetFlag().Name + ": "
+	flag := bad.GetFlag()
 	if u, ok := errors.AsType[*usage.Error](err); ok {
-		return usage.New(name+u.Text, u.Hints...)
+		return usage.New("--"+flag.Name+": "+u.Text, u.Hints...)
 	}
-	wanted := "is not a number"
-	if bad.GetFlag().Value.Type() == "duration" {
-		wanted = "is not a duration, such as 90s, 5m or 1h30m"
-	} else if _, is := errors.AsType[*strconv.NumError](err); !is {
-		return usage.New(err.Error(), help)
-	}
-	return usage.New(fmt.Sprintf("%s%q %s", name, bad.GetValue(), wanted), help)
+	wanted := map[string]string{"bool": "true or false",
+		"duration": "a duration, such as 90s, 5m or 1h30m"}[flag.Value.Type()]
+	return usage.New(fmt.Sprintf("--%s: %q is not %s", flag.Name, bad.GetValue(),
+		cmp.Or(wanted, "a number")), help)
 }
 
 // noArgs rejects arguments; those of dsstar itself are unknown commands.
@@ -242,10 +234,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	var hints []usage.Hint
-	for _, name := range human.Near(args[0], names) {
-		hints = append(hints, usage.Instead(args[0], name))
-	}
+	hints := near(args[0], names)
 	if !cmd.HasParent() && len(args) > 1 {
 		hints = append(hints, usage.Shell("dsstar nb %s", strings.Join(args, " ")))
 	}
@@ -255,18 +244,11 @@ func noArgs(cmd *cobra.Command, args []string) error {
 const rootHelp = `Ask your data a question; get back a notebook that you can review, re-run, edit
 and continue.
 
-dsstar describes the files of a data folder, plans one step, writes its cell and
-runs it in a live IPython kernel. A judge decides whether the plan now answers
-the question; if not, dsstar adds a step or goes back. At the end it proves the
-answer in a fresh session.
-
 Examples:
   dsstar demo
   dsstar nb --data ./data "Which store sold most last year?"
   dsstar "How many customers are there?"            about the data of this folder
   dsstar resume RUN
-  dsstar describe ./data
-  dsstar nb --data ./data --model ollama/qwen3 --guidelines "just a number" "…"
   echo "How many customers are there?" | dsstar nb --data ./data --json
 
 ` + exitHelp
@@ -321,14 +303,9 @@ func userDirs(getenv func(string) string) (cache, config string, err error) {
 				homeless, e), usage.Shell("export XDG_CACHE_HOME=DIR   # a folder of yours"))
 		}
 	}
-	config = getenv("XDG_CONFIG_HOME")
-	if config == "" {
-		if dir, e := os.UserConfigDir(); e == nil {
-			config = dir
-		}
-	}
-	if config != "" {
-		config = filepath.Join(config, "dsstar")
+	dir, _ := os.UserConfigDir() // "" without a home
+	if dir = cmp.Or(getenv("XDG_CONFIG_HOME"), dir); dir != "" {
+		config = filepath.Join(dir, "dsstar")
 	}
 	return filepath.Join(cache, "dsstar"), config, err
 }

@@ -14,23 +14,27 @@ import (
 	"dsstar/notebook/human"
 )
 
-// similar returns the command line with the names in dir that are similar to that of a path, in place
-// of that.
-func similar(path, dir string) (hints []usage.Hint) {
-	entries, _ := os.ReadDir(dir) // without it there is nothing to advise
-	var names []string
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), ".") {
-			names = append(names, e.Name())
-		}
-	}
-	for _, name := range human.Near(filepath.Base(path), names) {
-		hints = append(hints, usage.Instead(path, filepath.Join(dir, name)))
+// near returns the command line with each of some names that is similar to a word of it in place of that.
+func near(word string, names []string) (hints []usage.Hint) {
+	for _, name := range human.Near(word, names) {
+		hints = append(hints, usage.Instead(word, name))
 	}
 	return hints
 }
 
-// nearFlags returns the command line with flags of similar names in place of one that there is not.
+// similar is near for a path, with the names in dir.
+func similar(path, dir string) []usage.Hint {
+	entries, _ := os.ReadDir(dir) // without it there is nothing to advise
+	var names []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, filepath.Join(dir, e.Name()))
+		}
+	}
+	return near(path, names)
+}
+
+// nearFlags is near for a flag that a command has not.
 func nearFlags(cmd *cobra.Command, name string) (hints []usage.Hint) {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

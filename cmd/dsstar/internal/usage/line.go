@@ -1,7 +1,6 @@
 package usage
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -66,9 +65,6 @@ func NewLine(command string, flags *pflag.FlagSet, args []string) Line {
 	return line
 }
 
-// Hint is the command line itself.
-func (l Line) Hint() Hint { return Shell(Without().On(l)) }
-
 // Only returns the flags with these names, in the order of the names.
 func (l Line) Only(names ...string) []Flag {
 	var flags []Flag
@@ -80,20 +76,4 @@ func (l Line) Only(names ...string) []Flag {
 		}
 	}
 	return slices.Clip(flags)
-}
-
-// A Once is a flag that may be given only once, because a second value would silently
-// replace the first.
-type Once string
-
-func (f *Once) String() string { return string(*f) }
-func (f *Once) Type() string   { return "string" }
-func (f *Once) Set(value string) error {
-	if *f != "" {
-		return New(fmt.Sprintf("two data folders are given, %s and %s, but a run has only one", *f,
-			value),
-			Shell("mkdir both && cp -r %s %s both/   # one folder for --data", string(*f), value))
-	}
-	*f = Once(value)
-	return nil
 }
