@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,20 +27,14 @@ executed.
 
   html    a page: question, answer and whether it is verified on top, then every
           step. It contains its pictures, has no scripts and makes no network
-          requests. Interactive charts and widgets are shown as pictures or text.
-          Formulas stay TeX. Folded sections are open in print.
-  md      Markdown. It contains its pictures as data URIs, which most editors and
-          pandoc show, but not GitHub's site. Tables are text.
+          requests.
+  md      Markdown. It contains its pictures as data URIs.
   script  the code cells, each after a comment (# %%); for a run, its solution.py.
-          Lines that only IPython understands become comments, if not indented. A
-          relative data_dir of a run leads to its data from where the script is.
+          Lines that only IPython understands become comments, if not indented.
 
 The format is that of --to, or of the extension of -o, or html. The file is written
-beside the notebook, and its path is printed. An earlier export of the same name is
-replaced, any other file only if -o names it.
-
-A picture that the notebook names by a path is included if it is in the notebook's
-folder or below. Other pictures are only named.`
+beside the notebook, and its path is printed. An earlier page or Markdown file is
+replaced, any other file only if -o names it.`
 
 const exportExample = `  dsstar export dsstar-runs/2026-11-21-which-store-sold-most     # writes RUN/notebook.html
   dsstar export analysis.ipynb -o report.html
@@ -57,9 +52,7 @@ var exporters = []exporter{
 	{"html", []string{".html", ".htm"},
 		func(nb *notebook.Notebook, o export.Options) ([]byte, string) { return export.HTML(nb, o), "" }},
 	{"md", []string{".md", ".markdown"},
-		func(nb *notebook.Notebook, _ export.Options) ([]byte, string) {
-			return export.Markdown(nb), ""
-		}},
+		func(nb *notebook.Notebook, _ export.Options) ([]byte, string) { return export.Markdown(nb), "" }},
 	{"script", []string{".py"},
 		func(nb *notebook.Notebook, _ export.Options) ([]byte, string) { return exportScript(nb) }},
 }
@@ -81,57 +74,42 @@ func (a *app) exportCommand() cli.Command {
 			if err != nil {
 				return none, err
 			}
-			_, err = a.export(ctx, c.Args[0], e, out)
-			return none, err
+			return none, a.export(ctx, c.Args[0], e, out)
 		},
 	}
 }
 
 // chooseExporter finds the format by its name, or else by the file's extension.
 func chooseExporter(to, out string) (exporter, error) {
+	ending := strings.ToLower(filepath.Ext(out))
+	if ending == "" {
+		to = cmp.Or(to, "html")
+	}
 	for _, e := range exporters {
-		if e.name == to || to == "" && slices.Contains(e.endings, strings.ToLower(filepath.Ext(out))) {
+		if e.name == to || to == "" && slices.Contains(e.endings, ending) {
 			return e, nil
 		}
 	}
-	ending := filepath.Ext(out)
 	hint := usage.Again("--to", "html")
 	if ending != "" {
-		hint = usage.Again("--out", strings.TrimSuffix(out, ending)+".html").But("to")
+		hint = usage.Again("--out", strings.TrimSuffix(out, filepath.Ext(out))+".html").But("to")
 	}
-	if to == "" && ending != "" && ending != ".ipynb" {
-		return exporter{}, usage.New(
-			fmt.Sprintf("--out: unknown format for %s: use html, md or script",
-				ui.Printable(ending)), hint)
-	}
-	if to == "" {
-		return exporters[0], nil
-	}
-	return exporter{}, usage.New(fmt.Sprintf("unknown format %q: use html, md or script", to), hint)
+	return exporter{}, usage.New(fmt.Sprintf("unknown format %q: use html, md or script", cmp.Or(to, ending)), hint)
 }
 
-// export writes a run or notebook in another format, prints the path of the file and returns it.
-func (a *app) export(ctx context.Context, arg string, e exporter, out string) (target string, err error) {
-	path := arg
-	real := disk.RealPath(arg) // the user has named it, and so where it leads
-	if isFolder(arg) {
-		if path = newestIn(arg); path == "" {
-			return "", usage.New(fmt.Sprintf("%s is not a run folder: it has no notebook.ipynb",
-				ui.Printable(arg)),
-				notebooksIn(arg))
-		}
-		real = path
-	}
-	nb, err := openNotebook(real)
+// export writes a run or notebook in another format, and prints the path of the file.
+func (a *app) export(ctx context.Context, arg string, e exporter, out string) error {
+	path, real, nb, err := namedNotebook(arg)
 	if err != nil {
-		return "", err
+		return err
 	}
 	disclaim(ctx, nb, a.key(), record.Folder(filepath.Dir(real)))
-	if target, err = exportTarget(path, out, e); err != nil {
-		return "", err
+	target, err := exportTarget(path, out, e)
+	if err != nil {
+		return err
 	}
 	if err := disk.CheckWritable(filepath.Dir(target)); err != nil && out != "-" {
-		return "", usage.New(err.Error(), usage.Again("--out", filepath.Join(elsewhere(), filepath.Base(target))))
+		return usage.New(err.Error(), usage.Again("--out", filepath.Join(elsewhere(), filepath.Base(target))))
 	}
 	o := export.Options{Title: strings.TrimSuffix(filepath.Base(path), ".ipynb")}
 	if beside, err := os.OpenRoot(filepath.Dir(path)); err == nil {
@@ -144,23 +122,23 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) (t
 	}
 	data, warning := e.make(nb, o)
 	if err := ctx.Err(); err != nil {
-		return "", err
+		return err
 	}
 	if warning != "" {
-		fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", ui.Clean(warning))
+		a.warn("%s", warning)
 	}
 	if e.name == "script" && nb.Metadata["dsstar"] != nil && (target == "" || at != home) {
 		data = []byte(rerun.MoveData(string(data), home))
 	}
 	if out == "-" {
 		_, err := a.fileOut().Write(data)
-		return "", err
+		return err
 	}
 	if err := disk.WriteFile(target, data); err != nil {
-		return "", fmt.Errorf("write the export: %w", err)
+		return fmt.Errorf("write the export: %w", err)
 	}
 	_, err = fmt.Fprintln(a.stdout, target)
-	return target, err
+	return err
 }
 
 // realFolder returns the folder of a file, absolute and without links.
@@ -247,8 +225,7 @@ func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
 	}
 	script, commented := export.Script(nb)
 	if commented > 0 {
-		warning = fmt.Sprintf("lines that only IPython understands became comments: %d",
-			commented)
+		warning = fmt.Sprintf("lines that only IPython understands became comments: %d", commented)
 	}
 	return script, warning
 }

@@ -12,7 +12,19 @@ import (
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
+
+// namedNotebook opens the notebook that an argument names, or that of the run folder which it names. The user
+// has named it, and so where it really is.
+func namedNotebook(arg string) (path, real string, nb *notebook.Notebook, err error) {
+	path, real = arg, disk.RealPath(arg)
+	if run := newestIn(arg); run != "" {
+		path, real = run, run
+	}
+	nb, err = openNotebook(real)
+	return path, real, nb, err
+}
 
 // openNotebook reads the notebook at path. It follows no link, which a stranger may have put there.
 func openNotebook(path string) (*notebook.Notebook, error) {

@@ -6,7 +6,6 @@ import (
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/configs"
-	"dsstar/notebook/disk"
 )
 
 const rerunHelp = `Execute a notebook from top to bottom in a fresh kernel, and write the executed
@@ -101,11 +100,7 @@ func (a *app) rerunCommand() cli.Command {
 // rerun executes a notebook, or that of a run folder.
 func (a *app) rerun(ctx context.Context, path string, flags rerun.Flags,
 	s *configs.Settings) (none cli.Output, _ error) {
-	real := disk.RealPath(path) // the user has named it, and so where it leads
-	if run := newestIn(path); run != "" {
-		path, real = run, run
-	}
-	nb, err := openNotebook(real)
+	path, _, nb, err := namedNotebook(path)
 	if err != nil {
 		return none, err
 	}
