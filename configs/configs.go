@@ -60,7 +60,7 @@ type Settings struct {
 	Kernel       string        `key:"kernel" project:"cells" flag:"Kernel"`
 	Server       string        `key:"server" is:"URL" project:"cells" flag:"Kernel"`
 	Jobs         int           `key:"jobs" is:"0..64" project:"spending" flag:"Data"`
-	Rollback     string        `key:"rollback" is:"auto|checkpoint|replay" project:"free" flag:"Method"`
+	Rollback     string        `key:"rollback" is:"auto|replay" project:"free" flag:"Method"`
 
 	Sandbox    string   `key:"sandbox" is:"auto|full|builtin|external|off" project:"cells" flag:"Sandbox"`
 	AllowNet   bool     `key:"allow_net" project:"cells" flag:"Sandbox"`

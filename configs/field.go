@@ -93,13 +93,8 @@ var Flags = sync.OnceValue(func() (all []FlagInfo) {
 			all = append(all, flag)
 		}
 	}
-	return append(all, FlagInfo{Key: "models.second", Name: "second", Group: "Model",
-		Help: "another model for the second derivation: model=provider/name",
-		Type: reflect.TypeFor[string]()})
+	return all
 })
-
-// Excludes are the flags of settings of which only one can be given.
-var Excludes = [][]string{{"second", "no-second"}}
 
 var documented = regexp.MustCompile(`((?:(?m:^) *#.*\n)*)(?m:^)( *)([a-z_]+):`)
 

@@ -48,7 +48,7 @@ is wrong, say so in .dsstar/definitions/ (dsstar describe --help).
 
 If the question can be taken in ways that give other answers, they are shown with
 the answer. Before it is verified, the answer is derived once more by a request
-that sees nothing of the steps: --second model=provider/name takes another model
+that sees nothing of the steps: --role-model second=provider/name takes another
 for that, --no-second leaves it out.
 
 With --review dsstar asks before every cell, also before repairs and the last one:

@@ -266,6 +266,6 @@ func (a *app) goOn(j *job, r pastRun, question string) (record.Folder, error) {
 
 // lasting are the flags of a command line that a later resume needs, too.
 var lasting = []string{
-	"review", "model", "role-model", "second", "base-url", "api-key-env", "context", "python",
+	"review", "model", "role-model", "base-url", "api-key-env", "context", "python",
 	"kernel", "server",
 }

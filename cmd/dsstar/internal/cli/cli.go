@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -138,7 +137,7 @@ func (p Program) print(out Output, asJSON bool) (err error) {
 
 // check refuses flags that contradict each other, or that have no effect.
 func (c Command) check(flags *pflag.FlagSet) error {
-	for _, all := range slices.Concat(c.Excludes, configs.Excludes) {
+	for _, all := range c.Excludes {
 		var given []string
 		for _, name := range all {
 			if flags.Changed(name) {

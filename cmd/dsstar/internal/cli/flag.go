@@ -140,14 +140,6 @@ func Given(flags *pflag.FlagSet) (given map[string]configs.Flag, err error) {
 				}
 				set("models."+role, name, f)
 			}
-		case key == "models.second":
-			name, ok := strings.CutPrefix(text, "model=")
-			if !ok || name == "" {
-				err = usage.New("--second: "+text+" is not model=provider/name",
-					usage.Again("--second", "model=openai/MODEL"))
-			}
-			set(key, name, f)
-			set("method.second", "true", f)
 		case off:
 			set(key, strconv.FormatBool(text != "true"), f)
 		default:

@@ -86,9 +86,6 @@ func (h Host) refuse(at About, s *configs.Settings, use Use) error {
 	case len(h.Databases) > 0 && (attached || at.Server != ""):
 		return usage.New("databases, buckets and clusters are reached from dsstar's own local kernels "+
 			"only", usage.Without("kernel", "server"))
-	case attached && s.Rollback == "checkpoint":
-		return usage.New("--rollback checkpoint: a kernel that dsstar did not start goes back by names",
-			usage.Again("--yes").But("rollback"))
 	case attached && s.Method.Paper:
 		return usage.New("--paper runs every script in a fresh process, not in a running kernel",
 			usage.Without("kernel"))

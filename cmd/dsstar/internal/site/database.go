@@ -127,10 +127,6 @@ func (h Host) findDatabase(u *url.URL) (d Database, shown string, err error) {
 	if name == "postgres" {
 		name = "postgresql"
 	}
-	if name == "postgresql" && u.Query().Has("service") {
-		return d, "", usage.New("--data: service files are not read: name host, port and database "+
-			"in the address", usage.Again("--data", "postgresql://HOST:PORT/DATABASE"))
-	}
 	if u.Hostname() == "" {
 		u.Host = "localhost" + u.Host // a port may follow
 	}

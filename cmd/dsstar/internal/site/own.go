@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"dsstar/agent"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/rewind"
@@ -89,22 +87,15 @@ func (o *own) Open(ctx context.Context, p agent.Purpose, dir string,
 	if err != nil {
 		return nil, err // not a nil *Session in an interface
 	}
-	return opened(k, p, see, &o.way, o.settings)
+	return opened(k, p, see, &o.way), nil
 }
 
-// opened returns a new session, and notes how the run's own goes back, which may not be as the
-// settings insist.
-func opened(k *rewind.Session, p agent.Purpose, see Observer, way *notebook.Way,
-	s *configs.Settings) (agent.Session, error) {
+// opened returns a new session, and notes how the run's own goes back.
+func opened(k *rewind.Session, p agent.Purpose, see Observer, way *notebook.Way) agent.Session {
 	if p == agent.Work {
 		*way = k.Way()
 	}
-	if p == agent.Work && s.Rollback == "checkpoint" && k.Way() != notebook.ByCheckpoint {
-		_ = k.Close() // the error says more
-		return nil, usage.New("--rollback checkpoint: this kernel cannot make checkpoints",
-			usage.Again("--rollback", "auto"))
-	}
-	return observed(k, p, see), nil
+	return observed(k, p, see)
 }
 
 func (o *own) RunScript(ctx context.Context, dir string,
@@ -133,8 +124,8 @@ func scriptIn(ctx context.Context, k *kernel.Kernel, dir string,
 	return k.RunScript(ctx, string(record.Folder(dir).Script()), limit)
 }
 
-// Start starts a local kernel that goes back as the settings say. If checkpoints do not work and
-// the settings do not insist on them, the session replays cells instead.
+// Start starts a local kernel that goes back as the settings say. If checkpoints do not work, the session
+// replays cells instead.
 func (h Host) Start(ctx context.Context, o kernel.Options, back rewind.Options,
 	s *configs.Settings) (*rewind.Session, error) {
 	start := func(spec kernel.Spec, err error) (*rewind.Session, error) {
@@ -157,9 +148,6 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back rewind.Options,
 		k, err := start(rewind.Spec(plain, filepath.Join(h.CacheDir, "kernels")))
 		if err == nil || ctx.Err() != nil {
 			return k, err
-		}
-		if s.Rollback == "checkpoint" {
-			return nil, fmt.Errorf("--rollback checkpoint: %w", err)
 		}
 		back.Why = err.Error()
 	}

@@ -55,7 +55,7 @@ func (r *remote) Open(ctx context.Context, p agent.Purpose, dir string,
 	if err != nil {
 		return nil, err // not a nil *Kernel in an interface
 	}
-	return opened(rewind.New(k, back), p, see, &r.way, r.settings)
+	return opened(rewind.New(k, back), p, see, &r.way), nil
 }
 
 func (r *remote) RunScript(ctx context.Context, dir string,

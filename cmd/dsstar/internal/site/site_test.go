@@ -19,20 +19,18 @@ func TestRefuse(t *testing.T) {
 	databases := Host{Databases: []Database{{}}}
 	own, server, guest := About{}, About{Server: "http://h/"}, About{Running: &kernel.Running{}}
 	for i, c := range []struct {
-		host     Host
-		at       About
-		rollback string
-		use      Use
-		refused  bool
+		host    Host
+		at      About
+		use     Use
+		refused bool
 	}{
-		{databases, own, "checkpoint", Use{}, false},
-		{databases, server, "auto", Use{}, true},
-		{databases, guest, "auto", Use{}, true},
-		{Host{}, guest, "checkpoint", Use{}, true},
-		{Host{}, guest, "off", Use{Keep: []string{"x"}}, false},
-		{Host{}, server, "auto", Use{Keep: []string{"x"}}, true},
+		{databases, own, Use{}, false},
+		{databases, server, Use{}, true},
+		{databases, guest, Use{}, true},
+		{Host{}, guest, Use{Keep: []string{"x"}}, false},
+		{Host{}, server, Use{Keep: []string{"x"}}, true},
 	} {
-		err := c.host.refuse(c.at, &configs.Settings{Rollback: c.rollback}, c.use)
+		err := c.host.refuse(c.at, &configs.Settings{}, c.use)
 		if (err != nil) != c.refused {
 			t.Errorf("%d: %v", i, err)
 		}
