@@ -93,7 +93,7 @@ func create(ctx context.Context, o Options, base Python, dir string, lock *os.Fi
 		if err = remove(dir); err != nil {
 			return err
 		}
-		r := runner{env: toolEnv(o.Env), dir: o.Dir, progress: o.Progress, lock: lock}
+		r := runner{env: toolEnv(o.Env), dir: o.Dir, lock: lock}
 		if err = r.run(ctx, tool.name, tool.environment); err == nil {
 			err = os.WriteFile(lockIn(dir), o.Lock, 0o644)
 		}

@@ -30,10 +30,9 @@ func (e *InstallError) Unwrap() error { return e.Err }
 
 // A runner runs the tools that build one environment.
 type runner struct {
-	env      []string
-	dir      string
-	progress func(line string)
-	lock     *os.File // also held by the tools, should dsstar be killed before they end
+	env  []string
+	dir  string
+	lock *os.File // also held by the tools, should dsstar be killed before they end
 }
 
 func (r runner) run(ctx context.Context, tool string, words []string) error {
@@ -44,20 +43,7 @@ func (r runner) run(ctx context.Context, tool string, words []string) error {
 	cmd.WaitDelay = 3 * time.Second
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	ended, begun := make(chan error, 1), time.Now()
-	go func() { ended <- cmd.Run() }()
-	tick := time.NewTicker(5 * time.Second)
-	defer tick.Stop()
-	var err error
-	for running := true; running; {
-		select {
-		case err = <-ended:
-			running = false
-		case now := <-tick.C:
-			r.progress(fmt.Sprintf("still creating the Python environment (%.0f s)",
-				now.Sub(begun).Seconds()))
-		}
-	}
+	err := cmd.Run()
 	if ctx.Err() != nil {
 		if cmd.Process != nil { // some may have survived the interrupt
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
