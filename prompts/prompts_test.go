@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden anew")
@@ -123,30 +122,4 @@ func TestGolden(t *testing.T) {
 	if diff := cmp.Diff(templates, found); err != nil || diff != "" {
 		t.Errorf("parts -, templates +\n%s%v", diff, err)
 	}
-}
-
-func TestFenceCannotBeClosed(t *testing.T) {
-	pieces := rapid.SampledFrom([]string{
-		"`", "```", "````", "\n", " ", "   ```\n", "\r\n", "x", "~~~",
-	})
-	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOf(pieces).Draw(t, "pieces"), "")
-		lines := strings.Split(fence(text, ""), "\n")
-		marks, inside := lines[0], lines[1:len(lines)-1]
-		if lines[len(lines)-1] != marks {
-			t.Fatalf("%q is opened by %q and closed by %q", text, marks, lines[len(lines)-1])
-		}
-		for _, line := range inside {
-			if strings.HasPrefix(strings.TrimLeft(line, " "), marks) {
-				t.Fatalf("%q closes %q", line, marks)
-			}
-		}
-		want := strings.TrimRight(text, "\n")
-		if want == "" {
-			want = "(nothing)"
-		}
-		if got := strings.Join(inside, "\n"); got != want {
-			t.Fatalf("%q became %q", text, got)
-		}
-	})
 }
