@@ -7,10 +7,8 @@ package configs
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -24,28 +22,28 @@ type Settings struct {
 	Models          map[string]string `key:"models" project:"redirects" flag:"Model"`
 	BaseURL         string            `key:"base_url" is:"URL" project:"redirects" flag:"Model"`
 	APIKeyEnv       string            `key:"api_key_env" is:"NAMES" project:"redirects" flag:"Model"`
-	Context         int               `key:"context" is:"0|2000..100000000" project:"free" flag:"Model"`
-	Temperature     *float64          `key:"temperature" is:"0..2" project:"free"`
-	MaxOutputTokens int               `key:"max_output_tokens" is:"0..100000000" project:"budget"`
-	CallTimeout     time.Duration     `key:"call_timeout" is:"1ms.." project:"budget"`
-	IdleTimeout     time.Duration     `key:"idle_timeout" is:"1ms.." project:"budget"`
-	Retries         int               `key:"retries" is:"0..100" project:"spending"`
+	Context         int               `key:"context" is:"0 or at least 2000" project:"free" flag:"Model"`
+	Temperature     *float64          `key:"temperature" is:"0 to 2" project:"free"`
+	MaxOutputTokens int               `key:"max_output_tokens" is:"at least 0" project:"budget"`
+	CallTimeout     time.Duration     `key:"call_timeout" is:"at least 1ms" project:"budget"`
+	IdleTimeout     time.Duration     `key:"idle_timeout" is:"at least 1ms" project:"budget"`
+	Retries         int               `key:"retries" is:"0 to 100" project:"spending"`
 	// by name, in lower case
 	Providers map[string]Provider `key:"providers" project:"redirects"`
 
 	Prices   map[string]Price `key:"prices" project:"redirects"` // by model, in lower case
-	MaxCost  float64          `key:"max_cost" is:"0.." project:"budget" flag:"Limits"`
-	MaxCalls int              `key:"max_calls" is:"0..1000000000" project:"budget" flag:"Limits"`
-	MaxTime  time.Duration    `key:"max_time" is:"0s.." project:"budget" flag:"Limits"`
+	MaxCost  float64          `key:"max_cost" is:"at least 0" project:"budget" flag:"Limits"`
+	MaxCalls int              `key:"max_calls" is:"at least 0" project:"budget" flag:"Limits"`
+	MaxTime  time.Duration    `key:"max_time" is:"at least 0s" project:"budget" flag:"Limits"`
 	Method   Method           `key:"method"`
 
-	MaxRounds        int `key:"max_rounds" is:"1..1000" project:"spending" flag:"Method"`
-	DebugTries       int `key:"debug_tries" is:"0..100" project:"spending" flag:"Method"`
-	TopK             int `key:"top_k" is:"1..100000" project:"spending" flag:"Data"`
-	ResultChars      int `key:"result_chars" is:"500..10000000" project:"spending"`
-	DescriptionChars int `key:"description_chars" is:"500..10000000" project:"spending"`
-	ContextChars     int `key:"context_chars" is:"2000..100000000" project:"spending"`
-	MaxFiles         int `key:"max_files" is:"1..1000000" project:"spending"`
+	MaxRounds        int `key:"max_rounds" is:"1 to 1000" project:"spending" flag:"Method"`
+	DebugTries       int `key:"debug_tries" is:"0 to 100" project:"spending" flag:"Method"`
+	TopK             int `key:"top_k" is:"at least 1" project:"spending" flag:"Data"`
+	ResultChars      int `key:"result_chars" is:"at least 500" project:"spending"`
+	DescriptionChars int `key:"description_chars" is:"at least 500" project:"spending"`
+	ContextChars     int `key:"context_chars" is:"at least 2000" project:"spending"`
+	MaxFiles         int `key:"max_files" is:"at least 1" project:"spending"`
 
 	Memory string `key:"memory" project:"redirects" flag:"Data"` // "auto", "off" or a folder
 	Learn  bool   `key:"learn" project:"learn" flag:"Data"`
@@ -54,15 +52,16 @@ type Settings struct {
 	Mask        []string `key:"mask" project:"mask" flag:"Data"`
 	MaxDownload Bytes    `key:"max_download" project:"spending" flag:"Data"`
 
-	CellTimeout  time.Duration `key:"cell_timeout" is:"1ms.." project:"budget" flag:"Limits"`
-	StartTimeout time.Duration `key:"start_timeout" is:"1ms.." project:"budget"`
+	CellTimeout  time.Duration `key:"cell_timeout" is:"at least 1ms" project:"budget" flag:"Limits"`
+	StartTimeout time.Duration `key:"start_timeout" is:"at least 1ms" project:"budget"`
 	Python       string        `key:"python" project:"cells" flag:"Kernel"`
 	Kernel       string        `key:"kernel" project:"cells" flag:"Kernel"`
 	Server       string        `key:"server" is:"URL" project:"cells" flag:"Kernel"`
-	Jobs         int           `key:"jobs" is:"0..64" project:"spending" flag:"Data"`
-	Rollback     string        `key:"rollback" is:"auto|replay" project:"free" flag:"Method"`
+	Jobs         int           `key:"jobs" is:"0 to 64" project:"spending" flag:"Data"`
+	Rollback     string        `key:"rollback" is:"auto or replay" project:"free" flag:"Method"`
 
-	Sandbox    string   `key:"sandbox" is:"auto|full|builtin|external|off" project:"cells" flag:"Sandbox"`
+	Sandbox string `key:"sandbox" is:"auto, full, builtin, external or off" project:"cells" flag:"Sandbox"`
+
 	AllowNet   bool     `key:"allow_net" project:"cells" flag:"Sandbox"`
 	AllowRead  []string `key:"allow_read" project:"cells" flag:"Sandbox"`
 	AllowWrite []string `key:"allow_write" project:"cells" flag:"Sandbox"`
@@ -71,8 +70,8 @@ type Settings struct {
 
 	AllowMultiprocessing bool `key:"allow_multiprocessing" project:"cells" flag:"Sandbox"`
 
-	MaxMemory    Bytes `key:"max_memory" is:"0|256MiB.." project:"cells" flag:"Sandbox"`
-	MaxProcesses int   `key:"max_processes" is:"16..1000000" project:"cells" flag:"Sandbox"`
+	MaxMemory    Bytes `key:"max_memory" is:"0 or at least 256MiB" project:"cells" flag:"Sandbox"`
+	MaxProcesses int   `key:"max_processes" is:"at least 16" project:"cells" flag:"Sandbox"`
 	MaxFile      Bytes `key:"max_file" project:"cells" flag:"Sandbox"`
 	MaxFolder    Bytes `key:"max_folder" project:"cells" flag:"Sandbox"`
 
@@ -102,9 +101,9 @@ type Bytes int64
 // A Method says which elements of the loop are on.
 type Method struct {
 	Paper         bool   `key:"paper" project:"proof" flag:"Method"`
-	Analyzer      string `key:"analyzer" is:"profile|none" project:"free" flag:"Method"`
+	Analyzer      string `key:"analyzer" is:"profile or none" project:"free" flag:"Method"`
 	Router        bool   `key:"router" project:"free" off:"Method"`
-	VerifierInput string `key:"verifier_input" is:"full|query-plan" project:"proof" flag:"Method"`
+	VerifierInput string `key:"verifier_input" is:"full or query-plan" project:"proof" flag:"Method"`
 	Second        bool   `key:"second" project:"proof" off:"Method"`
 	Readings      bool   `key:"readings" project:"proof" off:"Method"`
 }
@@ -134,21 +133,15 @@ type Entry struct {
 
 // Text returns the value as a file would have it.
 func (e Entry) Text() string {
-	switch v := e.Value.(type) {
-	case nil:
+	_, isList := e.Value.([]any)
+	switch text := asFlag(e.Value); {
+	case e.Value == nil:
 		return "null"
-	case string:
-		if v == "" {
-			return `""`
-		}
-	case []any:
-		var items []string
-		for _, item := range v {
-			items = append(items, fmt.Sprint(item))
-		}
-		return "[" + strings.Join(items, ", ") + "]"
+	case isList:
+		return "[" + text + "]"
+	default:
+		return cmp.Or(text, `""`)
 	}
-	return fmt.Sprint(e.Value)
 }
 
 // Load returns the effective settings. An error names its source and key; it may be a
@@ -182,7 +175,8 @@ func Load(from Sources) (*Settings, error) {
 // Explain returns every effective setting and where it comes from, sorted by key.
 func (s *Settings) Explain() (all []Entry) {
 	for _, key := range slices.Sorted(maps.Keys(s.won)) {
-		all = append(all, Entry{Key: display(key), Value: redact(s.won[key].value), Source: s.won[key].source})
+		set := s.won[key]
+		all = append(all, Entry{display(key), redact(set.value), set.source})
 	}
 	return all
 }

@@ -128,7 +128,7 @@ func TestErrors(t *testing.T) {
 		"a: [":                                     "yaml: ",
 		"base_url: https://user:sk-1234@example.x": "base_url is https://xxxxx@example.x",
 		"prices: {a/b: {inputs: 1}}":               "unknown key prices.a/b.inputs",
-		"prices: {a/b: {input: -1, output: 1}}":    "prices.a/b.input: is -1, should be 0 or more",
+		"prices: {a/b: {input: -1, output: 1}}":    "prices.a/b.input: is -1, should be at least 0",
 		"prices: {a/b: {output: 1}}":               "prices.a/b: needs input",
 	} {
 		path := file(t, "dsstar.yaml", yaml)

@@ -77,8 +77,8 @@ var Flags = sync.OnceValue(func() (all []FlagInfo) {
 		name := strings.ReplaceAll(strings.TrimPrefix(key, "method."), "_", "-")
 		flag := FlagInfo{Key: key, Name: name, Letter: f.Tag.Get("letter"), Help: help[key],
 			Group: f.Tag.Get("flag"), Type: f.Type}
-		if is := f.Tag.Get("is"); f.Type.Kind() == reflect.String && strings.Contains(is, "|") {
-			flag.Words = strings.Split(is, "|")
+		if is := f.Tag.Get("is"); f.Type.Kind() == reflect.String && strings.Contains(is, " or ") {
+			flag.Words = alternatives.Split(is, -1)
 		}
 		value := Entry{Value: defaults()[f.key].value}.Text()
 		switch off := f.Tag.Get("off"); {

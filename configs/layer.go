@@ -36,9 +36,8 @@ const (
 // A layer holds the settings of one source by key.
 type layer map[string]setting
 
-// add has the settings of a stronger layer replace those of won. Their keys must be known, and their
-// values of the keys' types. A key without a value leaves the setting alone; only temperature can be
-// null.
+// add has the settings of a stronger layer replace those of won. Their keys must be known, and
+// their values what they can be. A key without a value changes nothing; only temperature can be null.
 func (won layer) add(l layer) error {
 	for _, key := range slices.Sorted(maps.Keys(l)) {
 		f, known := fieldOf(key)
@@ -126,12 +125,13 @@ const envPrefix = "DSSTAR_"
 
 // envName returns the name of the environment variable for a key.
 func envName(key string) string {
-	return envPrefix + strings.ToUpper(strings.NewReplacer(separator, "_", "-", "_", ".", "_").Replace(key))
+	inVariable := strings.NewReplacer(separator, "_", "-", "_", ".", "_")
+	return envPrefix + strings.ToUpper(inVariable.Replace(key))
 }
 
-// envLayer has what variables set, and warnings about those that set nothing. They are not errors,
-// because another version of dsstar may know them. A variable's name does not show where the parts of
-// its key end: those of the known keys are looked up. An empty one counts as unset; DSSTAR_TEST_* and
+// envLayer has what variables set, and warnings about those that set nothing: they are no errors,
+// as another version of dsstar may know them. A variable's name does not show where the parts of its
+// key end: those of the known keys are looked up. An empty one counts as unset. DSSTAR_TEST_* and
 // DSSTAR_DB_*, which have the addresses of databases, are none.
 func envLayer(env []string, known layer) (l layer, strays []string) {
 	l, keys := layer{}, map[string]string{}
@@ -157,7 +157,8 @@ func envLayer(env []string, known layer) (l layer, strays []string) {
 func flagLayer(flags map[string]Flag) layer {
 	l := layer{}
 	for key, flag := range flags {
-		l[strings.ToLower(strings.ReplaceAll(key, ".", separator))] = setting{flag.Value, flagSource + flag.Name}
+		key = strings.ToLower(strings.ReplaceAll(key, ".", separator))
+		l[key] = setting{flag.Value, flagSource + flag.Name}
 	}
 	return l
 }
@@ -165,8 +166,8 @@ func flagLayer(flags map[string]Flag) layer {
 // display returns a key as users write it.
 func display(key string) string { return strings.ReplaceAll(key, separator, ".") }
 
-// didYouMean returns the end of a message that suggests the known name most similar to a name; "" if
-// none is similar.
+// didYouMean returns the end of a message that suggests the known name most similar to a name; ""
+// if none is similar.
 func didYouMean(name string, known []string) string {
 	if near := human.Near(name, known); len(near) > 0 {
 		return "; did you mean " + display(near[0]) + "?"

@@ -10,9 +10,9 @@ import (
 
 // A Price is the price of a model, in US dollars per million tokens.
 type Price struct {
-	Input  float64 `key:"input" is:"0.."`
-	Cached float64 `key:"cached" is:"0.."` // if the settings have none, as Input
-	Output float64 `key:"output" is:"0.."`
+	Input  float64 `key:"input" is:"at least 0"`
+	Cached float64 `key:"cached" is:"at least 0"` // if the settings have none, as Input
+	Output float64 `key:"output" is:"at least 0"`
 }
 
 // priceList is prices.yaml.
@@ -31,7 +31,7 @@ var priceList = sync.OnceValue(func() (list struct {
 // ListDate returns the month of the list prices, for instance 2026-11.
 func ListDate() string { return priceList().Date }
 
-// makers lead from models that openrouter sells to those of their makers, which have the same prices.
+// makers lead from models that openrouter sells to those of their makers, at the same prices.
 var makers = strings.NewReplacer("openrouter/openai/", "openai/", "openrouter/anthropic/",
 	"anthropic/", "openrouter/google/", "gemini/", ".", "-")
 

@@ -142,10 +142,10 @@ func relaxes(key, class string, was, is reflect.Value) bool {
 		return is.String() != ""
 	}
 	before, now := number(was), number(is)
-	switch { // of a count 0 means none, of what else is spent unlimited; max_memory depends on the machine
-	case class == "spending" && is.Kind() == reflect.Int:
+	switch {
+	case class == "spending" && is.Kind() == reflect.Int: // 0 means none, else unlimited
 		return now > before
-	case class == "cells":
+	case class == "cells": // of max_memory 0 depends on the machine
 		return now == 0 || before == 0 || now > before
 	}
 	return before != 0 && (now == 0 || now > before)
@@ -158,7 +158,7 @@ func asFlag(value any) string {
 		for _, item := range list {
 			items = append(items, fmt.Sprint(item))
 		}
-		return strings.Join(items, ",")
+		return strings.Join(items, ", ")
 	}
 	return fmt.Sprint(redact(value))
 }

@@ -31,5 +31,6 @@ func (s *Settings) Recall(model string, roles map[string]string) bool {
 // Given reports whether a flag or variable sets a key.
 func (s *Settings) Given(key string) bool {
 	set := s.won[strings.ReplaceAll(key, ".", separator)]
-	return set.value != "" && (strings.HasPrefix(set.source, flagSource) || strings.HasPrefix(set.source, envSource))
+	return set.value != "" && (strings.HasPrefix(set.source, flagSource) ||
+		strings.HasPrefix(set.source, envSource))
 }

@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -37,23 +38,23 @@ func decode(won layer) (*Settings, error) {
 // check reports a value that is not of the field's type, or not what its tag is allows.
 func (f field) check(set setting) error {
 	v := reflect.New(f.Type)
-	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: v.Interface(), DecodeHook: convert})
+	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: v.Interface(),
+		DecodeHook: convert})
 	if err == nil {
 		err = d.Decode(set.value)
 	}
-	is, should := f.Tag.Get("is"), ""
+	is := f.Tag.Get("is")
+	should := cmp.Or(forms[is], is)
 	switch {
+	case err == nil && (is == "" || fits(v.Elem(), is)):
+		return nil
+	case is == "NAMES": // the value may be a key
+		return fmt.Errorf("%s: %s: should be %s", set.source, display(f.key), should)
 	case err != nil:
 		should = kindName(f.Type)
-	case is != "" && !fits(v.Elem(), is):
-		should = inWords(is)
-	default:
-		return nil
 	}
-	if is == "NAMES" { // the value may be a key
-		return fmt.Errorf("%s: %s: should be %s", set.source, display(f.key), inWords(is))
-	}
-	return fmt.Errorf("%s: %s: is %s, should be %s", set.source, display(f.key), show(set.value), should)
+	return fmt.Errorf("%s: %s: is %s, should be %s", set.source, display(f.key), show(set.value),
+		should)
 }
 
 // convert converts what a file, a variable or a flag has to a type. A duration and an amount need
@@ -120,10 +121,16 @@ func kindName(t reflect.Type) string {
 		reflect.Map: "a table of keys", reflect.Struct: "a table of keys"}[t.Kind()]
 }
 
-var variableNames = regexp.MustCompile(`^\[?([A-Za-z_]\w* ?)*\]?$`)
+var (
+	variableNames = regexp.MustCompile(`^\[?([A-Za-z_]\w* ?)*\]?$`)
+	alternatives  = regexp.MustCompile(`, | or `)
+)
 
-// fits reports whether a value is as the tag is of its field says: alternatives, between bars, which
-// are words, numbers and ranges, or the name of a form of text.
+// forms are the tags is that name a form of text, and what that is.
+var forms = map[string]string{"URL": "a URL that begins with http:// or https://",
+	"NAMES": "the name of an environment variable; never put a key here"}
+
+// fits reports whether a value is as the tag is of its field says.
 func fits(v reflect.Value, is string) bool {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {
@@ -138,17 +145,12 @@ func fits(v reflect.Value, is string) bool {
 	case "NAMES":
 		return variableNames.MatchString(text)
 	}
-	for one := range strings.SplitSeq(is, "|") {
-		low, high, isRange := strings.Cut(one, "..")
-		if one == text {
-			return true
-		}
-		if isRange && number(v) >= bound(low, v.Type()) &&
-			(high == "" || number(v) <= bound(high, v.Type())) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(alternatives.Split(is, -1), func(one string) bool {
+		low, high, isRange := strings.Cut(one, " to ")
+		least, isOpen := strings.CutPrefix(one, "at least ")
+		return one == text || isOpen && number(v) >= bound(least, v.Type()) ||
+			isRange && number(v) >= bound(low, v.Type()) && number(v) <= bound(high, v.Type())
+	})
 }
 
 // bound is a number in a tag is, as the setting has it.
@@ -161,22 +163,6 @@ func bound(text string, t reflect.Type) float64 {
 }
 
 func number(v reflect.Value) float64 { return v.Convert(reflect.TypeFor[float64]()).Float() }
-
-// inWords says what a tag is allows.
-func inWords(is string) string {
-	switch is {
-	case "URL":
-		return "a URL that begins with http:// or https://"
-	case "NAMES":
-		return "the name of an environment variable; never put a key here"
-	}
-	parts := strings.Split(strings.ReplaceAll(is, "..", " to "), "|")
-	last := len(parts) - 1
-	if low, ok := strings.CutSuffix(parts[last], " to "); ok {
-		parts[last] = low + " or more"
-	}
-	return strings.TrimPrefix(strings.Join(parts[:last], ", ")+" or "+parts[last], " or ")
-}
 
 func isWebURL(text string) bool {
 	u, err := url.Parse(text)

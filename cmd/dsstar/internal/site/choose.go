@@ -96,8 +96,8 @@ func (h Host) refuse(at About, s *configs.Settings, use Use) error {
 	return nil
 }
 
-// chosen returns the kernelspec with a name, or else the running kernel: of the server of --server, if
-// one is named. An unknown or ambiguous name is a usage error.
+// chosen returns the kernelspec with a name, or else the running kernel: of the server of --server,
+// if one is named. An unknown or ambiguous name is a usage error.
 func (v Survey) chosen(name string) (*kernel.Spec, *kernel.Running, error) {
 	specs, kernels, w := v.Specs, v.Kernels, v.named
 	if w != nil {
@@ -108,7 +108,8 @@ func (v Survey) chosen(name string) (*kernel.Spec, *kernel.Running, error) {
 		kernels = slices.DeleteFunc(slices.Clone(kernels),
 			func(k kernel.Running) bool { return k.Server.URL != w.URL })
 	}
-	if i := slices.IndexFunc(specs, func(s kernel.Spec) bool { return strings.EqualFold(s.Name, name) }); i >= 0 {
+	same := func(s kernel.Spec) bool { return strings.EqualFold(s.Name, name) }
+	if i := slices.IndexFunc(specs, same); i >= 0 {
 		if in := specs[i].Language; w != nil && in != "" && !strings.EqualFold(in, "python") {
 			return nil, nil, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python",
 				name, w.URL, in), v.hints(specs, kernels)...)

@@ -80,9 +80,6 @@ var schemes = map[string]scheme{
 		server: "AZURE_STORAGE_SERVICE_ENDPOINT"},
 	"postgresql": {port: 5432, driver: "psycopg"}, "mysql": {port: 3306, driver: "pymysql"},
 	"mariadb": {port: 3306, driver: "pymysql"}, "mssql": {port: 1433}, "oracle": {port: 1521},
-	"redshift": {port: 5439}, "cockroachdb": {port: 26257}, "clickhouse": {port: 8123},
-	"clickhousedb": {port: 8123}, "trino": {port: 8080}, "vertica": {port: 5433},
-	"starrocks": {port: 9030},
 }
 
 // schemeOf returns the scheme of an address; nothing if it is not known.

@@ -53,7 +53,7 @@ func TestFindDatabase(t *testing.T) {
 	for _, c := range []struct{ address, env, want string }{
 		{"postgres://me:pass@h/d", "", "postgresql://h/d: h:5432"},
 		{"mysql://me@h:1/d", "MYSQL_PWD=mine", "mysql://h:1/d: h:1 mine"},
-		{"trino://h/d?service=x", "", "trino://h/d?service=x: h:8080"},
+		{"trino://h:8080/d", "", "trino://h:8080/d: h:8080"},
 		{"nosuch://h/d", "", ""}, {"postgresql://h:99999/d", "", ""},
 		{"s3://lake/a", "AWS_REGION=x AWS_ACCESS_KEY_ID=k AWS_SECRET_ACCESS_KEY=mine", "s3://lake/a: lake.s3.x.amazonaws.com:443 " +
 			"s3.x.amazonaws.com:443 AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_REGION AWS_EC2_METADATA_DISABLED mine"},

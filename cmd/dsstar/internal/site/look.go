@@ -45,8 +45,8 @@ func look(ctx context.Context, k *kernel.Kernel, where string, folders []string)
 	case unread != nil || e.Status != notebook.OK || seen.Python == "":
 		return "", fmt.Errorf("the kernel did not report its Python: %s", ui.Fit(e.PlainText(), 300))
 	case len(seen.Unseen) > 0: // the last may be the folder for temporary files
-		return "", usage.New(fmt.Sprintf("%s does not see %s: its kernels must run on this machine or share "+
-			"its folders, as the same user", where, strings.Join(seen.Unseen, ", ")),
+		return "", usage.New(fmt.Sprintf("%s does not see %s: its kernels must run on this machine or "+
+			"share its folders, as the same user", where, strings.Join(seen.Unseen, ", ")),
 			usage.Without("kernel", "server").Note("with kernels of this machine"),
 			usage.Shell("export TMPDIR=DIR   # if it does not see the folder for temporary files"))
 	case len(seen.Missing) > 0:

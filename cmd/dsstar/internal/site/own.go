@@ -124,8 +124,8 @@ func scriptIn(ctx context.Context, k *kernel.Kernel, dir string,
 	return k.RunScript(ctx, string(record.Folder(dir).Script()), limit)
 }
 
-// Start starts a local kernel that goes back as the settings say. If checkpoints do not work, the session
-// replays cells instead.
+// Start starts a local kernel that goes back as the settings say. If checkpoints do not work, the
+// session replays cells instead.
 func (h Host) Start(ctx context.Context, o kernel.Options, back rewind.Options,
 	s *configs.Settings) (*rewind.Session, error) {
 	start := func(spec kernel.Spec, err error) (*rewind.Session, error) {

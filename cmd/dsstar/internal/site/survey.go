@@ -37,8 +37,8 @@ type Surveyed struct {
 	Err       error  // why the response is missing or incomplete
 }
 
-// Survey asks this machine's servers, and those of JUPYTER_URL and --server. One that does not respond
-// is part of the result, not an error.
+// Survey asks this machine's servers, and those of JUPYTER_URL and --server. One that does not
+// respond is part of the result, not an error.
 func (h Host) Survey(ctx context.Context, s *configs.Settings) (v Survey, err error) {
 	var named []kernel.Server
 	for _, by := range [][2]string{{"JUPYTER_URL", h.Getenv("JUPYTER_URL")}, {"--server", s.Server}} {
