@@ -330,7 +330,7 @@ func (r *run) execution() notebook.Execution {
 		r.exec.Status = notebook.TimedOut
 	}
 	r.s.outputs.take(&r.fold)
-	r.exec.Outputs = r.fold.Outputs()
+	r.exec.Outputs, r.exec.Updates = r.fold.Outputs(), r.fold.Updates()
 	r.exec.Seconds = time.Since(r.sent).Seconds()
 	return r.exec
 }

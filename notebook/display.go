@@ -16,6 +16,30 @@ type display struct {
 	size     int // bytes that count against Limits.Cell
 }
 
+// Redisplay gives every output with update's DisplayID the data and metadata of update, as a front
+// end does for all cells of a notebook. It reports whether there was such an output.
+func Redisplay(outputs []Output, update Output) bool {
+	found := false
+	for i := range outputs {
+		if o := &outputs[i]; update.DisplayID != "" && o.DisplayID == update.DisplayID {
+			o.Data, o.Metadata, found = update.Data, update.Metadata, true
+		}
+	}
+	return found
+}
+
+// Updates returns the last data of each display_id of this execution as display data. Outputs of
+// earlier executions may have the same ids; [Redisplay] updates those. clear_output does not affect
+// Updates.
+func (f *Fold) Updates() (updates []Output) {
+	for _, id := range slices.Sorted(maps.Keys(f.displays)) {
+		d := f.displays[id]
+		updates = append(updates,
+			Output{Type: DisplayData, Data: d.data, Metadata: d.metadata, DisplayID: id})
+	}
+	return updates
+}
+
 func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 	var c struct {
 		Data           map[string]json.RawMessage

@@ -27,6 +27,8 @@ type Execution struct {
 	// Incomplete says why outputs may be missing, in one line; "": none are.
 	// The outputs say so, too.
 	Incomplete string `json:"incomplete,omitempty"`
+	// Updates are displays that changed and may belong to earlier cells; see [Redisplay].
+	Updates []Output `json:"-"`
 }
 
 // Stdout returns everything that the cell printed to standard output.

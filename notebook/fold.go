@@ -36,7 +36,8 @@ type Fold struct {
 	used     int                 // bytes of all outputs and displays
 	clear    bool                // clear_output(wait=True) was seen: the next output clears
 	streams  map[string]*stream  // the last output of each stream
-	displays map[string]*display // by their ids, shown or not
+	displays map[string]*display // the last data of each display id, shown or not
+	forgot   bool                // some of these were forgotten
 	beyond   int                 // number of outputs that are left out without a note of their own
 }
 
@@ -144,14 +145,25 @@ func (f *Fold) AddError(o Output) {
 	f.outputs = append(f.outputs, folded{Output: o})
 }
 
-// begin carries out a pending clear_output before the next output. Notes stay.
+// begin carries out a pending clear_output before the next output. Notes stay, and so does the last
+// data of displays with an id, which earlier cells may show, as long as it leaves room for more.
 func (f *Fold) begin() {
 	if !f.clear {
 		return
 	}
 	f.clear = false
 	f.outputs = slices.DeleteFunc(f.outputs, func(o folded) bool { return !o.note })
-	f.streams, f.displays, f.beyond, f.used = nil, nil, 0, 0
+	f.streams, f.beyond, f.used = nil, 0, 0
+	for _, d := range f.displays {
+		f.used += d.size
+	}
+	if f.used > f.Limits.filled().Cell/2 || len(f.displays) > maxOutputs/2 {
+		f.displays, f.used = nil, 0
+		if !f.forgot {
+			f.Note("what this cell changed in displays of earlier cells may be incomplete")
+		}
+		f.forgot = true
+	}
 }
 
 // isFull reports whether nothing more of any size fits.

@@ -75,18 +75,27 @@ var foldTests = []struct {
 	want     []notebook.Output
 	differs  string // what nbclient does instead; "" where it does the same
 }{
+	{"nothing", nil, nil, ""},
 	{"neighbouring pieces of a stream", []message{stdout("a"), stdout("b\n"), stdout("c")},
 		[]notebook.Output{streamed("stdout", "ab\nc")}, ""},
+	{"two streams by turns", []message{stdout("a"), stderr("b"), stderr("c"), stdout("d")},
+		[]notebook.Output{streamed("stdout", "a"), streamed("stderr", "bc"), streamed("stdout", "d")}, ""},
+	{"a stream around a display", []message{stdout("a"), display("display_data", "x", ""), stdout("b")},
+		[]notebook.Output{streamed("stdout", "a"), shown("x"), streamed("stdout", "b")}, ""},
 	{"a stream around messages without output", []message{
 		{"status", `{"execution_state": "busy"}`}, {"execute_input", `{"code": "1", "execution_count": 3}`},
 		stdout("a"), {"status", `{"execution_state": "starting"}`}, stdout("b"),
 	}, []notebook.Output{streamed("stdout", "ab")}, ""},
+	{"result", []message{display("execute_result", "42", "")}, []notebook.Output{result("42")}, ""},
 	{"error", []message{stdout("a"), {"error", `{"ename": "E", "evalue": "v", "traceback": ["l1", "l2"]}`}},
 		[]notebook.Output{streamed("stdout", "a"), {Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"l1", "l2"}}}, ""},
 
 	{"clear", []message{stdout("a"), clearNow, stdout("b")}, []notebook.Output{streamed("stdout", "b")}, ""},
+	{"clear with wait", []message{stdout("a"), clearNext, stdout("b"), stdout("c")}, []notebook.Output{streamed("stdout", "bc")}, ""},
+	{"clear with wait, nothing after it", []message{stdout("a"), clearNext}, []notebook.Output{streamed("stdout", "a")}, ""},
 	{"clear with wait, then at once", []message{stdout("a"), clearNext, clearNow, stdout("b"), stderr("c")},
 		[]notebook.Output{streamed("stdout", "b"), streamed("stderr", "c")}, ""},
+	{"clear of nothing", []message{clearNow, clearNext, stdout("a")}, []notebook.Output{streamed("stdout", "a")}, ""},
 	{"clear without a word on waiting", []message{stdout("a"), {"clear_output", `{}`}}, nil, ""},
 
 	{"update of several", []message{
@@ -95,6 +104,10 @@ var foldTests = []struct {
 	}, []notebook.Output{shown("z"), shown("other"), shown("z")}, ""},
 	{"a display updates those with its id", []message{display("display_data", "x", "1"), display("display_data", "y", "1")},
 		[]notebook.Output{shown("y"), shown("y")}, ""},
+	{"update of a result", []message{display("execute_result", "x", "1"), display("update_display_data", "y", "1")},
+		[]notebook.Output{result("y")}, ""},
+	{"update of an unknown id", []message{display("display_data", "x", "1"), display("update_display_data", "y", "2")},
+		[]notebook.Output{shown("x")}, ""},
 	{"update does not set off a clear", []message{display("display_data", "x", "1"), clearNext, display("update_display_data", "y", "1")},
 		[]notebook.Output{shown("y")}, ""},
 	{"update comes before its display", []message{display("update_display_data", "y", "1"), display("display_data", "x", "1")},
@@ -132,6 +145,26 @@ var foldTests = []struct {
 		"see above"},
 }
 
+// sessions are cells that run one after the other in one session.
+var sessions = []struct {
+	name  string
+	cells [][]message
+	want  [][]notebook.Output
+}{
+	{"update from a later cell", [][]message{
+		{display("display_data", "x", "1"), display("execute_result", "x", "1"), display("display_data", "other", "2")},
+		{display("update_display_data", "y", "1"), stdout("a"), display("update_display_data", "z", "1")},
+	}, [][]notebook.Output{{shown("z"), result("z"), shown("other")}, {streamed("stdout", "a")}}},
+	{"a display of a later cell", [][]message{
+		{display("display_data", "x", "1")}, {display("display_data", "y", "1")}, {display("execute_result", "z", "1")},
+	}, [][]notebook.Output{{shown("z")}, {shown("z")}, {result("z")}}},
+	{"update after clear", [][]message{
+		{display("display_data", "x", "1")}, {display("display_data", "y", "1"), clearNext, stdout("a"), display("update_display_data", "z", "1")},
+	}, [][]notebook.Output{{shown("z")}, {streamed("stdout", "a")}}},
+	{"clear waits within its cell", [][]message{{stdout("a"), clearNext}, {stdout("b")}},
+		[][]notebook.Output{{streamed("stdout", "a")}, {streamed("stdout", "b")}}},
+}
+
 // sameOutputs compares outputs as they are in files.
 var sameOutputs = cmp.Options{cmpopts.EquateEmpty(), cmpopts.IgnoreFields(notebook.Output{}, "DisplayID")}
 
@@ -151,6 +184,23 @@ func fold(t testing.TB, messages []message) []notebook.Output {
 	return f.Outputs()
 }
 
+// session folds the messages of one cell after the other.
+func session(t testing.TB, cells [][]message) [][]notebook.Output {
+	t.Helper()
+	var outputs [][]notebook.Output
+	for _, messages := range cells {
+		var f notebook.Fold
+		add(t, &f, messages...)
+		for _, update := range f.Updates() {
+			for _, earlier := range outputs {
+				notebook.Redisplay(earlier, update)
+			}
+		}
+		outputs = append(outputs, f.Outputs())
+	}
+	return outputs
+}
+
 func TestFold(t *testing.T) {
 	for _, test := range foldTests {
 		t.Run(test.name, func(t *testing.T) {
@@ -159,31 +209,41 @@ func TestFold(t *testing.T) {
 			}
 		})
 	}
+	for _, test := range sessions {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, session(t, test.cells), sameOutputs); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
 }
 
-// TestFoldIsNbclients folds the table above, and random sequences, with nbclient.
+// TestFoldIsNbclients folds the tables above, and random sequences, with nbclient.
 func TestFoldIsNbclients(t *testing.T) {
-	same := map[string][]message{}
+	same := map[string][][]message{}
 	for _, test := range foldTests {
 		if test.differs == "" {
-			same[test.name] = append([]message{}, test.messages...)
+			same[test.name] = [][]message{append([]message{}, test.messages...)}
 		}
 	}
-	for seed := range 300 {
-		same[fmt.Sprintf("random %d", seed)] = anyCell.Example(seed)
+	for _, test := range sessions {
+		same[test.name] = test.cells
 	}
-	theirs := map[string][]notebook.Output{}
+	for seed := range 300 {
+		same[fmt.Sprintf("random %d", seed)] = anySession.Example(seed)
+	}
+	theirs := map[string][][]notebook.Output{}
 	python(t, "testdata/fold.py", same, &theirs)
-	for name, messages := range same {
-		if diff := cmp.Diff(theirs[name], fold(t, messages), sameOutputs); diff != "" {
-			t.Errorf("%s: nbclient -, Fold +\n%s\n%v", name, diff, messages)
+	for name, cells := range same {
+		if diff := cmp.Diff(theirs[name], session(t, cells), sameOutputs); diff != "" {
+			t.Errorf("%s: nbclient -, Fold +\n%s\n%v", name, diff, cells)
 		}
 	}
 }
 
-// anyCell generates what nbclient and Fold are to take alike: a few streams, ids and clears that
-// get in each other's way, and no carriage returns or backspaces.
-var anyCell = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message {
+// anySession generates what nbclient and Fold are to take alike: a few streams,
+// ids and clears that get in each other's way, and no carriage returns or backspaces.
+var anySession = rapid.SliceOfN(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message {
 	text := rapid.StringMatching(`[ab\n]{0,5}`).Draw(t, "text")
 	id := rapid.SampledFrom([]string{"", "1", "2"}).Draw(t, "id")
 	return rapid.SampledFrom([]message{
@@ -191,7 +251,7 @@ var anyCell = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) message {
 		display("display_data", text, id), display("execute_result", text, id), display("update_display_data", text, id),
 		{"error", `{"ename": "E", "evalue": "v", "traceback": ["t"]}`},
 	}).Draw(t, "message")
-}), 0, 12)
+}), 0, 8), 1, 3)
 
 func TestFoldRefuses(t *testing.T) {
 	for _, m := range []message{

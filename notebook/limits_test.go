@@ -215,6 +215,48 @@ func TestNote(t *testing.T) {
 	}
 }
 
+func TestUpdates(t *testing.T) {
+	f := notebook.Fold{Limits: notebook.Limits{Data: 100}}
+	large := picture(1000, "1")
+	add(t, &f, large, display("update_display_data", "b", "2"), display("display_data", "x", ""), display("update_display_data", "y", "1"),
+		clearNow, display("execute_result", "c", "3"), display("update_display_data", "b2", "2"))
+	want := []notebook.Output{shown("y"), shown("b2"), shown("c")}
+	for i, id := range []string{"1", "2", "3"} {
+		want[i].DisplayID = id
+	}
+	if diff := cmp.Diff(want, f.Updates()); diff != "" {
+		t.Error(diff)
+	}
+	large.kind = "update_display_data"
+	add(t, &f, large)
+	if text := f.Updates()[0].PlainText(); !strings.HasSuffix(text, "is left out here: image/png]") {
+		t.Errorf("a large update is %q", text)
+	}
+	if text, err := json.Marshal(f.Outputs()[0]); err != nil || strings.Contains(string(text), "isplay_id") || strings.Contains(string(text), "isplayID") {
+		t.Errorf("an output is encoded as %s, %v", text, err)
+	}
+}
+
+// TestUpdatesAreBounded shows and clears many displays, like an animation: the last one
+// is shown, whatever came before.
+func TestUpdatesAreBounded(t *testing.T) {
+	f := notebook.Fold{Limits: notebook.Limits{Cell: 10_000}}
+	for i := range 100 {
+		figure := picture(1000, fmt.Sprint(i))
+		add(t, &f, clearNext, figure)
+	}
+	outputs := f.Outputs()
+	if _, has := outputs[len(outputs)-1].Data["image/png"]; !has || len(outputs) != 2 {
+		t.Errorf("outputs are %v", outputs)
+	}
+	if text := outputs[0].Text; text != "note: what this cell changed in displays of earlier cells may be incomplete\n" {
+		t.Errorf("the note is %q", text)
+	}
+	if n := len(f.Updates()); n < 1 || n > 8 {
+		t.Errorf("%d updates are kept", n)
+	}
+}
+
 func TestObserve(t *testing.T) {
 	f := notebook.Fold{Limits: notebook.Limits{Stream: 8, Data: 1, Cell: 10}}
 	var seen []notebook.Output

@@ -115,18 +115,22 @@ var (
 	figure = lazy.Regexp(`(?i)(\d[\d.,']*\d|\d)(e[-+]?\d+)?` +
 		`(?: ?(thousand|k|million|mio|m|billion|mrd)\b)?`)
 	scale  = lazy.Regexp(`(?i)\b(?:thousand|million|billion)`)
+	spaced = lazy.Regexp(`(\d) (\d{3})\b`) // 1 234
+	comma  = strings.NewReplacer(".", ",", ",", ".")
 	powers = map[string]int{"thousand": 3, "k": 3, "million": 6, "mio": 6, "m": 6, "billion": 9,
 		"mrd": 9}
-	comma = strings.NewReplacer(".", ",", ",", ".")
 	spelt = strings.Fields("zero one two three four five six seven eight nine ten eleven twelve")
 )
 
 // figuresIn returns the numbers of a sentence, also as those with a decimal comma.
 func figuresIn(sentence string) (all []*quantity) {
 	sentence = cleaned(sentence)
-	for _, m := range figure().FindAllStringSubmatch(sentence+"\n"+comma.Replace(sentence), -1) {
-		if q := quantityOf(m[1] + m[2]); q != nil {
-			all = append(all, q.times(powers[strings.ToLower(m[3])]))
+	joined := spaced().ReplaceAllString(sentence, "$1$2")
+	for _, text := range []string{sentence, joined, comma.Replace(joined)} {
+		for _, m := range figure().FindAllStringSubmatch(text, -1) {
+			if q := quantityOf(m[1] + m[2]); q != nil {
+				all = append(all, q.times(powers[strings.ToLower(m[3])]))
+			}
 		}
 	}
 	for word := range strings.FieldsFuncSeq(strings.ToLower(sentence), notLetter) {

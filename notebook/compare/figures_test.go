@@ -8,6 +8,7 @@ func TestMissing(t *testing.T) {
 		{"11963.04", "The revenue is 11963.04 euros, by 200 orders.", ""},
 		{"11963.04", "The revenue is 11,963.04 euros.", ""},
 		{"11963.04", "Der Umsatz ist 11.963,04 Euro.", ""},
+		{"11963.04", "Le chiffre est de 11 963,04 euros.", ""},
 		{"11963.04", "It is about 12,000 euros.", ""},
 		{"11963.04", "It is about 12 thousand euros.", ""},
 		{"1234567", "It is 1.23 million.", ""},

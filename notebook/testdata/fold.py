@@ -1,6 +1,7 @@
 """Folds iopub messages into outputs with nbclient.
 
-Reads {name: [[type, content], ...]}, the messages of cells, and prints {name: outputs}.
+Reads {name: [cell, ...]}, each cell a list of messages [type, content], and prints
+{name: [outputs, ...]}: the outputs of each cell when the cells run one after the other.
 
 Consecutive pieces of a stream are joined, as in front ends, and nbclient's own expression applies
 carriage returns. coalesce_streams of nbclient is not used: it joins all pieces in a cell, which
@@ -15,15 +16,16 @@ from nbclient import NotebookClient
 from nbclient.client import _RGX_CARRIAGERETURN
 
 
-def fold(messages):
-    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell()])
+def fold(cells):
+    nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell() for _ in cells])
     client = NotebookClient(nb, record_timing=False)
     client.reset_execution_trackers()
-    client.clear_before_next_output = False  # as async_execute_cell begins
-    for kind, content in messages:
-        message = {"msg_type": kind, "header": {"msg_type": kind}, "parent_header": {"msg_id": "1"}, "content": content}
-        client.process_message(message, nb.cells[0], 0)
-    return coalesce(nb.cells[0].outputs)
+    for index, messages in enumerate(cells):
+        client.clear_before_next_output = False  # as async_execute_cell begins
+        for kind, content in messages:
+            message = {"msg_type": kind, "header": {"msg_type": kind}, "parent_header": {"msg_id": "1"}, "content": content}
+            client.process_message(message, nb.cells[index], index)
+    return [coalesce(cell.outputs) for cell in nb.cells]
 
 
 def coalesce(outputs):
@@ -40,4 +42,4 @@ def coalesce(outputs):
     return joined
 
 
-json.dump({name: fold(messages) for name, messages in json.load(sys.stdin.buffer).items()}, sys.stdout)
+json.dump({name: fold(cells) for name, cells in json.load(sys.stdin.buffer).items()}, sys.stdout)

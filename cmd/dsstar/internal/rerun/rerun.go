@@ -242,11 +242,15 @@ func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 	})()
 	x, err := r.k.ExecuteCell(within,
 		kernel.Cell{Code: s.code, MayRaise: s.mayRaise, Observe: r.Progress.Output})
-	x.Outputs = notebook.Rewritten(x.Outputs, func(text string) string {
-		return strings.ReplaceAll(text, r.place.dir, r.place.home)
-	})
+	home := func(text string) string { return strings.ReplaceAll(text, r.place.dir, r.place.home) }
+	x.Outputs, x.Updates = notebook.Rewritten(x.Outputs, home), notebook.Rewritten(x.Updates, home)
 	s.is = &x
 	if s.cell >= 0 {
+		for _, update := range x.Updates {
+			for i := range r.nb.Cells {
+				notebook.Redisplay(r.nb.Cells[i].Outputs, update)
+			}
+		}
 		c := &r.nb.Cells[s.cell]
 		c.Outputs, c.ExecutionCount = x.Outputs, x.Count
 		r.out.keep(r.nb)
