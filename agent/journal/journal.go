@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // An Entry is one result.
@@ -21,7 +22,7 @@ type Entry struct {
 	Kind  string          `json:"kind"`
 	Key   string          `json:"key"`
 	Value json.RawMessage `json:"value"`
-	text  string          // of the entry as JSON; "": not made yet
+	text  string          // of the entry as JSON
 }
 
 // A Journal is the results of a run, in the order in which they were recorded. The zero value is an
@@ -34,15 +35,11 @@ type Journal struct {
 	mu      sync.Mutex
 	folder  *regexp.Regexp // of the run, in JSON; nil: none
 	entries []Entry
-	asked   int
+	asked   atomic.Int64
 }
 
 // Asked returns how many results were not in the journal when they were asked for.
-func (j *Journal) Asked() int {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.asked
-}
+func (j *Journal) Asked() int { return int(j.asked.Load()) }
 
 // key returns the digest of what a result of a kind rests on.
 func (j *Journal) key(kind string, restsOn any) string { return j.Digest([]any{kind, restsOn}) }
@@ -98,9 +95,7 @@ func Once[T any](ctx context.Context, j *Journal, kind string, restsOn any,
 	if err := ctx.Err(); err != nil {
 		return none, err
 	}
-	j.mu.Lock()
-	j.asked++
-	j.mu.Unlock()
+	j.asked.Add(1)
 	v, err := do(ctx)
 	if err == nil {
 		err = Put(j, kind, restsOn, v)
@@ -127,6 +122,8 @@ func Put(j *Journal, kind string, restsOn, v any) error {
 		return fmt.Errorf("record %s: %w", kind, err)
 	}
 	e := Entry{Kind: kind, Key: j.key(kind, restsOn), Value: value}
+	text, _ := json.Marshal(e) // of which all is
+	e.text = string(text)
 	j.mu.Lock()
 	if i := j.index(e.Key); i >= 0 {
 		j.entries[i] = e
@@ -200,19 +197,9 @@ func (j *Journal) index(key string) int {
 // MarshalJSON returns a list of texts, an entry each: whoever saves a notebook need not take them
 // apart.
 func (j *Journal) MarshalJSON() ([]byte, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	texts := make([]string, len(j.entries))
-	for i := range j.entries {
-		e := &j.entries[i]
-		if e.text == "" {
-			text, err := json.Marshal(e)
-			if err != nil {
-				return nil, err
-			}
-			e.text = string(text)
-		}
-		texts[i] = e.text
+	texts := []string{}
+	for _, e := range j.all() {
+		texts = append(texts, e.text)
 	}
 	return json.Marshal(texts)
 }

@@ -24,10 +24,8 @@ const (
 	roleAsked    = "asked"    // the question whole
 	roleData     = "data"
 	roleRound    = "round" // heading of an accepted step
-	roleStep     = "step"
 	roleVerdict  = "verdict"
-	roleAnswer   = "answer" // heading of the last cell
-	roleFinal    = "final"
+	roleAnswer   = "answer"   // heading of the last cell
 	roleReadings = "readings" // the cells of other readings
 	roleSecond   = "second"   // the second derivation
 	roleTried    = "tried"    // failed attempts, and rounds without a cell
@@ -35,7 +33,7 @@ const (
 )
 
 var codeRoles = []string{record.RoleParameters, record.RoleSetup, record.RoleTools,
-	record.RoleVariables, roleStep, roleFinal}
+	record.RoleVariables, record.RoleStep, record.RoleFinal}
 
 // version is that of the notebook's metadata.
 const version = 3
@@ -88,16 +86,15 @@ func (m cellMeta) id() string {
 func Draw(t *record.Trajectory) *notebook.Notebook {
 	d := &drawing{t: t, left: slices.Clone(t.Remarks)}
 	d.remarks("")
-	whole := part{t, t, 0}
 	d.sections(partOf(t, 0), roleQuestion, roleReport, roleAsked)
-	d.sections(whole, roleData)
+	d.section(cellMeta{Role: roleData}, part{Trajectory: t})
 	for _, c := range t.Opening() {
 		d.code(cellMeta{Role: c.Role}, record.Attempt{Code: c.Code})
 	}
 	for k := range t.Questions {
 		d.part(partOf(t, k))
 	}
-	d.sections(whole, roleProof)
+	d.section(cellMeta{Role: roleProof}, part{Trajectory: t})
 	for _, r := range d.left { // whose places are not drawn
 		meta := map[string]any{"dsstar": cellMeta{After: r.After}}
 		maps.Copy(meta, r.Cell.Metadata)
@@ -115,15 +112,12 @@ func Draw(t *record.Trajectory) *notebook.Notebook {
 	}}
 }
 
-// partOf returns part k, from 0, of a trajectory.
-func partOf(t *record.Trajectory, k int) part { return part{t.Part(k), t, k} }
-
 // meta returns the metadata of a cell of the part. The first has no number.
 func (p part) meta(role string) cellMeta {
 	if p.First() {
 		return cellMeta{Role: role}
 	}
-	return cellMeta{Role: role, Part: p.k + 1}
+	return cellMeta{Role: role, Part: p.Number()}
 }
 
 // A drawing is a notebook being drawn.
@@ -204,7 +198,7 @@ func (d *drawing) part(p part) {
 	if p.Final != nil && p.Method.Agent == "" {
 		d.sections(p, roleAnswer)
 		if good, ok := p.FinalCell(); ok {
-			d.code(p.meta(roleFinal), good)
+			d.code(p.meta(record.RoleFinal), good)
 		}
 	}
 	d.sections(p, roleReadings, roleSecond, roleTried)
@@ -217,7 +211,7 @@ func (d *drawing) accepted(p part, r record.Round) {
 	shown := turn{Round: r, Old: r.Given && p.Last() != nil && p.Last().Number != r.Number}
 	shown.Number += p.Before()
 	d.section(meta, shown)
-	meta.Role = roleStep
+	meta.Role = record.RoleStep
 	d.code(meta, r.Attempts[len(r.Attempts)-1])
 	if meta.Role = roleVerdict; r.Verdict != nil {
 		d.section(meta, shown)

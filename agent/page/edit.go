@@ -56,7 +56,7 @@ func (e *editing) read() error {
 	t := e.t
 	e.what = make([][]string, len(t.Questions))
 	for k := range t.Questions {
-		if e.asksAnother(partOf(t, k)) {
+		if e.asksAnother(k) {
 			return refused("the question or its form was changed: undo it, and ask another one with --ask")
 		}
 	}
@@ -83,9 +83,10 @@ func (e *editing) read() error {
 
 // asksAnother reports whether the question of a part, or its form, was changed. A person may write
 // below its title.
-func (e *editing) asksAnother(p part) bool {
-	top, _ := e.role(roleQuestion, p.k)
-	whole, _ := e.role(roleAsked, p.k)
+func (e *editing) asksAnother(k int) bool {
+	top, _ := e.role(roleQuestion, k)
+	whole, _ := e.role(roleAsked, k)
+	p := partOf(e.t, k)
 	heading, _, _ := strings.Cut(text(roleQuestion, p), "\n")
 	return top.changed && !strings.HasPrefix(top.Source, heading) ||
 		whole.changed && brief.OneLine(whole.Source) != brief.OneLine(text(roleAsked, p))
@@ -166,7 +167,7 @@ func (e *editing) steps(k int, start *record.Start) {
 	var now []record.Round
 	var kept []int // places of the steps that were there
 	for _, c := range e.cells {
-		if c.Type != notebook.Code || c.part != k+1 || c.own && c.meta.Role != roleStep {
+		if c.Type != notebook.Code || c.part != k+1 || c.own && c.meta.Role != record.RoleStep {
 			continue
 		}
 		number, r := len(now)+1, handMade(c.Cell, next)
@@ -197,7 +198,7 @@ func (e *editing) steps(k int, start *record.Start) {
 
 // lastCell compares the last cell of part k with the record.
 func (e *editing) lastCell(k int, start *record.Start) {
-	final, there := e.role(roleFinal, k)
+	final, there := e.role(record.RoleFinal, k)
 	if _, drawn := e.t.Questions[k].FinalCell(); drawn && !there {
 		start.Last, start.ByHand = "", false
 		e.did(k, "the last cell was removed")

@@ -48,11 +48,11 @@ func fromOlder(nb *notebook.Notebook, data []byte) (*record.Trajectory, error) {
 		}
 		q := t.Questions[part]
 		switch {
-		case m.Role == roleStep && 0 < m.Round && m.Round <= len(was.Rounds):
+		case m.Role == record.RoleStep && 0 < m.Round && m.Round <= len(was.Rounds):
 			r := handMade(c, m.Round)
 			r.Step, r.ByHand = was.Rounds[m.Round-1].Step, false
 			q.Rounds = append(q.Rounds, r)
-		case m.Role == roleFinal:
+		case m.Role == record.RoleFinal:
 			q.Final = record.Start{Last: c.Source}.Final()
 		}
 		if m.Round > 0 && part > 0 {

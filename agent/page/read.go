@@ -100,7 +100,7 @@ func (e *editing) leftIn(nb *notebook.Notebook) error {
 			}
 		}
 		shows, m := shownBy(e.t, l.meta), l.meta
-		attempt := m.Role == roleStep || m.Role == roleFinal
+		attempt := m.Role == record.RoleStep || m.Role == record.RoleFinal
 		l.own = m.Role != "" && !seen[m.id()] && (shows != nil || !attempt) &&
 			(c.Type == notebook.Code) == slices.Contains(codeRoles, m.Role)
 		if l.own {
@@ -143,17 +143,9 @@ func (c left) remark(after string, ids map[string]bool) record.Remark {
 
 // shownBy returns the attempt that a cell shows, or nil.
 func shownBy(t *record.Trajectory, m cellMeta) *record.Attempt {
-	k := max(1, m.Part) - 1
-	if k >= len(t.Questions) {
-		return nil
-	}
-	q := t.Questions[k]
-	if _, drawn := q.FinalCell(); drawn && m.Role == roleFinal {
-		return &q.Final.Attempts[len(q.Final.Attempts)-1]
-	}
-	for _, r := range q.Drawn(t.Method.Script) {
-		if m.Role == roleStep && r.Number == m.Round {
-			return &r.Attempts[len(r.Attempts)-1]
+	for _, c := range t.Asked() {
+		if c.Role == m.Role && c.Question == max(1, m.Part)-1 && c.Round == m.Round {
+			return c.Attempt
 		}
 	}
 	return nil

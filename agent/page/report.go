@@ -10,24 +10,24 @@ import (
 // A part is a question with what came of it, as the templates see it. Cells about the whole run are
 // drawn of the last one.
 type part struct {
-	*record.Trajectory                    // as it was when the part ended
-	all                *record.Trajectory // the whole
-	k                  int                // from 0
+	*record.Trajectory                      // as it was when the part ended
+	Followed           []*record.Trajectory // of the first part, those after it
+}
+
+// partOf returns part k, from 0, of a trajectory.
+func partOf(t *record.Trajectory, k int) part {
+	p := part{Trajectory: t.Part(k)}
+	for n := 1; k == 0 && n < len(t.Questions); n++ {
+		p.Followed = append(p.Followed, t.Part(n))
+	}
+	return p
 }
 
 // First reports whether the part is the first.
-func (p part) First() bool { return p.k == 0 }
+func (p part) First() bool { return p.Earlier() == 0 }
 
 // Number returns the number of the part, from 1.
-func (p part) Number() int { return p.k + 1 }
-
-// Followed returns, of the first part, those after it.
-func (p part) Followed() (later []*record.Trajectory) {
-	for k := 1; p.First() && k < len(p.all.Questions); k++ {
-		later = append(later, p.all.Part(k))
-	}
-	return later
-}
+func (p part) Number() int { return p.Earlier() + 1 }
 
 // Corrected returns the number of the question that corrects the answer; 0: none does.
 func (p part) Corrected() int { return p.all.CorrectedBy(p.k) }

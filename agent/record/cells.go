@@ -44,55 +44,61 @@ func (q *Question) LastScript() (Attempt, bool) {
 	return Attempt{}, false
 }
 
-// The roles of the cells before the first step, under the metadata key "dsstar".
+// The roles of code cells, under the metadata key "dsstar".
 const (
 	RoleParameters = "parameters"
 	RoleSetup      = "setup"
 	RoleTools      = "tools"     // defines the functions of memory that the cells use
 	RoleVariables  = "variables" // loads what the cells use of somebody's session
+	RoleStep       = "step"
+	RoleFinal      = "final"
 )
 
-// Titled is a cell that Run All executes. Those before the first step have a role.
-type Titled struct{ Role, Title, Code string }
-
-// titled returns the cells of question k, from 0.
-func (t *Trajectory) titled(k int) (cells []Titled) {
-	q, of := t.Questions[k], ""
-	if len(t.Questions) > 1 {
-		of = fmt.Sprintf("Question %d, ", k+1)
-	}
-	for _, r := range q.Drawn(t.Method.Script) {
-		title := fmt.Sprintf("%sStep %d: %s", of, r.Place, r.Step)
-		cells = append(cells, Titled{Title: title, Code: r.Attempts[len(r.Attempts)-1].Code})
-	}
-	if last, ok := q.FinalCell(); ok {
-		cells = append(cells, Titled{Title: of + "Answer: " + q.Text, Code: last.Code})
-	}
-	return cells
+// A Cell is one that Run All executes. Those of questions show an attempt.
+type Cell struct {
+	Role, Title, Code string
+	Question, Round   int // its number from 0; that of a step
+	Attempt           *Attempt
 }
 
-// asked returns the cells of all questions.
-func (t *Trajectory) asked() (cells []Titled) {
-	for k := range t.Questions {
-		cells = append(cells, t.titled(k)...)
+// Asked returns the cells of all questions.
+func (t *Trajectory) Asked() (cells []Cell) {
+	for k, q := range t.Questions {
+		of := ""
+		if len(t.Questions) > 1 {
+			of = fmt.Sprintf("Question %d, ", k+1)
+		}
+		add := func(role, title string, round int, attempts []Attempt) {
+			a := &attempts[len(attempts)-1]
+			cells = append(cells, Cell{role, of + title, a.Code, k, round, a})
+		}
+		for _, r := range q.Drawn(t.Method.Script) {
+			add(RoleStep, fmt.Sprintf("Step %d: %s", r.Place, r.Step), r.Number, r.Attempts)
+		}
+		if _, ok := q.FinalCell(); ok {
+			add(RoleFinal, "Answer: "+q.Text, 0, q.Final.Attempts)
+		}
 	}
 	return cells
 }
 
 // OwnCells returns the code of the accepted cells of the last question.
-func (t *Trajectory) OwnCells() []string { return codes(t.titled(t.Earlier())) }
+func (t *Trajectory) OwnCells() []string {
+	earlier := func(c Cell) bool { return c.Question < t.Earlier() }
+	return codes(slices.DeleteFunc(t.Asked(), earlier))
+}
 
 // Cells returns the code of the notebook's cells in order.
-func (t *Trajectory) Cells() []string { return codes(append(t.Opening(), t.asked()...)) }
+func (t *Trajectory) Cells() []string { return codes(append(t.Opening(), t.Asked()...)) }
 
 // Script returns the code of the notebook's cells in order as one Python script. Editors see the
 // cells by the comments between them.
-func (t *Trajectory) Script() string { return script(append(t.Opening(), t.asked()...)) }
+func (t *Trajectory) Script() string { return script(append(t.Opening(), t.Asked()...)) }
 
 // OpeningScript returns the script of the cells before the first step.
 func (t *Trajectory) OpeningScript() string { return script(t.Opening()) }
 
-func script(cells []Titled) string {
+func script(cells []Cell) string {
 	var b strings.Builder
 	for _, line := range Safety {
 		b.WriteString("# " + line + "\n")
@@ -103,7 +109,7 @@ func script(cells []Titled) string {
 	return b.String()
 }
 
-func codes(cells []Titled) []string {
+func codes(cells []Cell) []string {
 	var all []string
 	for _, c := range cells {
 		all = append(all, c.Code)
@@ -138,10 +144,12 @@ func State(cells []string) []string {
 // cell is a whole script.
 func (t *Trajectory) Chain() Chain {
 	c := Chain{SetUp: codes(t.Opening())}
-	for k, q := range t.Questions[:t.Earlier()] {
-		c.Earlier = append(c.Earlier, codes(t.titled(k))...)
-		if _, ok := q.FinalCell(); ok {
-			c.Answers = append(c.Answers, len(c.Earlier)-1)
+	for i, cell := range t.Asked() {
+		if cell.Question == t.Earlier() {
+			break
+		}
+		if c.Earlier = append(c.Earlier, cell.Code); cell.Role == RoleFinal {
+			c.Answers = append(c.Answers, i)
 		}
 	}
 	for _, r := range t.Accepted() {
@@ -227,24 +235,24 @@ var SetUpNames = []string{
 
 // Opening returns the cells before the first step: parameters, set-up, if cells use variables of a
 // user's session the cell that loads them, and the functions of memory if there are any.
-func (t *Trajectory) Opening() []Titled {
+func (t *Trajectory) Opening() []Cell {
 	parameters := "question = " + brief.Python(t.Questions[0].Text)
 	if t.Task.Data != "" {
 		parameters = "data_dir = " + brief.Python(t.Task.Data) + "\n" + parameters
 	}
-	cells := []Titled{
-		{RoleParameters, "Parameters", parameters},
-		{RoleSetup, "Set-up", SetUpCell(t.Task)},
+	cells := []Cell{
+		{Role: RoleParameters, Title: "Parameters", Code: parameters},
+		{Role: RoleSetup, Title: "Set-up", Code: SetUpCell(t.Task)},
 	}
 	if code := t.variablesCell(); code != "" {
-		cells = append(cells, Titled{RoleVariables, "Variables", code})
+		cells = append(cells, Cell{Role: RoleVariables, Title: "Variables", Code: code})
 	}
 	tools := t.UsedTools()
 	if t.Recalled != nil && !t.UsedOnly {
 		tools = t.Recalled.Tools
 	}
 	if len(tools) > 0 { // last: the second derivation begins before it
-		cells = append(cells, Titled{RoleTools, "Functions", ToolsComment + "\n" + lesson.Module(tools)})
+		cells = append(cells, Cell{Role: RoleTools, Title: "Functions", Code: ToolsComment + "\n" + lesson.Module(tools)})
 	}
 	return cells
 }
@@ -288,5 +296,5 @@ func (t *Trajectory) UsedTools() []lesson.Tool {
 	if t.Recalled == nil {
 		return nil
 	}
-	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(t.asked()), "\n"))
+	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(t.Asked()), "\n"))
 }
