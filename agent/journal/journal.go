@@ -25,6 +25,14 @@ type Entry struct {
 	text  string          // of the entry as JSON
 }
 
+// entry returns an entry with a value that is JSON.
+func entry(kind, key string, value []byte) Entry {
+	e := Entry{Kind: kind, Key: key, Value: value}
+	text, _ := json.Marshal(e) // of plain data
+	e.text = string(text)
+	return e
+}
+
 // A Journal is the results of a run, in the order in which they were recorded. The zero value is an
 // empty journal. Methods and functions may be called by several goroutines.
 type Journal struct {
@@ -64,7 +72,7 @@ func (j *Journal) In(folder string) {
 // Move has the results name another folder as that of the run.
 func (j *Journal) Move(folder string) {
 	for i, e := range j.entries {
-		j.entries[i] = Entry{Kind: e.Kind, Key: e.Key, Value: j.moved(e.Value, folder)}
+		j.entries[i] = entry(e.Kind, e.Key, j.moved(e.Value, folder))
 	}
 	j.In(folder)
 }
@@ -121,9 +129,7 @@ func Put(j *Journal, kind string, restsOn, v any) error {
 	if err != nil {
 		return fmt.Errorf("record %s: %w", kind, err)
 	}
-	e := Entry{Kind: kind, Key: j.key(kind, restsOn), Value: value}
-	text, _ := json.Marshal(e) // of which all is
-	e.text = string(text)
+	e := entry(kind, j.key(kind, restsOn), value)
 	j.mu.Lock()
 	if i := j.index(e.Key); i >= 0 {
 		j.entries[i] = e

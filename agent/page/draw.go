@@ -87,14 +87,14 @@ func Draw(t *record.Trajectory) *notebook.Notebook {
 	d := &drawing{t: t, left: slices.Clone(t.Remarks)}
 	d.remarks("")
 	d.sections(partOf(t, 0), roleQuestion, roleReport, roleAsked)
-	d.section(cellMeta{Role: roleData}, part{Trajectory: t})
+	d.section(cellMeta{Role: roleData}, part{t, t})
 	for _, c := range t.Opening() {
 		d.code(cellMeta{Role: c.Role}, record.Attempt{Code: c.Code})
 	}
 	for k := range t.Questions {
 		d.part(partOf(t, k))
 	}
-	d.section(cellMeta{Role: roleProof}, part{Trajectory: t})
+	d.section(cellMeta{Role: roleProof}, part{t, t})
 	for _, r := range d.left { // whose places are not drawn
 		meta := map[string]any{"dsstar": cellMeta{After: r.After}}
 		maps.Copy(meta, r.Cell.Metadata)

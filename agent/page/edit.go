@@ -16,9 +16,9 @@ import (
 
 // An editing finds out what a person has changed, by comparing the cells with the record.
 type editing struct {
-	t     *record.Trajectory
-	cells []left
-	what  [][]string // was changed, in words, by part
+	t      *record.Trajectory
+	cells  []left
+	starts []*record.Start // of each part, with what was changed
 }
 
 // did records what was changed in part k.
@@ -27,13 +27,13 @@ func (e *editing) did(k int, format string, args ...any) {
 	if k < e.t.Earlier() {
 		what = fmt.Sprintf("question %d: %s", k+1, what)
 	}
-	e.what[k] = append(e.what[k], what)
+	e.starts[k].What = append(e.starts[k].What, what)
 }
 
 // since records what was changed for part k and all after it.
 func (e *editing) since(k int, what string) {
-	for ; k < len(e.what); k++ {
-		e.what[k] = append(e.what[k], what)
+	for _, s := range e.starts[k:] {
+		s.What = append(s.What, what)
 	}
 }
 
@@ -54,30 +54,29 @@ func refused(problem string) error { return &record.EditError{Problem: problem} 
 // read has the questions begin again of which a person has changed something.
 func (e *editing) read() error {
 	t := e.t
-	e.what = make([][]string, len(t.Questions))
-	for k := range t.Questions {
+	for k, q := range t.Questions {
 		if e.asksAnother(k) {
 			return refused("the question or its form was changed: undo it, and ask another one with --ask")
 		}
+		e.starts = append(e.starts, q.Again())
 	}
 	if err := e.opening(); err != nil {
 		return err
 	}
 	e.notes()
-	starts := map[int]*record.Start{}
-	for k, q := range t.Questions {
-		start := q.Again()
+	changed := map[int]*record.Start{}
+	for k, start := range e.starts {
 		e.steps(k, start)
 		e.lastCell(k, start)
-		if start.What = e.what[k]; len(start.What) > 0 {
-			starts[k] = start
+		if len(start.What) > 0 {
+			changed[k] = start
 		}
 	}
-	if len(starts) > 0 && t.Method.Script {
+	if len(changed) > 0 && t.Method.Script {
 		return refused("the notebook was edited, and a run in the paper's way has " +
 			"no cells to go on from, but whole scripts")
 	}
-	t.Restart(starts)
+	t.Restart(changed)
 	return nil
 }
 
@@ -150,9 +149,9 @@ func (e *editing) removed(note string) {
 	t := e.t
 	t.Notes = slices.DeleteFunc(t.Notes, func(n record.Note) bool { return n.Text == note })
 	journal.Drop(t.Journal, record.Decided, func(d record.Decision) bool { return d.Note == note })
-	for _, q := range t.Questions {
-		for i, r := range q.Readings {
-			q.Readings[i].ByUser = r.ByUser && r.Chose() != note
+	for _, s := range e.starts {
+		for i, r := range s.Readings {
+			s.Readings[i].ByUser = r.ByUser && r.Chose() != note
 		}
 	}
 	e.since(0, "a note was removed: "+note)
@@ -160,7 +159,7 @@ func (e *editing) removed(note string) {
 
 // steps compares the steps of part k with the record, and gives them to its start as they are left.
 func (e *editing) steps(k int, start *record.Start) {
-	was, next, before := start.Given, e.t.Questions[k].Count()+1, len(e.what[k])
+	was, next, before := start.Given, e.t.Questions[k].Count()+1, len(start.What)
 	if e.t.Method.Script { // the scripts before the last are no cells
 		was = was[len(was)-len(e.t.Questions[k].Drawn(true)):]
 	}
@@ -193,7 +192,7 @@ func (e *editing) steps(k int, start *record.Start) {
 	if start.Ordered = !slices.IsSorted(kept); start.Ordered {
 		e.did(k, "the steps were put into another order")
 	}
-	start.Given, start.Less, start.Steps = now, len(now) < len(was), len(e.what[k]) > before
+	start.Given, start.Less, start.Steps = now, len(now) < len(was), len(start.What) > before
 }
 
 // lastCell compares the last cell of part k with the record.
@@ -217,7 +216,5 @@ func handMade(c notebook.Cell, number int) record.Round {
 		step = ""
 	}
 	step = cmp.Or(strings.TrimLeft(step, "#% "), "A cell written by hand.")
-	ran := notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{}}
-	return record.Round{Number: number, Step: step, Given: true, ByHand: true,
-		Attempts: []record.Attempt{{Code: c.Source, Execution: ran}}}
+	return record.Round{Number: number, Step: step, Given: true, ByHand: true, Attempts: record.Left(c.Source)}
 }

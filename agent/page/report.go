@@ -10,17 +10,19 @@ import (
 // A part is a question with what came of it, as the templates see it. Cells about the whole run are
 // drawn of the last one.
 type part struct {
-	*record.Trajectory                      // as it was when the part ended
-	Followed           []*record.Trajectory // of the first part, those after it
+	*record.Trajectory                    // as it was when the part ended
+	all                *record.Trajectory // the whole
 }
 
 // partOf returns part k, from 0, of a trajectory.
-func partOf(t *record.Trajectory, k int) part {
-	p := part{Trajectory: t.Part(k)}
-	for n := 1; k == 0 && n < len(t.Questions); n++ {
-		p.Followed = append(p.Followed, t.Part(n))
+func partOf(t *record.Trajectory, k int) part { return part{t.Part(k), t} }
+
+// Followed returns, of the first part, those after it.
+func (p part) Followed() (later []*record.Trajectory) {
+	for k := 1; p.First() && k < len(p.all.Questions); k++ {
+		later = append(later, p.all.Part(k))
 	}
-	return p
+	return later
 }
 
 // First reports whether the part is the first.
@@ -30,7 +32,7 @@ func (p part) First() bool { return p.Earlier() == 0 }
 func (p part) Number() int { return p.Earlier() + 1 }
 
 // Corrected returns the number of the question that corrects the answer; 0: none does.
-func (p part) Corrected() int { return p.all.CorrectedBy(p.k) }
+func (p part) Corrected() int { return p.all.CorrectedBy(p.Earlier()) }
 
 // Assumed returns the readings that evidence or a person has settled.
 func (p part) Assumed() []record.Reading {

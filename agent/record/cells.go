@@ -252,7 +252,8 @@ func (t *Trajectory) Opening() []Cell {
 		tools = t.Recalled.Tools
 	}
 	if len(tools) > 0 { // last: the second derivation begins before it
-		cells = append(cells, Cell{Role: RoleTools, Title: "Functions", Code: ToolsComment + "\n" + lesson.Module(tools)})
+		code := ToolsComment + "\n" + lesson.Module(tools)
+		cells = append(cells, Cell{Role: RoleTools, Title: "Functions", Code: code})
 	}
 	return cells
 }

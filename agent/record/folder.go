@@ -26,17 +26,16 @@ func (f Folder) Files() string    { return filepath.Join(string(f), FilesFolder)
 // Variables returns the path of the folder with the carried variables, which may not exist yet.
 func (f Folder) Variables() string { return filepath.Join(string(f), variablesFolder) }
 
+// The folders in a run folder.
 const (
 	FilesFolder     = "files"
+	DataFolder      = "data" // with the links to the data, if these have several sources
 	variablesFolder = "variables"
 )
 
 // ErrInUse is wrapped by the error of [CreateFolder] for a folder that is not empty. A run never
 // overwrites anything.
 var ErrInUse = errors.New("the folder is not empty")
-
-// DataFolder is the name of the folder with the links to the data, if these have several sources.
-const DataFolder = "data"
 
 // CreateFolder creates the run folder at path, which may exist if it is empty. Its path is the
 // resolved one, which cells see.

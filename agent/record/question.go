@@ -312,9 +312,13 @@ func (q *Question) Rewind() {
 
 // Final returns the last cell, which is still to run.
 func (s Start) Final() *Final {
+	return &Final{Derived: Derived{Attempts: Left(s.Last)}, ByHand: s.ByHand}
+}
+
+// Left returns the attempt of a cell that a person has left in the notebook, which is still to run.
+func Left(code string) []Attempt {
 	ran := notebook.Execution{Status: notebook.OK, Outputs: []notebook.Output{}}
-	derived := Derived{Attempts: []Attempt{{Code: s.Last, Execution: ran}}}
-	return &Final{Derived: derived, ByHand: s.ByHand}
+	return []Attempt{{Code: code, Execution: ran}}
 }
 
 // NotRun reports whether a person did not let the attempt run.

@@ -204,14 +204,11 @@ func (t *Trajectory) proved(readings int) string {
 		where(readings > 0, "no open reading of the question changes it"))
 	end := "."
 	tier, _, _ := strings.Cut(strings.ReplaceAll(t.Sandbox, ",", " "), " ")
-	if slices.Contains(unconfined, tier) {
+	if slices.Contains([]string{"none", "off", "external"}, tier) { // dsstar's confines nothing
 		end = ". No sandbox of dsstar's kept the cells from passing something on to the proof."
 	}
 	return strings.Join(said, "; ") + end
 }
-
-// unconfined are the tiers of the sandbox that confine nothing, or that are not dsstar's.
-var unconfined = []string{"none", "off", "external"}
 
 // twice says how far the second derivation is one of its own.
 func (t *Trajectory) twice() string {
