@@ -55,7 +55,7 @@ type runFlags struct {
 	review bool       // ask before every cell
 	names  cli.Commas // names to keep in the user's kernel
 	// choices, "" for the default
-	answer, ask, progressForm string
+	answer, progressForm string
 }
 
 // checkOut rejects a run folder that is not empty before anything is set up. The folder is checked
@@ -77,17 +77,9 @@ func (r *runFlags) checkOut() error {
 	return nil
 }
 
-// ofNew are the flags of commands that begin a run.
+// ofNew is the flag of commands that may begin a run.
 func (r *runFlags) ofNew() []cli.Flag {
-	return []cli.Flag{
-		r.outFlag(),
-		cli.Opt(cli.Choice(&r.ask, "never", "when-it-matters"), "ask", "Method",
-			"whether to ask on a terminal which reading of the question is meant (default when-it-matters)"),
-	}
-}
-
-func (r *runFlags) outFlag() cli.Flag {
-	return cli.Opt(&r.out, "out,o", "Output", "the run folder; must be new or empty")
+	return []cli.Flag{cli.Opt(&r.out, "out,o", "Output", "the run folder; must be new or empty")}
 }
 
 // common are the flags that also apply to existing runs.
@@ -208,12 +200,9 @@ func (j *job) checkWritable() error {
 	case j.past && j.stands == "":
 		return usage.New(err.Error(), usage.Shell("cp -r %s %s   # a copy that can be written to, and then:", run, elsewhere()),
 			usage.Again().Args(filepath.Join(elsewhere(), filepath.Base(run))))
-	case j.out != "":
-		return usage.New(err.Error(), usage.Without("out").Note("a new run folder in "+j.settings.Out))
-	case j.past:
-		return usage.New(err.Error(), usage.Again("--out", filepath.Join(elsewhere(), filepath.Base(filepath.Dir(j.stands)))))
 	}
-	return usage.New(err.Error(), usage.Shell("export DSSTAR_OUT=%s   # runs go there", filepath.Join(elsewhere(), "dsstar-runs")))
+	return usage.New(err.Error(), usage.Again("--out", filepath.Join(elsewhere(), "dsstar-run")),
+		usage.Shell("export DSSTAR_OUT=%s   # all runs go there", filepath.Join(elsewhere(), "dsstar-runs")))
 }
 
 // elsewhere returns a folder of the user's that can be written to; DIR stands for one if there is no

@@ -82,27 +82,16 @@ func (a *app) learned(ctx context.Context, j job, t *record.Trajectory, folder r
 			j.progress.Say("left out %s", out)
 		}
 	}
-	q := asQuestion(t, folder)
-	m.AddQuestion(q)
-	var facts []lesson.Fact
-	for _, chosen := range q.Readings {
-		facts = append(facts, lesson.Fact{Text: chosen,
-			Source: "a person's choice for the question: " + q.Question})
-	}
-	m.Learn(facts, nil)
-	return a.keepMemory(ctx, j)
-}
-
-// asQuestion returns the record of a question that a run has answered.
-func asQuestion(t *record.Trajectory, folder record.Folder) memory.Question {
 	q := memory.Question{Question: t.Task.Question, Guidelines: t.Task.Guidelines, Answer: t.Answer(),
 		Notebook: folder.Notebook(), Asked: t.Started.UTC().Truncate(time.Second)}
 	for _, r := range t.Readings {
 		if r.ByUser {
 			q.Readings = append(q.Readings, r.Chose())
+			m.Learn([]lesson.Fact{{Text: r.Chose(), Source: "a person's choice for the question: " + q.Question}}, nil)
 		}
 	}
-	return q
+	m.AddQuestion(q)
+	return a.keepMemory(ctx, j)
 }
 
 // keepMemory shows what is added to a memory and, on a terminal, asks before it writes them.

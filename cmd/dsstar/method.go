@@ -27,14 +27,8 @@ func method(s configs.Method) record.Method {
 // checkMethod rejects settings that contradict each other.
 func checkMethod(s *configs.Settings) error {
 	m := method(s.Method)
-	for _, papers := range []struct {
-		flag string
-		on   bool
-	}{{"no-router", m.NoRouter}, {"verifier-input", m.PlanOnly}} {
-		if papers.on && !m.Script {
-			return usage.New(fmt.Sprintf("--%s: only the paper's method can leave it out", papers.flag),
-				usage.Again("--paper"))
-		}
+	if (m.NoRouter || m.PlanOnly) && !m.Script {
+		return usage.New("--no-router and --verifier-input are of the paper's method", usage.Again("--paper"))
 	}
 	return nil
 }

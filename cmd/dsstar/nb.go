@@ -31,14 +31,9 @@ dsstar resume --ask goes on in the session of a run.
 The question is the argument, or standard input. Only the answer goes to
 standard output; progress goes to standard error.
 
-A run leaves in dsstar-runs/<date>-<slug>/, or the folder of --out:
-  notebook.ipynb  question, data, every step with code, output and verdict
-  solution.py     the same cells as a script
-  trace.jsonl     every exchange with the model; --model replay:trace.jsonl
-                  runs the agent again from it
-  files/          what the cells wrote
-  data/           links to the data, unless they are one folder
-  variables/      what the cells used of a running kernel's variables
+A run leaves dsstar-runs/<date>-<slug>/, or the folder of --out, with notebook.ipynb,
+solution.py (the same cells as a script), trace.jsonl (every exchange with the model,
+for --model replay:trace.jsonl) and files/ (what the cells wrote).
 
 You may open the notebook during the run. What you save into it is never
 overwritten: the run then continues in notebook-2.ipynb.
@@ -63,11 +58,9 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data postgresql://ada@db.example.org/sales --data targets.xlsx "…"
   dsstar nb --engine spark=sc://lake.example.org:15002 --python ~/venv/bin/python "…"
   dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
-  dsstar nb --data ./data --guidelines @form.txt --out answer --json < question.txt
   dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"
   dsstar nb --data ./data --review "…"             asks before every cell
   dsstar nb --kernel analysis.ipynb "…"            about the variables of a running notebook: see dsstar kernels
-  dsstar nb --data ./data --kernel newest --keep total "…"   and files, with a result that stays there
   dsstar nb --kernel "http://localhost:8888/lab/tree/analysis.ipynb?token=…" "…"
   JUPYTER_TOKEN=… dsstar nb --data ./data --server https://hub.example.org/user/ada/ "…"`
 

@@ -28,31 +28,29 @@ func namedNotebook(arg string) (path, real string, nb *notebook.Notebook, err er
 
 // openNotebook reads the notebook at path. It follows no link, which a stranger may have put there.
 func openNotebook(path string) (*notebook.Notebook, error) {
-	bad := func(hint usage.Hint, format string, args ...any) (*notebook.Notebook, error) {
-		return nil, usage.New(fmt.Sprintf(format, args...), hint)
-	}
+	shown, look := ui.Printable(path), usage.Shell("ls -l %s", path)
 	info, err := os.Lstat(path)
 	switch {
 	case os.IsNotExist(err):
-		return nil, usage.New("there is no file "+ui.Printable(path),
+		return nil, usage.New("there is no file "+shown,
 			append(similar(path, filepath.Dir(path)), notebooksIn(filepath.Dir(path)))...)
 	case err == nil && info.IsDir():
-		return bad(notebooksIn(path), "%s is a folder, not a notebook",
-			ui.Printable(path))
+		return nil, usage.New(shown+" is a folder, not a notebook", notebooksIn(path))
 	case err == nil && !info.Mode().IsRegular():
-		return bad(usage.Shell("ls -l %s", path), "%s is not a file, as a run leaves it, but something else, "+
-			"such as a link", ui.Printable(path))
-	case err != nil:
-		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
+		return nil, usage.New(shown+" is not a file, as a run leaves it, but something else, such as a link", look)
 	}
-	nb, err := notebook.Open(path)
+	var nb *notebook.Notebook
 	if err == nil {
-		return nb, nil
+		nb, err = notebook.Open(path)
 	}
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return bad(usage.Shell("ls -l %s", path), "the notebook: %v", err)
+		return nil, usage.New(fmt.Sprintf("the notebook: %v", err), look)
 	}
-	return bad(usage.Shell("head -c 300 %s", path), "%s is no notebook that can be read: %v", ui.Printable(path), err)
+	if err != nil {
+		return nil, usage.New(fmt.Sprintf("%s is no notebook that can be read: %v", shown, err),
+			usage.Shell("head -c 300 %s", path))
+	}
+	return nb, nil
 }
 
 // notebooksIn returns the command that lists the notebooks of a folder, or else the runs.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
@@ -29,28 +28,14 @@ type pastRun struct {
 	content []byte // of the notebook
 	nb      *notebook.Notebook
 	t       *record.Trajectory
-	theirs  bool   // another dsstar made it: nothing of it counts as proved
-	claimed string // the answer that theirs has
-}
-
-// needsModel says why a run needs a model that perhaps had one.
-func (r pastRun) needsModel(err error) error {
-	if u, ok := errors.AsType[*usage.Error](err); ok && r.theirs {
-		return usage.New("another dsstar made this run, or it was changed, so a model judges and derives its "+
-			"answer again; "+u.Text,
-			u.Hints...)
-	}
-	return err
+	theirs  bool // another dsstar made it: nothing of it counts as proved
 }
 
 // tell says from where the run goes on.
 func (r pastRun) tell(p *ui.Progress, question string) {
 	if r.theirs {
-		p.Say("theirs   another dsstar made this run, or it was changed: all that it says is found out again, " +
-			"and its notes and cells count as nobody's wishes")
-		if r.claimed != "" {
-			p.Say("         it says that the answer is %s", brief.OneLine(brief.Clip(r.claimed, 200)))
-		}
+		p.Say("theirs   another dsstar made this run, or it was changed: a model judges and derives its answer " +
+			"again, and its notes and cells count as nobody's wishes")
 		return
 	}
 	if done := r.t.RoundsTaken(); question == "" && len(r.t.Edits()) == 0 {
@@ -268,7 +253,6 @@ func (r *pastRun) read(key record.Key) error {
 	}
 	r.t.Journal.In(string(r.folder))
 	if r.theirs = !key.Holds(r.t.Seal); r.theirs {
-		r.claimed = r.t.Answer()
 		r.t.Disown()
 	}
 	return nil

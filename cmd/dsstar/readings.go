@@ -39,7 +39,7 @@ func (a *app) chooseReading(j job) func(context.Context, record.Reading, string)
 
 // canAsk reports whether a person can be asked what the question means.
 func (a *app) canAsk(j job) bool {
-	return j.ask != "never" && !j.json && !j.quiet && !j.shown && a.stdinTTY && a.stderrTTY
+	return !j.json && !j.quiet && !j.shown && a.stdinTTY && a.stderrTTY
 }
 
 // choose records which option is meant. It is named by its number among those of all open readings
@@ -52,13 +52,9 @@ func choose(t *record.Trajectory, named string) error {
 			return agent.Choose(t, c.question, c.reading, c.option)
 		}
 	}
-	if len(all) == 0 && len(t.Edits()) > 0 {
-		return usage.New("--choose: the notebook was changed, and which readings change the answer is not known "+
-			"until it is computed again", usage.Again())
-	}
 	if len(all) == 0 {
-		return usage.New("--choose: the answer depends on no open reading of the question",
-			usage.Shell("dsstar resume --help"))
+		return usage.New("--choose: as far as is known, the answer depends on no open reading of the question",
+			usage.Again().But("choose"))
 	}
 	return usage.New(fmt.Sprintf("--choose %s: the options are %s to %s", named, all[0].name, all[len(all)-1].name),
 		usage.Again("--choose", all[0].name))

@@ -41,14 +41,12 @@ func (a *app) recall(j *job, t *record.Trajectory) error {
 	if err == nil && configs.Redact(e.BaseURL) == c.Endpoint && s.Recall(c.Model, c.Roles) {
 		return nil
 	}
-	asked := fmt.Sprintf("the run was last asked with %s at %s, which your settings do not name",
-		ui.Printable(c.Model), ui.Printable(c.Endpoint))
 	if s.Model != "" {
-		j.progress.Say("asked    %s", asked)
 		return nil
 	}
-	return usage.New("no model is configured; "+asked, usage.Again("--base-url", c.Endpoint, "--model",
-		c.Model).Note("if the notebook is yours"))
+	return usage.New(fmt.Sprintf("no model is configured; the run was last asked with %s at %s, which your "+
+		"settings do not name", ui.Printable(c.Model), ui.Printable(c.Endpoint)),
+		usage.Again("--base-url", c.Endpoint, "--model", c.Model).Note("if the notebook is yours"))
 }
 
 // recallDemo has a run of the demo that asks nothing else go on with the recorded replies, unless a

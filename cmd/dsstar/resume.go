@@ -56,9 +56,9 @@ func (a *app) resumeCommand() cli.Command {
 			"ask another question in the same session: TEXT, or @FILE"),
 		cli.Opt(&w.form, "guidelines,g", "Method",
 			"the form of the answer to --ask: TEXT, or @FILE"),
-		cli.Opt(&w.back.drop, "drop", "Method",
+		cli.Opt(&w.drop, "drop", "Method",
 			"go back to before this step of the plan: drop it and all after it"),
-		cli.Opt(&w.back.note, "note", "Method",
+		cli.Opt(&w.note, "note", "Method",
 			"with --drop: what to do otherwise, as a note in the notebook"),
 		cli.Opt(&w.choose, "choose", "Method",
 			"the option that is meant, of the readings that change the answer, "+
@@ -68,7 +68,7 @@ func (a *app) resumeCommand() cli.Command {
 		Use:   "resume [flags] [RUN]",
 		Short: "Continue a run that was stopped or edited, or ask another question",
 		Long:  resumeHelp, Example: resumeExample,
-		Args: a.oneRun("run"), Flags: slices.Concat(own, []cli.Flag{flags.outFlag()}, flags.inKernel(), flags.common()), Settings: "all",
+		Args: a.oneRun("run"), Flags: slices.Concat(own, flags.ofNew(), flags.inKernel(), flags.common()), Settings: "all",
 		Excludes: [][]string{{"choose", "drop", "ask"}},
 		Needs:    [][]string{{"guidelines", "ask", "your question"}, {"note", "drop", "STEP"}},
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
@@ -81,7 +81,9 @@ func (a *app) resumeCommand() cli.Command {
 			if w.question == "" && c.Flags.Changed("ask") {
 				return none, usage.New("--ask: no question is given", usage.Again("--ask", "your question"))
 			}
-			w.back.asked = c.Flags.Changed("drop")
+			if c.Flags.Changed("drop") && w.drop == 0 {
+				w.drop = -1 // it is refused
+			}
 			j, err := a.newJob(flags, c.Settings)
 			if err != nil {
 				return none, err
@@ -92,18 +94,12 @@ func (a *app) resumeCommand() cli.Command {
 	}
 }
 
-// A goBack drops steps of a finished or stopped run.
-type goBack struct {
-	asked bool
-	drop  int    // the first step to drop
-	note  string // to the agent
-}
-
 // A wish is what a resumed run is to do besides going on.
 type wish struct {
 	question, form string // a follow-up, and the form of its answer; "" for none
 	choose         string // the option of a reading that is meant; "": none
-	back           goBack
+	drop           int    // the first step to drop; 0: none
+	note           string // to the agent, with drop
 }
 
 // do does to a trajectory what is wished.
@@ -113,11 +109,11 @@ func (w wish) do(t *record.Trajectory) error {
 			return err
 		}
 	}
-	if w.back.asked {
-		if err := t.Drop(w.back.drop); err != nil {
+	if w.drop != 0 {
+		if err := t.Drop(w.drop); err != nil {
 			return err
 		}
-		if note := strings.TrimSpace(w.back.note); note != "" {
+		if note := strings.TrimSpace(w.note); note != "" {
 			t.AddNote(note, false)
 		}
 	}
@@ -210,10 +206,10 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 			usage.Shell("dsstar kernels   # those that are running"))
 	}
 	if err := a.recall(&j, r.t); err != nil {
-		return r.needsModel(err)
+		return err
 	}
 	if err := a.models(&j); err != nil {
-		return r.needsModel(err)
+		return err
 	}
 	j.progress.Skipped(r.t.Task)
 	if err := j.setUp(ctx, a); err != nil {

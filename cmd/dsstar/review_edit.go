@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,17 +18,12 @@ import (
 
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/notebook/disk"
-	"dsstar/notebook/human"
 )
 
 // edit lets the user edit a cell. If that fails or changes nothing, it says so and returns the code
 // unchanged. The error is that of ctx.
 func (v *reviewer) edit(ctx context.Context, code string) (string, error) {
-	editor := v.app.someEditor()
-	if editor == "" {
-		v.tell("         no editor is found: export EDITOR=COMMAND")
-		return code, nil
-	}
+	editor := strings.TrimSpace(cmp.Or(v.app.host.Getenv("VISUAL"), v.app.host.Getenv("EDITOR"), "vi"))
 	var err error
 	if v.draft == "" {
 		v.draft, err = writeDraft(code)
@@ -70,24 +66,6 @@ var lineEnd = regexp.MustCompile("\r+\n")
 func tidy(text string) string {
 	text = strings.TrimLeft(lineEnd.ReplaceAllString(text, "\n"), "\ufeff")
 	return strings.TrimRight(text, " \t\n")
-}
-
-// editors are tried in this order if the user has named none.
-var editors = []string{"sensible-editor", "editor", "nano", "vim", "vi"}
-
-// someEditor returns the user's editor as a shell command, or an installed one, or "".
-func (a *app) someEditor() string {
-	for _, env := range []string{"VISUAL", "EDITOR"} {
-		if editor := strings.TrimSpace(a.host.Getenv(env)); editor != "" {
-			return editor
-		}
-	}
-	for _, editor := range editors {
-		if path, err := exec.LookPath(editor); err == nil {
-			return human.Shell(path)
-		}
-	}
-	return ""
 }
 
 // edited runs the editor on a file, on the user's terminal, and returns the edited text. The

@@ -31,14 +31,8 @@ The newest run that your dsstar made is the one that resume, trace, export and r
 take if none is named; others may be named without their folder. All that a run has
 is in its folder.
 
---json prints a list of objects instead: run (the folder), notebook, question (the
-last one), questions (how many), answer, standing (verified, depends on a reading,
-not verified, unfinished, running), label (that, and whether the data hold no answer),
-claimed (only the notebook says so, because another dsstar made it), cells (if the
-code cells are as your dsstar ran them, their SHA-256, joined by zero bytes), pickles
-(those of the variables that they load, by name), cost_usd (null: not known), started,
-goes_on (edited, data or files, if its cells, its data files or files of its answer
-have changed: the answer of before is shown, and dsstar resume goes on from it)`
+--json prints a list of objects instead, with run (the folder), notebook, question,
+answer, standing, cost_usd, started and more: see docs/results.md.`
 
 func (a *app) runsCommand() cli.Command {
 	return cli.Command{
@@ -83,7 +77,7 @@ func (a *app) runsFolder() (string, error) {
 	return out, checkLinks(a.loaded, "out", out, out)
 }
 
-// A listedRun is what runs --json prints of one run. Its fields are a contract: see the help.
+// A listedRun is what runs --json prints of one run. Its fields are a contract: docs/results.md.
 type listedRun struct {
 	Run       string   `json:"run"`
 	Notebook  string   `json:"notebook"`
@@ -240,9 +234,12 @@ func printRuns(b *strings.Builder, all []listedRun, none string, now time.Time) 
 		if r.Cost != nil {
 			cost = human.Dollars(*r.Cost)
 		}
+		question := ui.Fit(ui.Clean(r.Question), 48)
+		if r.Questions > 1 {
+			question += fmt.Sprintf(" (the last of %d)", r.Questions)
+		}
 		rows = append(rows, []string{site.Ago(now.Sub(r.Started)), r.Label, cost,
-			dash(ui.Fit(ui.Clean(r.Answer), 24)), ui.Fit(ui.Clean(r.Question), 48) + more(r.Questions),
-			ui.Printable(r.Run)})
+			dash(ui.Fit(ui.Clean(r.Answer), 24)), question, ui.Printable(r.Run)})
 	}
 	cli.Table(b, rows)
 	for _, r := range all {
@@ -250,12 +247,4 @@ func printRuns(b *strings.Builder, all []listedRun, none string, now time.Time) 
 			sayGoesOn(b, r.GoesOn, r.Run)
 		}
 	}
-}
-
-// more says how many questions a run has, if it has several.
-func more(questions int) string {
-	if questions < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" (the last of %d)", questions)
 }

@@ -54,9 +54,9 @@ func ownFile(path string) string { return "mkdir -p " + human.Shell(filepath.Dir
 // relaxed explains how the user can allow what a project file cannot: by a flag, a variable or the
 // user's own file.
 func relaxed(r *configs.RelaxedError, user string) error {
+	own := usage.Shell(ownFile(user)+"${EDITOR:-vi} %s   # if you mean it, move it to your own file", user)
 	if strings.Contains(r.Key, ".") { // it is in a table
-		return usage.New(r.Error(),
-			usage.Shell(ownFile(user)+"${EDITOR:-vi} %s   # if you mean it, move it to your own file", user))
+		return usage.New(r.Error(), own)
 	}
 	var hints []usage.Hint
 	for _, f := range configs.Flags() {
@@ -68,13 +68,8 @@ func relaxed(r *configs.RelaxedError, user string) error {
 			hints = append(hints, usage.Again(flag...).Note("if you mean it: a flag,"))
 		}
 	}
-	hints = append(hints,
-		usage.Shell("export DSSTAR_"+strings.ToUpper(r.Key)+"=%s   # a variable,", r.Value))
-	if user != "" {
-		hints = append(hints,
-			usage.Shell(ownFile(user)+"echo %s >> %s   # or your own file", r.Key+": "+r.Value, user))
-	}
-	return usage.New(r.Error(), hints...)
+	variable := usage.Shell("export DSSTAR_"+strings.ToUpper(r.Key)+"=%s   # a variable", r.Value)
+	return usage.New(r.Error(), append(hints, variable, own)...)
 }
 
 const projectFile = "dsstar.yaml"
