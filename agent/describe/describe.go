@@ -36,10 +36,9 @@ func (r *Describer) Describe(ctx context.Context) error {
 		}
 	}
 	if !r.alone {
-		if err := r.rank(); err != nil {
+		if err := r.keepTop(); err != nil {
 			return err
 		}
-		r.keepOnly(r.nearest()[:min(len(r.t.Descriptions), r.TopK)])
 		r.t.Task.LeftOut = listed(r.others, r.Sizes().Description/4)
 	}
 	r.word()
@@ -69,28 +68,31 @@ func (r *Describer) Choose() error {
 	if r.MaxFiles == 0 || len(names) <= r.MaxFiles {
 		return nil
 	}
-	order, _ := profile.Near(r.t.Task.Question, names, 0)
-	r.keepOnly(order[:r.MaxFiles])
+	r.rank(names, r.MaxFiles)
 	return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d",
 		human.Plural(len(r.others), "file"), r.MaxFiles))
 }
 
-// keepOnly leaves the files of the indexes, in the order of the task, and of the others their
-// names: what nobody has seen is no part of how the answer was found, and with thousands of files
-// it would be most of the notebook.
-func (r *Describer) keepOnly(kept []int) {
-	slices.Sort(kept)
+// rank orders the files by the words that their texts share with the question, and leaves the nearest
+// ones, at most so many, in the order of the task, and of the others their names: what nobody has
+// seen is no part of how the answer was found, and with thousands of files it would be most of the
+// notebook.
+func (r *Describer) rank(texts []string, most int) {
+	order, _ := profile.Near(r.t.Task.Question, texts, 0)
+	for n, i := range order {
+		r.t.Descriptions[i].Near = n + 1
+	}
 	all, described := r.t.Task.Files, r.t.Descriptions
 	r.t.Task.Files, r.t.Descriptions = nil, nil
-	for i, f := range all {
-		if _, keep := slices.BinarySearch(kept, i); keep {
-			r.t.Task.Files = append(r.t.Task.Files, f)
-			r.t.Descriptions = append(r.t.Descriptions, described[i])
+	for i, d := range described {
+		if d.Near <= most {
+			r.t.Task.Files = append(r.t.Task.Files, all[i])
+			r.t.Descriptions = append(r.t.Descriptions, d)
 		} else {
-			r.others = append(r.others, f.Name)
+			r.others = append(r.others, d.File)
 		}
 	}
-	r.t.Task.Others += len(all) - len(kept)
+	r.t.Task.Others += len(all) - len(r.t.Task.Files)
 }
 
 // nearest are the indexes of the files, the nearest to the question first.
@@ -139,9 +141,9 @@ func (r *Describer) dataPython(i int) string {
 // inData is the path of a file as cells see it.
 func inData(name string) string { return "data/" + name }
 
-// rank orders the files by the words that they share with the question, and says so if no more than
-// the nearest TopK are shown (DS-STAR section 3.3, which compares embeddings).
-func (r *Describer) rank() error {
+// keepTop ranks the files, and says so if no more than the nearest TopK are shown (DS-STAR section
+// 3.3, which compares embeddings).
+func (r *Describer) keepTop() error {
 	const most = 2000 // bytes of a profile that count
 	texts := make([]string, len(r.t.Descriptions))
 	for i, d := range r.t.Descriptions {
@@ -151,11 +153,7 @@ func (r *Describer) rank() error {
 		}
 		texts[i] = brief.Clip(d.File+"\n"+d.File+"\n"+text, most)
 	}
-	order, _ := profile.Near(r.t.Task.Question, texts, 0)
-	for n, i := range order {
-		r.t.Descriptions[i].Near = n + 1
-	}
-	if len(texts) <= r.TopK {
+	if r.rank(texts, r.TopK); len(texts) <= r.TopK {
 		return nil
 	}
 	return r.journal.Warn(fmt.Sprintf("of %d files the %d that share most words with the question are "+

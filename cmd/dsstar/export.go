@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -202,13 +201,8 @@ func exportTarget(path, out string, e exporter) (string, error) {
 
 // isExport reports whether a file is an earlier export.
 func isExport(path string) bool {
-	f, err := disk.Open(path, disk.MaxDocument)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	begin, err := io.ReadAll(io.LimitReader(f, 1000))
-	return err == nil && bytes.Contains(begin, []byte(export.Mark))
+	data, err := disk.ReadFile(path, disk.MaxDocument)
+	return err == nil && bytes.Contains(data[:min(len(data), 1000)], []byte(export.Mark))
 }
 
 // exportScript writes solution.py for an unedited notebook of a run, and the code cells of any

@@ -1,6 +1,6 @@
 // Package disk reads and writes files in folders that untrusted code may write to.
 //
-//   - Reading ([Open], [ReadFile]) accepts only regular files up to a size, so it never blocks on
+//   - Reading ([ReadFile], [ReadPlain]) accepts only regular files up to a size, so it never blocks on
 //     a pipe and never reads an endless device.
 //   - Writing ([WriteFile], [Guard]) replaces a file whole or not at all, and never through a link.
 //     A [Guarded] file is never overwritten after somebody else has edited it.

@@ -21,20 +21,15 @@ const (
 	MaxDocument = 128 << 20 // notebooks, traces, lists of tasks
 )
 
-// Open opens a regular file for reading. A file of more than most bytes is an error. Open follows
-// links. The caller must close the file.
-func Open(path string, most int64) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	return checked(f, path, most, err)
-}
-
-// ReadFile reads a regular file. A file of more than most bytes is an error; see [Open].
+// ReadFile reads a regular file. A file of more than most bytes is an error. It follows links.
 func ReadFile(path string, most int64) ([]byte, error) {
-	f, err := Open(path, most)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err = checked(f, path, most, err)
 	return readAll(f, most, err)
 }
 
-// OpenPlain is [Open], but a link at path is an error, as a stranger may have put it there.
+// OpenPlain opens a regular file for reading, as [ReadFile] does, but a link at path is an error, as
+// a stranger may have put it there. The caller must close the file.
 func OpenPlain(path string, most int64) (f *os.File, err error) {
 	err = in(path, func(folder *os.Root, name string) (err error) {
 		f, err = OpenPlainIn(folder, name, most)

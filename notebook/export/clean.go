@@ -41,6 +41,7 @@ type cleaner struct {
 	controls bool   // a control was left out
 	solid    bool   // a table or a picture remains
 	heading  string // the first heading
+	words    string // all text
 
 	styles map[string]string // style sheet declarations of the current HTML, by element id
 }
@@ -60,11 +61,14 @@ func (c *cleaner) HTML(text string) (cleaned string, ok bool) {
 	}
 	c.collect(root)
 	var b strings.Builder
+	clean := element("body")
 	for _, kept := range c.children(root) {
+		clean.AppendChild(kept)
 		if err := html.Render(&b, kept); err != nil {
 			return "", false
 		}
 	}
+	c.words = textOf(clean)
 	return b.String(), true
 }
 
@@ -217,12 +221,14 @@ func element(name string) *html.Node {
 	return &html.Node{Type: html.ElementNode, Data: name, DataAtom: atom.Lookup([]byte(name))}
 }
 
-// textOf returns the text below n.
+// textOf returns the text below n, with tabs between the cells of tables.
 func textOf(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode {
 			b.WriteString(d.Data)
+		} else if d.Data == "td" {
+			b.WriteByte('\t')
 		}
 	}
 	return b.String()

@@ -194,7 +194,7 @@ func TestAnyNotebook(t *testing.T) {
 
 // TestDeep: very deep nesting ends, as plain text.
 func TestDeep(t *testing.T) {
-	const n = 20000
+	const n = 5000
 	for _, s := range []string{"<div>", "> ", "- ", "*a ", "[", "![", "$a ", "<b>", "`` ` ", "<table><tr><td>", "(", "\\begin{a}", "<svg>", "&#", "<!--", "|", "_*"} {
 		got := page(t, of(text("# before\n\n"+strings.Repeat(s, n)), code("", shows(notebook.MIMEBundle{"text/html": strings.Repeat(s, n), "text/plain": "plain"})), text("behind")))
 		want(t, got, "before", "<p>behind</p>")

@@ -84,7 +84,7 @@ func (w *writer) clean(text string, hasText bool) string {
 	c := &w.cleaner
 	text, ok := c.HTML(text)
 	if !ok || hasText && (c.controls || c.active && !c.solid) ||
-		!c.solid && strings.TrimSpace(wordsOf(text)) == "" {
+		!c.solid && strings.TrimSpace(c.words) == "" {
 		return ""
 	}
 	return text

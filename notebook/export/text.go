@@ -9,7 +9,6 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
-	"golang.org/x/net/html"
 
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
@@ -35,7 +34,12 @@ func Markdown(nb *notebook.Notebook) []byte {
 			return cmp.Or(picture(name, c.Attachments, nil), name)
 		})
 	}
-	w.html = func(text string, _ bool) string { return wordsOf(w.clean(text, false)) }
+	w.html = func(text string, _ bool) string {
+		if w.clean(text, false) == "" {
+			return ""
+		}
+		return strings.TrimSpace(emptyLines().ReplaceAllString(w.cleaner.words, "\n"))
+	}
 	return w.write(markdownText, template.FuncMap{
 		"alt": func(text string) string {
 			return strings.NewReplacer("<", "&lt;", "\n", " ").Replace(regexp.QuoteMeta(text))
@@ -58,29 +62,10 @@ func fence(text, language string) string {
 	return marks + language + "\n" + text + "\n" + marks
 }
 
-// wordsOf returns the text of cleaned HTML, with a line for each row of a table.
-func wordsOf(text string) string {
-	root, err := html.Parse(strings.NewReader(text))
-	if err != nil {
-		return ""
-	}
-	var b strings.Builder
-	for n := range root.Descendants() {
-		switch {
-		case n.Type == html.TextNode:
-			b.WriteString(strings.Join(strings.Fields(n.Data), " "))
-		case n.Data == "tr" || n.Data == "p" || n.Data == "div" || n.Data == "br" || n.Data == "li":
-			b.WriteByte('\n')
-		case n.Data == "td" || n.Data == "th":
-			b.WriteByte('\t')
-		}
-	}
-	return strings.TrimSpace(b.String())
-}
-
 var (
 	attachment = lazy.Regexp(`attachment:[^\s"'<>()]+`)
 	details    = lazy.Regexp(`(?i)<(/?)details\b`)
+	emptyLines = lazy.Regexp(`\n\s+`)
 )
 
 // swallows reports whether Markdown leaves a block open, such as a code block or a comment, which
