@@ -61,11 +61,7 @@ func Together(sources []Source) ([]Source, error) {
 
 // linkCompanions makes the names of the companions that linked sources may have lead to those that
 // are there now. It returns the sources with their companions.
-func linkCompanions(root *os.Root, data string, sources, linked []Source) ([]Source, error) {
-	relative := map[string]bool{}
-	for _, s := range sources {
-		relative[s.Name] = !filepath.IsAbs(s.Path)
-	}
+func linkCompanions(root *os.Root, data string, linked []Source) ([]Source, error) {
 	for _, s := range linked {
 		for _, ending := range logs {
 			at := filepath.Join(data, s.Name+ending)
@@ -81,13 +77,9 @@ func linkCompanions(root *os.Root, data string, sources, linked []Source) ([]Sou
 	}
 	all, err := Together(linked)
 	for _, c := range all {
-		if c.Of == "" || err != nil {
-			continue
+		if c.Of != "" && err == nil {
+			_, err = link(root, data, c, nil)
 		}
-		if relative[c.Of] { // it may be moved with the run folder
-			c.Path, _ = filepath.Rel(root.Name(), c.Path) // both are absolute
-		}
-		_, err = link(root, data, c, nil)
 	}
 	return all, err
 }

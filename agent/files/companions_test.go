@@ -72,11 +72,11 @@ func TestCompanionsComeAndGo(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func() error
-		to     string // which can be moved with the run
+		to     string
 	}{
-		{"a log", func() error { return nil }, "../../old/a.duckdb.wal"},
+		{"a log", func() error { return nil }, wal},
 		{"no log any more", func() error { return os.Remove(wal) }, ""},
-		{"a log again", func() error { return os.WriteFile(wal, []byte("rows"), 0o600) }, "../../old/a.duckdb.wal"},
+		{"a log again", func() error { return os.WriteFile(wal, []byte("rows"), 0o600) }, wal},
 		{"another database", func() error { return errors.Join(os.Remove(link), os.Symlink("../../new/a.duckdb", link)) }, ""},
 	} {
 		err := errors.Join(c.change(), os.MkdirAll(run, 0o755))

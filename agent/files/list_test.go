@@ -124,20 +124,3 @@ func TestForeignNames(t *testing.T) {
 		t.Errorf("got %q, %q, %v", names, text, err)
 	}
 }
-
-func TestListUnread(t *testing.T) {
-	data := t.TempDir()
-	closed := filepath.Dir(write(t, data, "closed/x.csv", "x"))
-	write(t, data, "y.csv", "y")
-	t.Cleanup(func() { _ = os.Chmod(closed, 0o700) })
-	if _, err := os.ReadDir(closed); os.Chmod(closed, 0) != nil || err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.ReadDir(closed); err == nil {
-		t.Skip("this user reads everything")
-	}
-	got, names := listed(t, data)
-	if len(names) != 1 || InWords(got.Skipped) != "closed/ (it cannot be read)" {
-		t.Errorf("got %+v", got)
-	}
-}

@@ -139,7 +139,7 @@ func Link(dir, data string, sources []Source, may func(real string) error) ([]So
 			return nil, fmt.Errorf("link the data %s: %w", s.Name, err)
 		}
 	}
-	return linkCompanions(root, data, sources, linked)
+	return linkCompanions(root, data, linked)
 }
 
 // keep gives the data folder its own copy of a downloaded file, unless it has one.

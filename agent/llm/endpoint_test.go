@@ -183,18 +183,6 @@ func TestOpenChecks(t *testing.T) {
 	}
 }
 
-func TestByRole(t *testing.T) {
-	s := llmtest.New(t, func(r llmtest.Request) llmtest.Response { return llmtest.Response{Text: r.Model} })
-	big := endpoint(s)
-	big.Model = "big"
-	m := llm.ByRole(must(endpoint(s).Open()), map[string]llm.Model{"planner": must(big.Open())})
-	for role, want := range map[string]string{"planner": "big", "coder": "m1"} {
-		if got, err := m.Ask(t.Context(), llm.Request{Role: role, Messages: question.Messages}); err != nil || got.Text != want {
-			t.Errorf("%s: %+v, %v", role, got, err)
-		}
-	}
-}
-
 // TestKeyIsHidden: a key, also one in the query of the base URL, is sent and appears in no message and no
 // record, whatever the endpoint echoes. Other values are not hidden, since replies may have the word.
 func TestKeyIsHidden(t *testing.T) {

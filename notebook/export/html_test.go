@@ -222,14 +222,9 @@ func TestMarkdownCells(t *testing.T) {
 }
 
 func TestTitle(t *testing.T) {
-	for _, test := range []struct {
-		nb   *notebook.Notebook
-		want string
-	}{
-		{of(text("words"), text("## A <b>&amp;</b> *b*"), text("# B"), text("c")), "A &amp; b"}, {of(code("# x")), "T"}, {of(), "T"},
-	} {
-		whole := string(export.HTML(test.nb, export.Options{Title: "T"}))
-		want(t, whole, "<title>"+test.want+"</title>")
+	headed := of(text("words"), text("## A <b>&amp;</b> *b*"), text("# B"), text("c"))
+	for title, nb := range map[string]*notebook.Notebook{"A &amp; b": headed, "T": of(code("# x"))} {
+		want(t, string(export.HTML(nb, export.Options{Title: "T"})), "<title>"+title+"</title>")
 	}
 	want(t, string(export.HTML(of(), export.Options{})), "<title>Notebook</title>")
 }
@@ -246,14 +241,6 @@ func TestTerminal(t *testing.T) {
 			t.Errorf("%q\ngot  %s\nwant %s", test.in, got, want)
 		}
 	}
-}
-
-func TestStreams(t *testing.T) {
-	err := notebook.Output{Type: notebook.Stream, Name: "stderr", Text: "warning\n"}
-	got := page(t, of(code("", prints("a\n"), prints("b\n"), err, prints("c"))))
-	want(t, got, "<pre class=\"out\">a\nb\n</pre>\n<pre class=\"out stderr\">warning\n</pre>\n<pre class=\"out\">c</pre>")
-	got = page(t, of(code("", notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v"})))
-	want(t, got, `<pre class="out error">E: v</pre>`)
 }
 
 // frame is what pandas gives.
@@ -316,12 +303,6 @@ func TestDisplays(t *testing.T) {
 			lacks(t, got, test.lacks...)
 		})
 	}
-}
-
-func TestHidden(t *testing.T) {
-	c := code("x = 1", prints("1"))
-	c.Metadata = map[string]any{"jupyter": map[string]any{"source_hidden": true, "outputs_hidden": true}}
-	want(t, page(t, of(c)), "<details class=\"source\">\n<summary>Code</summary>\n<pre", "<details class=\"outputs\">\n<summary>Output</summary>\n<pre")
 }
 
 // TestColours: highlighting loses no character, in every language.

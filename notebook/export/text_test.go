@@ -3,7 +3,6 @@ package export_test
 import (
 	"flag"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -33,13 +32,16 @@ func checkMarkdown(t T, nb *notebook.Notebook) {
 }
 
 func sample() *notebook.Notebook {
-	setup := code("import os", prints("hidden\n"))
-	setup.Metadata = map[string]any{"jupyter": map[string]any{"source_hidden": true}}
+	setup := code("import os", prints("hidden\n"), prints("twice\n"),
+		notebook.Output{Type: notebook.Stream, Name: "stderr", Text: "warning\n"}, prints("again\n"),
+		notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v"})
+	setup.Metadata = map[string]any{"jupyter": map[string]any{"source_hidden": true, "outputs_hidden": true}}
+	remote := text("![x](http://evil.test/a) <img src=\"http://evil.test/b\">") // only its address is left
 	att := text("A picture: ![dot](attachment:dot.png)\n\n```\nnever closed")
 	att.Attachments = map[string]notebook.MIMEBundle{"dot.png": {"image/png": png}}
 	question := text("# Which *store*?\n\n**Answer**\n\n```\nNorth\n```\n\n✔ **Verified**: it is proved.")
 	question.Metadata = map[string]any{"dsstar": map[string]any{"role": "question"}}
-	nb := of(question, setup, att, text("<!-- never closed"), text("<details><summary>never closed</summary>\n\ntext"),
+	nb := of(question, setup, remote, att, text("<!-- never closed"), text("<details><summary>never closed</summary>\n\ntext"),
 		code("%matplotlib inline\nfiles = !ls\nif x:\n    %time y()\nz = (10\n  % 3)\ndf.head()",
 			prints("50%\r100%\n```\n\x1b[31mred\x1b[0m\n"),
 			shows(notebook.MIMEBundle{"text/html": frame, "text/plain": "   a\n0  b"}),
@@ -73,47 +75,5 @@ func TestGolden(t *testing.T) {
 		if diff := cmp.Diff(string(golden), got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
-	}
-}
-
-func TestScriptOfOtherLanguages(t *testing.T) {
-	nb := of(code("%xy <- 1"), code("y"))
-	nb.Metadata = map[string]any{"language_info": map[string]any{"name": "R"}}
-	script, _ := export.Script(nb)
-	if want := "# %%\n%xy <- 1\n\n\n# %%\ny\n"; string(script) != want {
-		t.Errorf("%s", script)
-	}
-}
-
-// TestLexers: the embedded lexers equal those of the library in use.
-func TestLexers(t *testing.T) {
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/alecthomas/chroma/v2").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	copies, err := filepath.Glob("lexers/*.xml")
-	if err != nil || len(copies) == 0 {
-		t.Fatal(copies, err)
-	}
-	for _, path := range copies {
-		ours, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		theirs, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "lexers", "embedded", filepath.Base(path)))
-		if err != nil || string(ours) != string(theirs) {
-			t.Errorf("%s is not chroma's: %v", path, err)
-		}
-	}
-}
-
-// TestMarkdownFetchesNothing: only the address of a remote picture is left.
-func TestMarkdownFetchesNothing(t *testing.T) {
-	const remote = "![x](http://evil.test/a) <img src=\"http://evil.test/b\">"
-	nb := &notebook.Notebook{Cells: []notebook.Cell{{Type: notebook.Markdown, Source: remote},
-		{Type: notebook.Code, Outputs: []notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/markdown": remote}}}}}}
-	got := string(export.Markdown(nb))
-	if strings.Contains(got, "![x]") || strings.Contains(got, "<img") || strings.Count(got, "http://evil.test/a") != 2 {
-		t.Error(got)
 	}
 }

@@ -121,34 +121,6 @@ func TestTextFits(t *testing.T) {
 	}
 }
 
-// FuzzProfile writes any bytes under any ending: what comes back is a profile, and the process
-// lives.
-func FuzzProfile(f *testing.F) {
-	pyenvtest.Long(f)
-	endings := append(strings.Fields(".csv .json .jsonl .xml .html .xlsx .xls .parquet .feather .sqlite "+
-		".duckdb .pdf .docx .png .zip .tar.gz .txt .gz .dta .sav .h5 .nc .npy .yaml .dbf .zst .ods .arrows .orc"), "")
-	for n, seed := range []string{"a,b\n1,2\n", `[{"a":[]}]`, "{}\n{}\n", "<a><b/></a>", "<table><tr><td>1",
-		"PK\x03\x04", "\xd0\xcf\x11\xe0", "PAR1PAR1", "ARROW1", "SQLite format 3\x00",
-		"12345678DUCK", "%PDF-1.4\n", "PK\x05\x06", "\x89PNG\r\n", "\x1f\x8b\x08"} {
-		f.Add([]byte(seed), uint8(n))
-	}
-	dir := f.TempDir()
-	f.Fuzz(func(t *testing.T, data []byte, ending uint8) {
-		path := filepath.Join(dir, "file"+endings[int(ending)%len(endings)])
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		found := profiled(t, dir, path)
-		if took := time.Since(began); took > 10*time.Second {
-			t.Errorf("a small file took %v", took)
-		}
-		if text := found.Text(2000, ""); len(text) > 2200 || text == "" {
-			t.Errorf("a text of %d bytes", len(text))
-		}
-	})
-}
-
 // TestLogs has the rows of a database that are not in its file yet, wherever programs have left
 // them, and says how cells open it where they cannot write.
 func TestLogs(t *testing.T) {
