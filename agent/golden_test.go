@@ -298,19 +298,6 @@ func asTexts(code string) string {
 	return regexp.MustCompile(`(?m)^(\w+) = (\d+)$`).ReplaceAllString(code, `$1 = "$2"`)
 }
 
-// TestNothingStaleReal is TestNothingStale with real kernels, in a few worlds.
-func TestNothingStaleReal(t *testing.T) {
-	pyenvtest.Long(t)
-	checks := flag.Lookup("rapid.checks").Value.String()
-	defer flag.Set("rapid.checks", checks)
-	must(0, flag.Set("rapid.checks", "3"))
-	k := newRealKernels(t)
-	nothingStale(t, func(s *stage) {
-		noData(s)
-		s.config.Open, s.config.RunScript = k.open, k.run
-	})
-}
-
 func newRealKernels(t *testing.T) realKernels {
 	k := realKernels{spec: must(rewind.Spec(kernel.PythonSpec(pyenvtest.Python(t)), t.TempDir()))}
 	k.answer, k.python = filepath.Join(t.TempDir(), "answer"), pyenvtest.Python(t)

@@ -114,39 +114,32 @@ func (r *run) answered() prompts.Earlier {
 const alike = 4
 
 // shortenOldest shortens the oldest questions, the last one at the end, until all take at most most
-// bytes: first what their cells printed, then the cells.
+// bytes.
 func shortenOldest(earlier prompts.Earlier, most int) {
 	last := len(earlier.Parts) - 1
 	groups := append(slices.Collect(slices.Chunk(earlier.Parts[:last], alike)), earlier.Parts[last:])
 	for _, group := range groups {
-		for _, cells := range []bool{false, true} {
-			if earlier.Size() <= most {
-				return
-			}
-			for i := range group {
-				shorten(&group[i], cells)
-			}
+		if earlier.Size() <= most {
+			return
+		}
+		for i := range group {
+			shorten(&group[i])
 		}
 	}
 }
 
-// shorten leaves out what the cells of a question printed, or the cells but for the names that they
+// shorten leaves out what the cells of a question printed, and the cells but for the names that they
 // bind.
-func shorten(a *prompts.Answered, cells bool) {
+func shorten(a *prompts.Answered) {
 	for i := range a.Steps {
 		s := &a.Steps[i]
-		if !cells {
-			s.Output = brief.Clip(s.Output, 1)
-			continue
-		}
+		s.Output = brief.Clip(s.Output, 1)
 		bound := brief.Clip(s.Code, 1) + "\n# It binds " + strings.Join(binds(s.Code), ", ") + "."
 		if len(bound) < len(s.Code) {
 			s.Code = bound
 		}
 	}
-	if cells {
-		a.Code = ""
-	}
+	a.Code = ""
 }
 
 // bound matches where a line that is not indented binds names.

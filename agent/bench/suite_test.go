@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -196,8 +195,7 @@ func TestExposed(t *testing.T) {
 	}
 }
 
-// TestOwnTasks scores answers by every kind of rules. What has no right answer has no score. A
-// submission reads back as the answers.
+// TestOwnTasks scores answers by every kind of rules. What has no right answer has no score.
 func TestOwnTasks(t *testing.T) {
 	suite, err := open("dir", write(t, copies["dir"]), Setting{})
 	if err != nil {
@@ -373,17 +371,6 @@ func TestTotals(t *testing.T) {
 			{Value: new(1.), Metric: "f1_approximate (not in the total)", Uncounted: true,
 				Domain: "wildfire", Level: "hard"},
 		})))
-}
-
-// TestWilson has values from R: prop.test(x, n, correct = FALSE).
-func TestWilson(t *testing.T) {
-	for of, want := range map[[2]int][2]float64{{5, 10}: {0.2366, 0.7634}, {0, 10}: {0, 0.2775},
-		{10, 10}: {0.7225, 1}, {63, 72}: {0.7792, 0.9328}, {1, 1}: {0.2065, 1}} {
-		low, high := wilson(float64(of[0])/float64(of[1]), of[1])
-		if math.Abs(low-want[0]) > 5e-5 || math.Abs(high-want[1]) > 5e-5 {
-			t.Errorf("%v: %v to %v", of, low, high)
-		}
-	}
 }
 
 // A kept session is that of all tests, with the managed packages. It ends with the test program.
