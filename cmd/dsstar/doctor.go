@@ -149,7 +149,7 @@ func (a *app) checkSandbox(_ context.Context, s *configs.Settings) (string, erro
 	if !b.Tier.Confines() {
 		return string(b.Tier) + ": the cells that a model writes run with all rights of dsstar's", nil
 	}
-	text := site.InWords(b, s) + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())
+	text := b.Describe() + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())
 	if why != "" {
 		text += ": " + why
 	}

@@ -164,10 +164,7 @@ func inAny(path string, folders []string) bool {
 	})
 }
 
-// limitText formats a limit as people write it, in decimal units: 5 MB, 4.3 GB; 0 is no limit.
+// limitText formats a limit as people write it, in decimal units: 5 MB, 4.3 GB.
 func limitText(n int64) string {
-	if n == 0 {
-		return "any size"
-	}
 	return strings.Replace(human.Bytes(n), ".0 ", " ", 1)
 }

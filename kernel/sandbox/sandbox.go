@@ -128,9 +128,8 @@ func Choose(wanted string) (tier Tier, why string, err error) {
 	return "", "", fmt.Errorf("there is no sandbox %q", wanted)
 }
 
-// Describe names the tier and everything that is relaxed, in one line; usual are the default
-// limits.
-func (b Box) Describe(usual Limits) string {
+// Describe names the tier and what cells may do beyond it, in one line.
+func (b Box) Describe() string {
 	words := []string{string(b.Tier)}
 	if !b.Tier.Confines() {
 		return words[0]
@@ -140,7 +139,6 @@ func (b Box) Describe(usual Limits) string {
 			words = append(words, fmt.Sprintf(format, args...))
 		}
 	}
-	raised := func(limit, usual int64) bool { return usual != 0 && (limit == 0 || limit > usual) }
 	add(b.Net, "network allowed")
 	for _, e := range b.Endpoints {
 		add(!b.Net, "may connect to %s", e)
@@ -156,11 +154,6 @@ func (b Box) Describe(usual Limits) string {
 	env := slices.DeleteFunc(slices.Clone(b.Env),
 		func(name string) bool { return slices.Contains(b.Secrets, name) }) // they are for the endpoints
 	add(len(env) > 0, "has %s", strings.Join(env, " and "))
-	add(raised(b.Limits.Memory, usual.Memory), "memory up to %s", limitText(b.Limits.Memory))
-	add(raised(int64(b.Limits.Processes), int64(usual.Processes)), "up to %d processes",
-		b.Limits.Processes)
-	add(raised(b.Limits.File, usual.File), "files up to %s", limitText(b.Limits.File))
-	add(raised(b.Limits.Folder, usual.Folder), "all files up to %s", limitText(b.Limits.Folder))
 	return strings.Join(words, ", ")
 }
 

@@ -168,7 +168,7 @@ func (r *rerun) box(s *configs.Settings) (sandbox.Box, error) {
 	if err != nil {
 		return b, err
 	}
-	if words := site.InWords(b, s); why != "" ||
+	if words := b.Describe(); why != "" ||
 		words != string(sandbox.Full) && words != string(sandbox.Builtin) {
 		p.Say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
 	}

@@ -39,7 +39,7 @@ func (h Host) own(spec kernel.Spec, s *configs.Settings, use Use, say func(strin
 	if warning := HandsOver(b); warning != "" {
 		say("warning: " + warning)
 	}
-	o := &own{host: h, settings: s, spec: spec, box: b, confined: InWords(b, s)}
+	o := &own{host: h, settings: s, spec: spec, box: b, confined: b.Describe()}
 	if s.MaxMemory == 0 && use.Jobs > 1 { // all kernels share the free memory
 		o.box.Limits.Memory = max(leastMemory, b.Limits.Memory/int64(use.Jobs))
 	}

@@ -106,18 +106,6 @@ func HandsOver(b sandbox.Box) string {
 	return ""
 }
 
-// InWords describes the sandbox and what the settings relax, before the run's own needs are added.
-func InWords(b sandbox.Box, s *configs.Settings) string {
-	usual := sandbox.Limits{Memory: b.Limits.Memory}
-	if s.MaxMemory != 0 {
-		usual.Memory = usualMemory()
-	}
-	if d, err := configs.Load(configs.Sources{}); err == nil { // the defaults, which cannot fail
-		usual.Processes, usual.File, usual.Folder = d.MaxProcesses, int64(d.MaxFile), int64(d.MaxFolder)
-	}
-	return b.Describe(usual)
-}
-
 // usualMemory is the limit on the memory of a session where none is set.
 func usualMemory() int64 { return max(leastMemory, availableMemory()/4*3) }
 
