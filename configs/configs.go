@@ -88,9 +88,6 @@ type Settings struct {
 	// AllowDatabases are the addresses that were given as AllowRead, which then has paths only.
 	AllowDatabases []string `key:"-"`
 
-	// Warnings tell the user about likely mistakes and about choices that others have made.
-	Warnings []string `key:"-"`
-
 	won     layer
 	project string // the path of the project file
 }
@@ -153,15 +150,14 @@ func Load(from Sources) (*Settings, error) {
 	weaker := maps.Clone(won)
 	project, unread := readFile(from.ProjectFile)
 	err = cmp.Or(err, unread, won.add(project))
-	env, strays := envLayer(from.Env, won)
-	if err = cmp.Or(err, won.add(env), won.add(flagLayer(from.Flags)), won.whole()); err != nil {
+	if err = cmp.Or(err, won.add(envLayer(from.Env, won)), won.add(flagLayer(from.Flags)), won.whole()); err != nil {
 		return nil, err
 	}
 	s, err := decode(won)
 	if err != nil {
 		return nil, err
 	}
-	s.won, s.project, s.UserFile, s.Warnings = won, from.ProjectFile, from.UserFile, strays
+	s.won, s.project, s.UserFile = won, from.ProjectFile, from.UserFile
 	s.Chosen = map[string]bool{}
 	for _, key := range folders {
 		s.Chosen[key] = won[key].source != defaultSource && won[key].source != from.ProjectFile

@@ -121,37 +121,23 @@ func embedded(data []byte) *viper.Viper {
 // defaults are the settings of default.yaml.
 var defaults = sync.OnceValue(func() layer { return flat(embedded(DefaultYAML), defaultSource) })
 
-const envPrefix = "DSSTAR_"
-
 // envName returns the name of the environment variable for a key.
 func envName(key string) string {
 	inVariable := strings.NewReplacer(separator, "_", "-", "_", ".", "_")
-	return envPrefix + strings.ToUpper(inVariable.Replace(key))
+	return "DSSTAR_" + strings.ToUpper(inVariable.Replace(key))
 }
 
-// envLayer has what variables set, and warnings about those that set nothing: they are no errors,
-// as another version of dsstar may know them. A variable's name does not show where the parts of its
-// key end: those of the known keys are looked up. An empty one counts as unset. DSSTAR_TEST_* and
-// DSSTAR_DB_*, which have the addresses of databases, are none.
-func envLayer(env []string, known layer) (l layer, strays []string) {
-	l, keys := layer{}, map[string]string{}
+// envLayer has what variables set. A variable's name does not show where the parts of its key end:
+// those of the known keys are looked up. An empty one counts as unset.
+func envLayer(env []string, known layer) layer {
+	l := layer{}
 	for key := range known {
-		keys[envName(key)] = key
-	}
-	for _, entry := range env {
-		name, value, _ := strings.Cut(entry, "=")
-		key, is := keys[name]
-		switch {
-		case is && value != "":
+		name := envName(key)
+		if value := disk.Getenv(env, name); value != "" {
 			l[key] = setting{value, envSource + name}
-		case !is && strings.HasPrefix(name, envPrefix) && !strings.HasPrefix(name, envPrefix+"TEST_") &&
-			!strings.HasPrefix(name, envPrefix+"DB_"):
-			strays = append(strays, fmt.Sprintf("the environment variable %s is not a setting%s", name,
-				didYouMean(name, slices.Collect(maps.Keys(keys)))))
 		}
 	}
-	slices.Sort(strays)
-	return l, strays
+	return l
 }
 
 func flagLayer(flags map[string]Flag) layer {

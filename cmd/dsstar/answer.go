@@ -60,9 +60,6 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	}
 	defer trace.Close()
 	s := j.settings
-	for _, w := range s.Warnings {
-		j.progress.Warn("%s", w)
-	}
 	j.progress.Wait("starting the kernel")
 	reach := site.Of(folder, j.task.Data)
 	for _, source := range j.sources {

@@ -111,7 +111,7 @@ func demoSettings(user *configs.Settings) (*configs.Settings, error) {
 	}
 	s.Python, s.Kernel, s.Jobs, s.Out = user.Python, user.Kernel, user.Jobs, user.Out
 	s.Chosen, s.Model = user.Chosen, demoModel
-	s.CellTimeout, s.StartTimeout, s.Warnings = user.CellTimeout, user.StartTimeout, user.Warnings
+	s.CellTimeout, s.StartTimeout = user.CellTimeout, user.StartTimeout
 	s.Rollback, s.Sandbox, s.AllowNet, s.AllowMultiprocessing = user.Rollback, user.Sandbox, user.AllowNet, user.AllowMultiprocessing
 	s.AllowRead, s.AllowWrite, s.AllowEnv = user.AllowRead, user.AllowWrite, user.AllowEnv
 	s.MaxMemory, s.MaxProcesses, s.MaxFile, s.MaxFolder = user.MaxMemory, user.MaxProcesses, user.MaxFile, user.MaxFolder

@@ -137,9 +137,6 @@ func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, err
 		return nil, err
 	}
 	config := a.config(*j)
-	for _, w := range j.settings.Warnings {
-		j.progress.Warn("%s", w)
-	}
 	config.Readable = append(config.Readable, j.paths()...)
 	config.Open, config.Observe = site.Opening(j.site, nil), j.describing()
 	j.progress.Wait(ui.DescribingFiles)

@@ -29,7 +29,7 @@ func (a *app) doctorCommand() cli.Command {
 each model (by a request of a few tokens), and say how to fix what fails. Exit code 1
 if something failed.`,
 		Example:  "  dsstar doctor\n  dsstar doctor --python ~/venv/bin/python --model ollama/qwen3",
-		Settings: "Model -second Kernel cell-timeout Sandbox",
+		Settings: "Model Kernel cell-timeout Sandbox",
 		Run:      a.doctor,
 	}
 }
@@ -37,9 +37,6 @@ if something failed.`,
 // doctor checks everything, and prints each finding at once.
 func (a *app) doctor(ctx context.Context, c *cli.Call) (out cli.Output, err error) {
 	fmt.Fprintf(a.stdout, "%-18s %s\n", "dsstar", version())
-	for _, w := range c.Settings.Warnings {
-		a.warn("%s", w)
-	}
 	try := func(name string, check func(context.Context, *configs.Settings) (string, error)) {
 		text, err := check(ctx, c.Settings)
 		if ctx.Err() != nil {

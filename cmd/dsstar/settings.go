@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"dsstar/cmd/dsstar/internal/cli"
-	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/human"
@@ -97,9 +96,6 @@ file, and that the defaults.`,
 			s, err := a.settings(c.Flags)
 			if err != nil {
 				return cli.Output{}, err
-			}
-			for _, w := range s.Warnings {
-				fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", ui.Clean(w))
 			}
 			all := s.Explain()
 			return cli.Output{Value: all, Text: func(b *strings.Builder) {

@@ -129,9 +129,6 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 
 // open starts the kernel. The caller must close it.
 func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
-	for _, w := range s.Warnings {
-		r.Progress.Warn("%s", w)
-	}
 	for _, source := range files.Databases(r.place.run.Task.Sources) {
 		r.Progress.Paste("data     %s", source)
 	}
