@@ -3,6 +3,7 @@ package pyenv
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -11,11 +12,7 @@ import (
 )
 
 // minor is the version without the patch level.
-func (p Python) minor() string {
-	major, rest, _ := strings.Cut(p.Version, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	return major + "." + minor
-}
+func (p Python) minor() string { return strings.TrimSuffix(p.Version, path.Ext(p.Version)) }
 
 // A NoPythonError says why no interpreter on PATH is suitable.
 type NoPythonError struct {

@@ -110,10 +110,6 @@ func (v Survey) chosen(name string) (*kernel.Spec, *kernel.Running, error) {
 	}
 	same := func(s kernel.Spec) bool { return strings.EqualFold(s.Name, name) }
 	if i := slices.IndexFunc(specs, same); i >= 0 {
-		if in := specs[i].Language; w != nil && in != "" && !strings.EqualFold(in, "python") {
-			return nil, nil, usage.New(fmt.Sprintf("%s of %s is a kernel for %s, but cells are Python",
-				name, w.URL, in), v.hints(specs, kernels)...)
-		}
 		return &specs[i], nil, nil
 	}
 	k, err := kernel.Choose(name, kernels)

@@ -65,6 +65,7 @@ type scheme struct {
 	server string   // variable with another server than the usual one of the bucket
 	port   uint16   // usual one of the database
 	driver string   // "": that of SQLAlchemy
+	secret string   // variable with the password, as the database's own client has it
 }
 
 var schemes = map[string]scheme{
@@ -78,8 +79,10 @@ var schemes = map[string]scheme{
 	"az": {keys: "export AZURE_STORAGE_ACCOUNT=… AZURE_STORAGE_SAS_TOKEN=…",
 		pass:   []string{"AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_KEY"},
 		server: "AZURE_STORAGE_SERVICE_ENDPOINT"},
-	"postgresql": {port: 5432, driver: "psycopg"}, "mysql": {port: 3306, driver: "pymysql"},
-	"mariadb": {port: 3306, driver: "pymysql"}, "mssql": {port: 1433}, "oracle": {port: 1521},
+	"postgresql": {port: 5432, driver: "psycopg", secret: "PGPASSWORD"},
+	"mysql":      {port: 3306, driver: "pymysql", secret: "MYSQL_PWD"},
+	"mariadb":    {port: 3306, driver: "pymysql", secret: "MYSQL_PWD"},
+	"mssql":      {port: 1433}, "oracle": {port: 1521},
 }
 
 // schemeOf returns the scheme of an address; nothing if it is not known.
@@ -135,7 +138,7 @@ func (h Host) findDatabase(u *url.URL) (d Database, shown string, err error) {
 	}
 	d.Endpoints = []sandbox.Endpoint{at}
 	if _, has := u.User.Password(); !has {
-		if password := h.password(name); password != "" {
+		if password := h.Getenv(schemes[name].secret); password != "" {
 			u.User = url.UserPassword(u.User.Username(), password)
 		}
 	}
@@ -160,12 +163,6 @@ func portOf(u *url.URL, usual uint16) uint16 {
 		return 0
 	}
 	return uint16(port)
-}
-
-// password returns the password that a database's own client would find in a variable.
-func (h Host) password(dialect string) string {
-	return h.Getenv(map[string]string{"postgresql": "PGPASSWORD", "mysql": "MYSQL_PWD",
-		"mariadb": "MYSQL_PWD"}[dialect])
 }
 
 // findBucket finds credentials and server of a bucket, SCHEME://BUCKET/PREFIX, as its own clients
@@ -207,13 +204,12 @@ func (h Host) findBucket(u *url.URL, s scheme) (d Database, shown string, err er
 	}
 	d.pass(s.server, endpoint)
 	at, err := url.Parse(endpoint)
-	if err != nil || at.Hostname() == "" {
-		return d, "", usage.New(s.server+" is not the address of a server",
-			usage.Shell("export %s=https://HOST", s.server))
+	if err != nil {
+		at = &url.URL{}
 	}
 	port := portOf(at, map[bool]uint16{true: 80, false: 443}[at.Scheme == "http"])
-	if port == 0 {
-		return d, "", usage.New(s.server+" has no valid port",
+	if at.Hostname() == "" || port == 0 {
+		return d, "", usage.New(s.server+" is not the address of a server",
 			usage.Shell("export %s=https://HOST:PORT", s.server))
 	}
 	d.Endpoints = []sandbox.Endpoint{{Host: at.Hostname(), Port: port}}
