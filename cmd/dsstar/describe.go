@@ -138,7 +138,11 @@ func (a *app) descriptions(ctx context.Context, j *job) (*record.Trajectory, err
 	}
 	config := a.config(*j)
 	config.Readable = append(config.Readable, j.paths()...)
-	config.Open, config.Observe = site.Opening(j.site, nil), j.describing()
+	config.Open = site.Opening(j.site, nil)
+	config.Observe = func(e agent.Event, t *record.Trajectory) error {
+		j.progress.Event(e, t)
+		return nil
+	}
 	j.progress.Wait(ui.DescribingFiles)
 	t, err := agent.DescribeFiles(ctx, config, j.task)
 	j.progress.Stop()
@@ -175,24 +179,4 @@ func (j *job) setUpAlone(ctx context.Context, a *app) error {
 	}
 	j.site = j.site.With(site.Reach{Read: append(j.paths(), j.task.Data)})
 	return j.site.Look(ctx, j.task.Data)
-}
-
-// describing reports the events of a run that only describes files.
-func (j *job) describing() func(agent.Event, *record.Trajectory) error {
-	done := 0
-	return func(e agent.Event, t *record.Trajectory) error {
-		if e.Kind != agent.Described {
-			j.progress.Event(e, t)
-			return nil
-		}
-		note := ""
-		for _, d := range t.Descriptions {
-			if d.File == e.Text && d.Error != "" {
-				note = ": not described: " + d.Error
-			}
-		}
-		done++
-		j.progress.Say("file     %s (%d of %d)%s", ui.Printable(e.Text), done, len(t.Task.Files), note)
-		return nil
-	}
 }

@@ -187,8 +187,6 @@ func serverCause(e *kernel.ServerError) cause {
 		e.Status == http.StatusServiceUnavailable
 	list := usage.Shell("dsstar kernels --server %s", e.URL)
 	switch {
-	case strings.Contains(e.Message, "KERNEL_USERNAME"): // Enterprise Gateway, which refuses root
-		return means(exitCredentials, usage.Shell("export KERNEL_USERNAME=NAME"))
 	case e.Credentials() && isHub:
 		return means(exitCredentials, usage.Shell("export JUPYTER_TOKEN=TOKEN   # "+hub+"/hub/token makes one"))
 	case e.Credentials():
@@ -232,17 +230,16 @@ var drivers = map[string]string{"spark": "pyspark-client", "dask": "dask[datafra
 // databaseCause says how to mend the address of a database, which Python has the client for it, or
 // how to get at it.
 func databaseCause(d *describe.DatabaseError) cause {
-	_, module, missing := strings.Cut(d.Reason, "this Python has no ")
 	cluster := d.Source.Is(files.ClusterEnding)
 	code, what := exitError, "host, port and database"
 	if d.Cause == profile.NoLogin {
 		code, what = exitCredentials, "user and password"
 	}
 	switch {
-	case missing && cluster:
+	case d.Cause == profile.NoDriver && cluster:
 		return cause{code, site.VenvHints(slices.Concat(site.Required, []string{drivers[d.Source.Engine()]})...)}
-	case missing:
-		return means(code, usage.Again("--python", "~/venv/bin/python").Note("which has the driver "+module))
+	case d.Cause == profile.NoDriver:
+		return means(code, usage.Again("--python", "~/venv/bin/python").Note("which has that driver"))
 	case d.Cause == profile.Locked:
 		return means(code, usage.Shell("fuser -v %s   # which program has it open", d.Source.Path),
 			usage.Shell("cp %s* DIR   # a copy, with its log", d.Source.Path))

@@ -100,9 +100,10 @@ type Profile struct {
 
 // Causes of problems.
 const (
-	NoLogin = "login"  // a server refuses user or password
-	NoTime  = "time"   // it takes too long
-	Locked  = "locked" // another program has locked the file
+	NoLogin  = "login"  // a server refuses user or password
+	NoTime   = "time"   // it takes too long
+	Locked   = "locked" // another program has locked the file
+	NoDriver = "driver" // this Python lacks the library that reads it
 )
 
 // Known reports whether the program understood the file.

@@ -217,6 +217,7 @@ def profile(
                 ahead(out)
                 _try(untried, out, path)
     except ImportError as error:
+        out["cause"] = "driver"
         problem = f"not read: this Python has no {error.name or show(error, 200)}"
     except (Exception, OutOfTime) as error:
         out["cause"], text = why(error, reader in ADDRESSED)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -202,4 +203,13 @@ func Exactly(n int, what string, hint usage.Hint) Args {
 		}
 		return args, nil
 	}
+}
+
+// Table writes rows with their cells below each other.
+func Table(b *strings.Builder, rows [][]string) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	_ = w.Flush() // a builder takes everything
 }
