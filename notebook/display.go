@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"dsstar/notebook/human"
 )
@@ -42,7 +43,7 @@ func (f *Fold) Updates() (updates []Output) {
 
 func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 	var c struct {
-		Data           map[string]json.RawMessage
+		Data           map[string]any
 		Metadata       map[string]any
 		ExecutionCount int `json:"execution_count"`
 		Transient      struct {
@@ -57,13 +58,7 @@ func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 		return nil
 	}
 	o := Output{Type: OutputType(msgType), ExecutionCount: c.ExecutionCount, Metadata: c.Metadata,
-		Data: MIMEBundle{}, DisplayID: c.Transient.DisplayID}
-	for mime, raw := range c.Data {
-		var value any
-		_ = unmarshal(raw, &value) // the whole message was valid JSON
-		o.Data[mime] = value
-	}
-	o.Data = joinBundle(o.Data)
+		Data: joinBundle(c.Data), DisplayID: c.Transient.DisplayID}
 	if isUpdate {
 		o.Type = DisplayData
 	} else {
@@ -77,7 +72,7 @@ func (f *Fold) addDisplay(msgType string, content json.RawMessage) error {
 	}
 	f.used -= d.size
 	if l, size := f.Limits.filled(), len(content); size > l.Data || f.used+size > l.Cell {
-		d.data, d.metadata, d.size = MIMEBundle{"text/plain": leftOut(o.Type, size, c.Data)}, nil, 0
+		d.data, d.metadata, d.size = MIMEBundle{"text/plain": leftOut(o, size)}, nil, 0
 	} else {
 		d.data, d.metadata, d.size = Inert(o.Data), o.Metadata, size
 	}
@@ -105,16 +100,10 @@ func (f *Fold) display(id string) *display {
 	return d
 }
 
-// leftOut returns the note in place of a display of that size, with the MIME type of most of its
-// data.
-func leftOut(kind OutputType, size int, data map[string]json.RawMessage) string {
-	largest := "text/plain"
-	for _, mime := range slices.Sorted(maps.Keys(data)) {
-		if len(data[mime]) > len(data[largest]) {
-			largest = mime
-		}
-	}
-	what := map[OutputType]string{DisplayData: "display", ExecuteResult: "result"}[kind]
+// leftOut returns the note in place of an output of that size, with the MIME types of its data.
+func leftOut(o Output, size int) string {
+	what := map[OutputType]string{DisplayData: "display", ExecuteResult: "result"}[o.Type]
+	types := strings.Join(slices.Sorted(maps.Keys(o.Data)), ", ")
 	return fmt.Sprintf("[note: a %s of %s is left out here: %s]", what, human.Bytes(int64(size)),
-		shortLine(largest))
+		shortLine(types))
 }

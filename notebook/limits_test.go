@@ -103,7 +103,7 @@ func TestLargeDisplays(t *testing.T) {
 		"text/html": strings.SplitAfter(strings.Repeat("<i>\n</i>", 200), "\n")}})
 	table := `{"data": [` + strings.Repeat("1, ", 500) + `1.0]}`
 	for _, test := range []struct{ name, kind, content, want string }{
-		{"picture", "display_data", picture(1000, "").content, "[note: a display of 1.5 kB is left out here: image/png]"},
+		{"picture", "display_data", picture(1000, "").content, "[note: a display of 1.5 kB is left out here: image/png, text/plain]"},
 		{"HTML in lines", "execute_result", string(lines), "[note: a result of 6.4 kB is left out here: text/html]"},
 		{"JSON", "display_data", `{"data": {"application/vnd.x+json": ` + table + `}}`, ": application/vnd.x+json]"},
 		{"text that is an object", "display_data", `{"data": {"text/plain": ` + table + `}}`, ": text/plain]"},
@@ -229,7 +229,7 @@ func TestUpdates(t *testing.T) {
 	}
 	large.kind = "update_display_data"
 	add(t, &f, large)
-	if text := f.Updates()[0].PlainText(); !strings.HasSuffix(text, "is left out here: image/png]") {
+	if text := f.Updates()[0].PlainText(); !strings.HasSuffix(text, "is left out here: image/png, text/plain]") {
 		t.Errorf("a large update is %q", text)
 	}
 	if text, err := json.Marshal(f.Outputs()[0]); err != nil || strings.Contains(string(text), "isplay_id") || strings.Contains(string(text), "isplayID") {
