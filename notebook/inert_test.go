@@ -174,57 +174,9 @@ func TestInertHarmless(t *testing.T) {
 	}
 }
 
+// TestInertData: what may fetch something is switched off in a saved notebook, which says so, stays so,
+// and does not differ from one in which it is not. What is given is not changed.
 func TestInertData(t *testing.T) {
-	chart := func(url any) map[string]any {
-		return map[string]any{
-			"$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-			"title":   "Sales: 2020/21",
-			"data":    map[string]any{"url": url},
-		}
-	}
-	const vega = "application/vnd.vegalite.v5+json"
-	for name, data := range map[string]notebook.MIMEBundle{
-		"html":     {"text/html": `<img src="http://evil.test/a">`, "text/plain": "x"},
-		"markdown": {"text/markdown": "![x](http://evil.test/a)"},
-		"svg":      {"image/svg+xml": `<svg><image href="http://evil.test/a"/></svg>`, "text/plain": "x"},
-		"vega":     {vega: chart("http://evil.test/a")},
-		"signal":   {vega: chart(map[string]any{"signal": "'ht' + 'tp:/' + '/evil.test'"})},
-		"plotly":   {"application/vnd.plotly.v1+json": map[string]any{"layout": []any{map[string]any{"source": "//evil.test/a"}}}},
-		"mermaid":  {"text/vnd.mermaid": `flowchart LR; A@{ img: "https://evil.test/a" }`},
-	} {
-		before := maps.Clone(data)
-		got := notebook.Inert(data)
-		if said, _ := got["text/plain"].(string); name != "html" && name != "markdown" &&
-			!strings.Contains(said, "[note: ") {
-			t.Errorf("%s: nothing says so: %v", name, got)
-		}
-		for mime, value := range got {
-			if text, ok := value.(string); ok && mime != "text/plain" &&
-				!notebook.IsSwitchedOff(mime) &&
-				len(fetchers(t, rendered(t, text))) > 0 {
-				t.Errorf("%s: %s", name, text)
-			}
-		}
-		if _, shown := got[vega]; shown {
-			t.Errorf("%s: it is still drawn", name)
-		}
-		if d := !reflect.DeepEqual(data, before); d {
-			t.Errorf("%s: what was given is changed: %v", name, data)
-		}
-	}
-	for name, data := range map[string]notebook.MIMEBundle{
-		"text": {"text/plain": "http://evil.test/a", "image/png": "iVBORw0KGgo="}, "chart": {vega: chart("data/a.csv")},
-		"plotly": {"application/vnd.plotly.v1+json": map[string]any{"config": map[string]any{"plotlyServerURL": "https://plot.ly"}}},
-	} {
-		if got := notebook.Inert(data); !reflect.DeepEqual(got, data) {
-			t.Errorf("%s: %v has become %v", name, data, got)
-		}
-	}
-}
-
-// TestInertFold: displays are inert in a saved notebook, stay as they are if they become so again,
-// and do not differ from those of a notebook in which they are not.
-func TestInertFold(t *testing.T) {
 	for mime, raw := range map[string]string{
 		"text/html":                        `"<p>Sales</p><img src='http://evil.test/a'>"`,
 		"text/markdown":                    `"Sales ![x](http://evil.test/a)"`,
@@ -233,7 +185,7 @@ func TestInertFold(t *testing.T) {
 		"application/geo+json":             `{"name": "Sales", "icon": "http://evil.test/a"}`,
 		"application/vnd.plotly.v1+json":   `{"title": "Sales", "layout": [{"source": "//evil.test/a"}]}`,
 		"application/vnd.vegalite.v5+json": `{"title": "Sales", "data": {"url": "http://evil.test/a"}}`,
-		"application/vnd.vega.v6+json":     `{"title": "Sales", "data": [{"url": "http://evil.test/a"}]}`,
+		"application/vnd.vega.v6+json":     `{"title": "Sales", "data": {"url": {"signal": "'ht' + 'tp:/' + '/evil.test'"}}}`,
 	} {
 		shown := func(raw string) []notebook.Output {
 			var value any
@@ -242,18 +194,32 @@ func TestInertFold(t *testing.T) {
 			}
 			return []notebook.Output{data(mime, value)}
 		}
+		given := shown(raw)
 		saved := fold(t, []message{
 			{"display_data", fmt.Sprintf(`{"data": {%q: %s}, "metadata": {}}`, mime, raw)}})
-		inert := notebook.Inert(shown(raw)[0].Data)
+		inert := notebook.Inert(given[0].Data)
 		if d := saved[0].Data; !reflect.DeepEqual(d, inert) || !reflect.DeepEqual(notebook.Inert(d), inert) {
 			t.Errorf("%v is saved as %v, and becomes %v", inert, d, notebook.Inert(d))
 		}
-		if d := compare.Outputs(shown(raw), saved, 0); len(d) > 0 {
+		said, _ := inert["text/plain"].(string)
+		if isOff := inert[mime] == nil && strings.Contains(said, "[note: "); isOff != (mime != "text/markdown") {
+			t.Errorf("%s is %v", mime, inert)
+		}
+		if d := compare.Outputs(given, saved, 0); len(d) > 0 || !reflect.DeepEqual(given, shown(raw)) {
 			t.Errorf("%s is a difference: %v", mime, d)
 		}
 		other := shown(strings.Replace(raw, "Sales", "Costs", 1))
 		if d := compare.Outputs(other, saved, 0); len(d) == 0 {
 			t.Errorf("another %s is no difference", mime)
+		}
+	}
+	for name, data := range map[string]notebook.MIMEBundle{
+		"text":   {"text/plain": "http://evil.test/a", "image/png": "iVBORw0KGgo="},
+		"chart":  {"application/vnd.vegalite.v5+json": map[string]any{"$schema": "https://vega.github.io/x.json", "data": map[string]any{"url": "data/a.csv"}}},
+		"plotly": {"application/vnd.plotly.v1+json": map[string]any{"config": map[string]any{"plotlyServerURL": "https://plot.ly"}}},
+	} {
+		if got := notebook.Inert(data); !reflect.DeepEqual(got, data) {
+			t.Errorf("%s: %v has become %v", name, data, got)
 		}
 	}
 }
