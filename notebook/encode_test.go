@@ -63,45 +63,23 @@ func corpus() map[string]*notebook.Notebook {
 		Seconds      float64 `json:"seconds"`
 	}
 	cells := map[string][]notebook.Cell{
-		"no cells":    nil,
-		"empty cells": {code(""), {Type: notebook.Markdown}, {Type: notebook.Raw}},
-		"same id":     {{ID: "a", Type: notebook.Raw}, {ID: "a", Type: notebook.Raw, Source: "x"}, {ID: "b", Type: notebook.Raw}},
-		"cell types":  {{Type: notebook.Markdown, Source: "# Title\n\ntext"}, {Type: notebook.Raw, Source: "raw\n"}, code("1 + 1")},
-		"line breaks": {code(lineBreaks, streamed("stdout", lineBreaks)), {Type: notebook.Markdown, Source: lineBreaks}},
-		"escapes":     {code(escapes, streamed("stderr", escapes), data("text/html", escapes), data("application/json", map[string]any{escapes: escapes}))},
-		"bad UTF-8":   {code("a\xffb\\ufffd\xc3", streamed("stdout", "\xff"))},
-		"counts": {
-			{Type: notebook.Code, ExecutionCount: 7, Outputs: []notebook.Output{{Type: notebook.ExecuteResult, ExecutionCount: 7}}},
-			code("", notebook.Output{Type: notebook.ExecuteResult}),
-		},
-		"errors": {code("1/0",
-			notebook.Output{Type: notebook.ErrorOutput, EName: "ZeroDivisionError", EValue: "division by zero", Traceback: []string{"a\nb", escapes}},
-			notebook.Output{Type: notebook.ErrorOutput})},
-		"mime types": {code("",
+		"no cells": nil,
+		"ids":      {{ID: "a", Type: notebook.Raw}, {ID: "a", Type: notebook.Raw, Source: "x"}, {ID: "b", Type: notebook.Raw}},
+		"texts": {code(lineBreaks, streamed("stdout", lineBreaks)), {Type: notebook.Markdown, Source: lineBreaks},
+			code(escapes, data("text/html", escapes), data("application/json", map[string]any{escapes: escapes})),
+			code("a\xffb\\ufffd\xc3", streamed("stdout", "\xff"))},
+		"outputs": {code("", notebook.Output{Type: notebook.ExecuteResult}, notebook.Output{Type: notebook.ErrorOutput},
 			notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{
-				"text/plain": "a\nb", "text/html": "<i>\n</i>\n", "text/latex": "$x$", "application/javascript": "f()\ng()",
-				"image/svg+xml": "<svg>\n</svg>", "image/png": "iVBORw0KGgo=\n", "application/pdf": "a\nb", "application/xml": "<a>\n</a>",
-			}, Metadata: map[string]any{"image/png": map[string]any{"width": 640, "needs_background": "light"}}},
-			data("text/plain", ""), data("image/svg+xml", ""),
-			data("application/json", []any{"a", "b\nc"}), data("application/json", "a\nb"), data("application/json", nil),
-			data("application/vnd.plotly.v1+json", map[string]any{"data": []any{map[string]any{"y": []any{1, 2.5, nil, true}}}, "layout": map[string]any{}}),
-			data("application/vnd.vega+json", []any{}))},
-		"attachments": {
-			{Type: notebook.Markdown, Source: "![](attachment:a.png)", Attachments: map[string]notebook.MIMEBundle{
-				"a.png": {"image/png": "iVBORw0KGgo="}, "b.svg": {"image/svg+xml": "<svg>\n</svg>"}, "c d.txt": {"text/plain": "a\nb"},
-			}},
-			{Type: notebook.Raw, Attachments: map[string]notebook.MIMEBundle{}},
-			{Type: notebook.Code, Attachments: map[string]notebook.MIMEBundle{"a.png": {"image/png": ""}}}, // the schema allows none
-		},
+				"text/latex": "$x$\n", "application/pdf": "a\nb", "application/xml": "<a>\n</a>", "application/vnd.x+json": "a\nb",
+			}, Metadata: map[string]any{"image/png": map[string]any{"width": 640, "needs_background": "light"}}})},
+		"attachments": {{Type: notebook.Raw, Attachments: map[string]notebook.MIMEBundle{}},
+			{Type: notebook.Code, Attachments: map[string]notebook.MIMEBundle{"a.png": {"image/png": ""}}}}, // the schema allows none
 		"metadata": {{Type: notebook.Code, Metadata: map[string]any{
-			"tags": []string{"parameters"}, "jupyter": map[string]any{"source_hidden": true}, "trusted": true,
-			"dsstar": struc{Zebra: "<z>", Apple: lineBreaks, Seconds: 2.5},
-			"nested": map[string]any{"b": []any{map[string]any{"z": 1, "a": []any{}}, []any{[]any{}}, nil}, "a": map[string]any{}, "é": false, "Z": ""},
-		}}},
-		"numbers": {{Type: notebook.Raw, Metadata: map[string]any{
-			"ints":        []any{0, -1, math.MaxInt64, uint64(math.MaxUint64), json.Number("123456789012345678901234567890")},
-			"floats":      []any{-2.5, 0.1, 1.0 / 3, 0.0001, 0.00012, 1e-300, 1e22, json.Number("1.0"), json.Number("1e-05"), json.Number("1e+16")},
-			"not numbers": []any{"1e-5", `"1e-5`, `\"-0`, "-0"},
+			"tags": []string{"parameters"}, "trusted": true, "dsstar": struc{Zebra: "<z>", Apple: lineBreaks, Seconds: 2.5},
+			"nested": map[string]any{"b": []any{map[string]any{"z": 1, "a": []any{}}, []any{[]any{}}, nil}, "é": false, "Z": ""},
+			"ints":   []any{0, -1, math.MaxInt64, uint64(math.MaxUint64), json.Number("123456789012345678901234567890")},
+			"floats": []any{-2.5, 0.1, 1.0 / 3, 0.00012, 1e-300, 1e22, json.Number("1.0"), json.Number("1e-05")},
+			"texts":  []any{"1e-5", `"1e-5`, `\"-0`, "-0"},
 		}}},
 	}
 	notebooks := map[string]*notebook.Notebook{"no metadata": {}, "metadata of the notebook": {Metadata: map[string]any{

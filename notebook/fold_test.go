@@ -75,27 +75,18 @@ var foldTests = []struct {
 	want     []notebook.Output
 	differs  string // what nbclient does instead; "" where it does the same
 }{
-	{"nothing", nil, nil, ""},
 	{"neighbouring pieces of a stream", []message{stdout("a"), stdout("b\n"), stdout("c")},
 		[]notebook.Output{streamed("stdout", "ab\nc")}, ""},
-	{"two streams by turns", []message{stdout("a"), stderr("b"), stderr("c"), stdout("d")},
-		[]notebook.Output{streamed("stdout", "a"), streamed("stderr", "bc"), streamed("stdout", "d")}, ""},
-	{"a stream around a display", []message{stdout("a"), display("display_data", "x", ""), stdout("b")},
-		[]notebook.Output{streamed("stdout", "a"), shown("x"), streamed("stdout", "b")}, ""},
 	{"a stream around messages without output", []message{
 		{"status", `{"execution_state": "busy"}`}, {"execute_input", `{"code": "1", "execution_count": 3}`},
 		stdout("a"), {"status", `{"execution_state": "starting"}`}, stdout("b"),
 	}, []notebook.Output{streamed("stdout", "ab")}, ""},
-	{"result", []message{display("execute_result", "42", "")}, []notebook.Output{result("42")}, ""},
 	{"error", []message{stdout("a"), {"error", `{"ename": "E", "evalue": "v", "traceback": ["l1", "l2"]}`}},
 		[]notebook.Output{streamed("stdout", "a"), {Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"l1", "l2"}}}, ""},
 
 	{"clear", []message{stdout("a"), clearNow, stdout("b")}, []notebook.Output{streamed("stdout", "b")}, ""},
-	{"clear with wait", []message{stdout("a"), clearNext, stdout("b"), stdout("c")}, []notebook.Output{streamed("stdout", "bc")}, ""},
-	{"clear with wait, nothing after it", []message{stdout("a"), clearNext}, []notebook.Output{streamed("stdout", "a")}, ""},
 	{"clear with wait, then at once", []message{stdout("a"), clearNext, clearNow, stdout("b"), stderr("c")},
 		[]notebook.Output{streamed("stdout", "b"), streamed("stderr", "c")}, ""},
-	{"clear of nothing", []message{clearNow, clearNext, stdout("a")}, []notebook.Output{streamed("stdout", "a")}, ""},
 	{"clear without a word on waiting", []message{stdout("a"), {"clear_output", `{}`}}, nil, ""},
 
 	{"update of several", []message{
@@ -104,10 +95,6 @@ var foldTests = []struct {
 	}, []notebook.Output{shown("z"), shown("other"), shown("z")}, ""},
 	{"a display updates those with its id", []message{display("display_data", "x", "1"), display("display_data", "y", "1")},
 		[]notebook.Output{shown("y"), shown("y")}, ""},
-	{"update of a result", []message{display("execute_result", "x", "1"), display("update_display_data", "y", "1")},
-		[]notebook.Output{result("y")}, ""},
-	{"update of an unknown id", []message{display("display_data", "x", "1"), display("update_display_data", "y", "2")},
-		[]notebook.Output{shown("x")}, ""},
 	{"update does not set off a clear", []message{display("display_data", "x", "1"), clearNext, display("update_display_data", "y", "1")},
 		[]notebook.Output{shown("y")}, ""},
 	{"update comes before its display", []message{display("update_display_data", "y", "1"), display("display_data", "x", "1")},
