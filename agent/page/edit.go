@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -118,28 +117,28 @@ func (e *editing) opening() error {
 // notes collects the notes to the agent. The questions below one that was left are judged again,
 // and all of them after one was removed. What was chosen with it is open then.
 func (e *editing) notes() {
-	t := e.t
-	known := map[string]bool{} // notes, and whether they are gone
-	for _, n := range t.Notes {
+	t, was := e.t, slices.Clone(e.t.Notes)
+	known, stays := map[string]bool{}, map[string]bool{}
+	for _, n := range was {
 		known[n.Text] = true
 	}
 	for _, d := range journal.All[record.Decision](t.Journal, record.Decided) {
-		known[d.Note] = known[d.Note] || false // perhaps it is still to be noted again
+		known[d.Note] = true // perhaps it is still to be noted again
 	}
 	for _, c := range e.cells {
 		text := strings.TrimSpace(c.Source)
 		if c.own || c.Type == notebook.Code || text == "" || !slices.Contains(c.Tags(), record.NoteTag) {
 			continue
 		}
-		if _, was := known[text]; !was {
+		if !known[text] {
 			t.Notes = append(t.Notes, record.Note{Text: text, Part: c.part})
 			e.since(c.part-1, "a note was left: "+text)
 		}
-		known[text] = false
+		known[text], stays[text] = true, true
 	}
-	for _, text := range slices.Sorted(maps.Keys(known)) {
-		if known[text] {
-			e.removed(text)
+	for _, n := range was {
+		if !stays[n.Text] {
+			e.removed(n.Text)
 		}
 	}
 }

@@ -6,26 +6,14 @@ import (
 	"testing"
 
 	"dsstar/agent/record"
-	"dsstar/notebook"
 	"dsstar/notebook/compare"
 )
-
-// answered is a run of one step with an answer that everything confirms.
-func answered(t *testing.T) *record.Trajectory {
-	t.Helper()
-	tr, err := Read(golden(t, "verified"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
-}
 
 // follow makes a run one whose question follows another one.
 func follow(t *record.Trajectory) {
 	first := *t.Question
 	t.Questions = []*record.Question{&first, t.Question}
-	t.Rounds = []record.Round{{Attempts: []record.Attempt{{Code: "c = 2", Execution: notebook.Execution{
-		Status: notebook.OK}}}, Verdict: &record.Verdict{Sufficient: true}}}
+	t.Rounds = []record.Round{{Attempts: record.Left("c = 2"), Verdict: &record.Verdict{Sufficient: true}}}
 	t.Readings, first.Readings = nil, nil
 	t.Second = &record.Second{Derived: record.Derived{Answer: "North"}, Agrees: true}
 }
@@ -66,7 +54,7 @@ func TestWords(t *testing.T) {
 			t.Rounds[0].Verdict = &record.Verdict{Sufficient: true, Inconclusive: true, Reason: "no sales are in it"}
 		}},
 	} {
-		tr := answered(t)
+		tr := readAgain(t, golden(t, "verified"))
 		c.change(tr)
 		for key, word := range words {
 			if strings.Contains(tr.InWords(), word) != slices.Contains(strings.Fields(c.said), key) {
@@ -79,7 +67,7 @@ func TestWords(t *testing.T) {
 // TestRestate: an answer that changed when the notebook was run again has no sentences, and its
 // claims are withdrawn.
 func TestRestate(t *testing.T) {
-	nb := parse(t, encoded(t, Draw(answered(t))))
+	nb := golden(t, "verified")
 	Restate(nb, map[int]string{1: "South"})
 	top := nb.Cells[0].Source
 	if !strings.Contains(top, "South") || !strings.Contains(top, "Not verified") ||

@@ -11,28 +11,25 @@ import (
 
 // TestAt: a round begins with the plan as it was then, whatever became of it.
 func TestAt(t *testing.T) {
-	ok, raised := notebook.Execution{Status: notebook.OK}, notebook.Execution{Status: notebook.Raised}
-	round := func(name string, back int) Round {
-		return Round{Step: name, Attempts: []Attempt{{Code: name + "?", Execution: raised},
-			{Code: name, Execution: ok}}, Route: &Route{Back: back}}
-	}
-	failed := Round{Step: "d", Attempts: []Attempt{{Code: "d", Execution: raised}},
-		Route: &Route{Back: 2}}
-	run := New(Task{Data: "/data"}, Question{Final: &Final{Derived: Derived{Attempts: []Attempt{{Code: "print(1)", Execution: ok}}}}})
-	for _, r := range []Round{round("a", 0), round("b", 0), round("c", 2), failed, round("e", 0), {Step: "f"}} {
-		run.Begin(r.Step).Attempts = r.Attempts
-		if r.Route != nil {
-			run.Take(*r.Route)
+	run := New(Task{Data: "/data"}, Question{Final: &Final{Derived: Derived{Attempts: Left("print(1)")}}})
+	for _, r := range []struct {
+		name   string
+		failed bool
+		back   int
+	}{{name: "a"}, {name: "b"}, {name: "c", back: 2}, {"d", true, 2}, {name: "e"}, {name: "f"}} {
+		round := run.Begin(r.name)
+		round.Attempts = slices.Concat(Left(r.name+"?"), Left(r.name))
+		round.Attempts[0].Execution.Status = notebook.Raised
+		if r.failed {
+			round.Attempts = round.Attempts[:1]
 		}
+		run.Take(Route{Back: r.back})
 	}
 	for i, want := range [][]string{{}, {"a"}, {"a", "b"}, {"a"}, {"a"}, {"a", "e"}} {
 		r, cells, found := run.At(i + 1)
 		if !found || len(cells) < 2 || !slices.Equal(cells[2:], want) ||
-			cells[0] != "data_dir = \"/data\"\nquestion = \"\"" {
-			t.Errorf("round %d: %q, want %q", i+1, cells, want)
-		}
-		if len(r.Attempts) != len(run.Rounds[i].Attempts) {
-			t.Errorf("round %d: %d attempts", i+1, len(r.Attempts))
+			cells[0] != "data_dir = \"/data\"\nquestion = \"\"" || len(r.Attempts) != len(run.Rounds[i].Attempts) {
+			t.Errorf("round %d: %q, want %q; %d attempts", i+1, cells, want, len(r.Attempts))
 		}
 	}
 	run.Method.Script = true // every script runs on its own
@@ -44,9 +41,7 @@ func TestAt(t *testing.T) {
 // TestDataChanges: of files that the model is shown, name, size, content and companions count; of
 // the others, how many there are and what they hold.
 func TestDataChanges(t *testing.T) {
-	wal := func(size int64) File {
-		return File{Name: "c.db", Size: 1 + size}
-	}
+	wal := func(size int64) File { return File{Name: "c.db", Size: 1 + size} }
 	a, b, rest := File{Name: "a.csv", Size: 10}, File{Name: "b.csv", Size: 20, Sum: "x"}, File{Name: "rest", Size: 1, Sum: "x"}
 	run := &Trajectory{Task: Task{Files: []File{a, b, wal(30)}, Others: 1, Rest: files.Digest([]File{rest})}}
 	for _, c := range []struct {
