@@ -133,7 +133,7 @@ const toolPatience = 5 * time.Minute
 func ToolFault(ctx context.Context, run RunScript, task record.Task, module, test string) (string, error) {
 	bare := record.New(task, record.Question{})
 	end := rand.Text() // a script that ends by itself, as with exit, has run no case
-	script := bare.OpeningScript() + "\n\n" + module + "\n\n" + test + "\n\nprint(" + strconv.Quote(end) + ")\n"
+	script := bare.Script() + "\n\n" + module + "\n\n" + test + "\n\nprint(" + strconv.Quote(end) + ")\n"
 	x, err := runAlone(ctx, run, script, toolPatience)
 	if err != nil {
 		return "", err

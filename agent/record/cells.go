@@ -93,17 +93,12 @@ func (t *Trajectory) Cells() []string { return codes(append(t.Opening(), t.Asked
 
 // Script returns the code of the notebook's cells in order as one Python script. Editors see the
 // cells by the comments between them.
-func (t *Trajectory) Script() string { return script(append(t.Opening(), t.Asked()...)) }
-
-// OpeningScript returns the script of the cells before the first step.
-func (t *Trajectory) OpeningScript() string { return script(t.Opening()) }
-
-func script(cells []Cell) string {
+func (t *Trajectory) Script() string {
 	var b strings.Builder
 	for _, line := range Safety {
 		b.WriteString("# " + line + "\n")
 	}
-	for _, c := range cells {
+	for _, c := range append(t.Opening(), t.Asked()...) {
 		fmt.Fprintf(&b, "\n\n# %%%% %s\n%s\n", brief.OneLine(c.Title), c.Code)
 	}
 	return b.String()
