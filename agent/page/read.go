@@ -39,12 +39,10 @@ func Recorded(nb *notebook.Notebook) (*record.Trajectory, error) {
 	case meta.Agent != "":
 		err = fmt.Errorf("it is the record of another agent, %s, and not of a run that dsstar can "+
 			"go on with", meta.Agent)
-	case meta.Version != version && meta.Version != olderVersion:
+	case meta.Version != version:
 		err = fmt.Errorf("its dsstar metadata has version %d, not %d", meta.Version, version)
 	case meta.Trajectory == nil:
 		err = errors.New("its dsstar metadata has no trajectory")
-	case meta.Version == olderVersion:
-		t, err = fromOlder(nb, meta.Trajectory)
 	default:
 		err = json.Unmarshal(meta.Trajectory, t)
 	}

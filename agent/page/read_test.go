@@ -83,20 +83,3 @@ func encoded(t *testing.T, nb *notebook.Notebook) []byte {
 	}
 	return data
 }
-
-// TestOlder: a notebook of the version before is read, and its questions begin again from its cells.
-func TestOlder(t *testing.T) {
-	for name, want := range map[string][]int{"asked": {2, 1}, "edited": {2}, "depends": {1}} {
-		tr := readAgain(t, golden(t, "older/"+name))
-		if has := len(tr.Readings) > 0; has != (name == "depends") {
-			t.Errorf("%s: readings %+v", name, tr.Readings)
-		}
-		all := append([]*record.Question{tr.Question}, tr.Later...)
-		for k, q := range all {
-			if len(all) != len(want) || len(q.Rest) != want[k] || q.Text == "" || q.Start.Last == "" ||
-				len(q.Edits()) != 1 || q.Rest[0].Step == "" || strings.HasPrefix(q.Rest[0].Step, "Step") {
-				t.Errorf("%s: question %d: %+v", name, k+1, q)
-			}
-		}
-	}
-}
