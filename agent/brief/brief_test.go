@@ -51,26 +51,21 @@ func TestShares(t *testing.T) {
 		lengths := rapid.SliceOfN(rapid.IntRange(0, 1000), 0, 12).Draw(t, "lengths")
 		budget, most := rapid.IntRange(0, 5000).Draw(t, "budget"), rapid.IntRange(1, 1000).Draw(t, "most")
 		got := brief.Shares(lengths, budget, most)
-		used, longest := 0, 0
+		used, longest := 0, 0 // of those that are whole
 		for i, n := range lengths {
-			used += min(n, got[i])
-			if got[i] < 1 || min(n, got[i]) > most {
-				t.Fatalf("share %d of %d", got[i], n)
-			}
-			if n <= got[i] {
+			if used += min(n, got[i]); n <= got[i] {
 				longest = max(longest, n)
+			}
+		}
+		for i, n := range lengths {
+			cut := n > got[i]
+			if got[i] < 1 || min(n, got[i]) > most || cut && n < longest ||
+				cut && got[i] < most && used < budget-len(lengths) {
+				t.Fatalf("share %d of %d, %d of %d are used: %v", got[i], n, used, budget, got)
 			}
 		}
 		if used > budget+len(lengths) { // each has one at least: 0 is no limit for clip
 			t.Fatalf("%d of %d are used: %v", used, budget, got)
-		}
-		for i, n := range lengths {
-			switch whole := n <= got[i]; {
-			case !whole && n < longest:
-				t.Fatalf("%d is cut and %d is not: %v", n, longest, got)
-			case !whole && got[i] < most && used < budget-len(lengths):
-				t.Fatalf("%d is cut although %d of %d are used: %v", n, used, budget, got)
-			}
 		}
 	})
 }
