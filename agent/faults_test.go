@@ -124,7 +124,7 @@ func TestBaseline(t *testing.T) {
 				return "", false, err
 			}
 			step, err := ask.Role(ctx, d.Asker(), ask.Request{Role: "planner", Subject: cell,
-				Words: func() []prompts.Part { return []prompts.Part{prompts.Coder{Step: cell}} }}, ask.Step)
+				Words: func() []prompts.Part { return []prompts.Part{prompts.PaperCoder{Step: cell}} }}, ask.Step)
 			if err = errors.Join(err, d.Note(step, "")); err != nil {
 				return "", false, err
 			}

@@ -60,7 +60,7 @@ func (r *run) round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if done, err := r.implement(ctx, code, r.codeWords, r.shared); err != nil || !done {
+	if done, err := r.implement(ctx, code, nil, r.shared); err != nil || !done {
 		return err
 	}
 	return r.judge(ctx)
@@ -78,11 +78,6 @@ func (r *run) implement(ctx context.Context, code string,
 		return err == nil, err
 	}
 	return false, r.drop(problem)
-}
-
-func (r *run) codeWords() []prompts.Part {
-	round := r.t.Last()
-	return append(r.shared(), prompts.Coder{Number: round.Place, Step: round.Step, First: round.Place == 1})
 }
 
 // settle puts the files of the run where those of its cells are, after branches, or if a killed run

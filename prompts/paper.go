@@ -20,7 +20,11 @@ type (
 		Done  bool // the plan has steps
 	}
 	// PaperCoder asks for the script with one more step [49, 50].
-	PaperCoder Coder
+	PaperCoder struct {
+		Number int
+		Step   string
+		First  bool
+	}
 	// PaperVerifier asks whether the plan suffices [51]. There is no Context before it.
 	PaperVerifier struct {
 		Question string

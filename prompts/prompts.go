@@ -185,12 +185,6 @@ type (
 		Code   string // the last cell
 		Anew   bool   // of some points the option that is taken, too
 	}
-	// Coder asks for the cell of a step [49, 50].
-	Coder struct {
-		Number int
-		Step   string
-		First  bool
-	}
 	// Finalizer asks for the last cell [53].
 	Finalizer struct {
 		Missing, Reason string

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write testdata/*.golden anew")
 // parts has the zero value of every part.
 var parts = []Part{
 	System{}, Context{}, Question{}, Notebook{}, Earlier{}, Notes{}, Analyzer{}, Solver{}, Judgement{},
-	Second{}, Arbiter{}, Learner{}, Branches{}, Coder{}, Finalizer{}, Summarizer{},
+	Second{}, Arbiter{}, Learner{}, Branches{}, Finalizer{}, Summarizer{},
 	DebuggerScript{}, Debugger{}, Reask{}, Workplace{}, ModelOnly{}, React{}, DAAgent{}, AutoGen{},
 	Observation{}, Answer{}, InterpreterPlan{}, InterpreterCode{}, InterpreterVerify{},
 	InterpreterAnswer{}, Grader{}, PaperSystem{}, PaperScript{}, PaperPlanner{}, PaperCoder{},

@@ -110,7 +110,7 @@ func checkStructure(t *testing.T, zero Part, s string) {
 // plan, and dsstar's own text. All other fields come from data, or may repeat data.
 var ours = []string{
 	"Context.Question", "Context.Guidelines", "Question.Question", "Question.Guidelines",
-	"PaperVerifier.Question", "Answered.Question", "Answered.Guidelines", "System.Environment", "PaperSystem.Environment", "Step.Text", "Coder.Step", "Debugger.Step",
+	"PaperVerifier.Question", "Answered.Question", "Answered.Guidelines", "System.Environment", "PaperSystem.Environment", "Step.Text", "Debugger.Step",
 	"PaperCoder.Step", "PaperDebugger.Step",
 	"Dropped.Text", "PaperScript.Plan", "Reask.Problem", "Reask.Rule", "Summarizer.Where",
 	"Observation.Note", "Node.ID", "Node.Instruction", "Result.ID", "Result.Instruction",

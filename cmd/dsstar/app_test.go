@@ -75,7 +75,6 @@ var phrases = []struct{ role, phrase string }{
 	{"analyzer", "Write a Python script that reads a data file"},
 	{"describer", "Write the whole script again"},
 	{"solver", "towards an answer and write its cell"},
-	{"coder", "Write the notebook's next cell"},
 	{"debugger", "Write the cell again"},
 	{"summarizer", "Shorten this report"},
 	{"judge", "Judge whether the steps above"},
