@@ -28,9 +28,6 @@ func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 		r.t.Second = &record.Second{}
 	}
 	s := r.t.Second
-	if s.Settled() {
-		return false, nil
-	}
 	defer r.leaveApart()
 	if s.Answer == "" {
 		if err := r.derive(ctx); err != nil {
