@@ -73,7 +73,7 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task) (*record.T
 func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
 	task.Mask = slices.Concat(task.Mask, cfg.Columns) // from the first notebook on, which may be resumed
 	t := record.New(task, record.Question{})
-	t.Method, t.Choice, t.Sandbox, t.Memory = cfg.Method, cfg.Choice, cfg.Sandbox, cfg.Memory
+	t.Method, t.Choice, t.Sandbox = cfg.Method, cfg.Choice, cfg.Sandbox
 	t.Started, t.Warnings, t.Recalled = time.Now(), slices.Clone(cfg.Warnings), cfg.Recalled
 	return t
 }

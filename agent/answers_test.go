@@ -114,20 +114,20 @@ func TestEvidence(t *testing.T) {
 	sources := []source{
 		{place: record.FromQuestion, text: "Not counting returns, how many units of orders that were shipped were sold?"},
 		{place: record.FromNote, text: "I mean the orders of all stores."},
-		{place: "rules.md", text: rules, whole: true},
+		{place: "rules.md", text: rules},
 		{place: "long.pdf", text: "A fee is due\nfor each order."},
 	}
 	for evidence, want := range map[string]string{
-		`"Cancelled orders do not count as revenue" (rules.md)`:         "rules.md, line 3",
-		`Cancelled orders do not count as revenue`:                      "rules.md, line 3",
-		`"Possible values are "3-5" (between 3 and 5 days)" (rules.md)`: "rules.md, line 16",
+		`"Cancelled orders do not count as revenue" (rules.md)`:         "(rules.md)",
+		`Cancelled orders do not count as revenue`:                      "(rules.md)",
+		`"Possible values are "3-5" (between 3 and 5 days)" (rules.md)`: "(rules.md)",
 		`"units of orders that were shipped"`:                           "(question)",
 		`"the orders of all stores" (note)`:                             "(note)",
 		`"a fee is due for each order" (long.pdf)`:                      "(long.pdf)",
-		`"取消的订单不计入收入"`:                                                  "rules.md, line 17",
+		`"取消的订单不计入收入"`:                                                  "(rules.md)",
 
-		`"Only paid orders of a store are sales"`:                        "rules.md, line 17",
-		`"Until 2020 gifts were counted as sales"`:                       "rules.md, line 20",
+		`"Only paid orders of a store are sales"`:                        "(rules.md)",
+		`"Until 2020 gifts were counted as sales"`:                       "(rules.md)",
 		`"units of orders that were shipped were sold?"`:                 "(question)",
 		`"paid orders of a store are sales"`:                             "",
 		`"add the shipping of all orders"`:                               "",
@@ -152,7 +152,7 @@ func TestEvidence(t *testing.T) {
 		}
 	}
 	told, from := grounds(`"orders do not count" (rules.md); "units of orders that were shipped" (question)`, sources)
-	want := "“Cancelled orders do not count as revenue (see § 3), e.g. in the year.” (rules.md, line 3); " +
+	want := "“Cancelled orders do not count as revenue (see § 3), e.g. in the year.” (rules.md); " +
 		"“how many units of orders that were shipped were sold?” (question)"
 	if told != want || from != "rules.md" {
 		t.Errorf("%q from %s", told, from)

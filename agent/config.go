@@ -29,7 +29,7 @@ type Config struct {
 
 	Choice   record.Choice // of the models, for the record
 	Sandbox  string        // what confines the cells, for the record
-	Memory   int64         // bytes that the session may take, for the coder; 0: not known
+	Memory   int64         // bytes that the session may take, for requests; 0: not known
 	Warnings []string      // that the record begins with
 
 	// Observe, if set, is told of each event after the trajectory holds it; it may read

@@ -18,7 +18,6 @@ const minQuoted = 4
 type source struct {
 	place string // see [record.Reading.From]
 	text  string
-	whole bool // text is all of a file: its lines are the file's
 }
 
 // sources returns what may settle a point: the words of the asker and of other people, and
@@ -31,7 +30,7 @@ func (r *run) sources() []source {
 		all = append(all, source{place: record.FromNote, text: note})
 	}
 	for _, d := range r.t.Descriptions {
-		all = append(all, source{place: d.File, text: documentIn(d), whole: d.Whole})
+		all = append(all, source{place: d.File, text: documentIn(d)})
 	}
 	return all
 }
@@ -114,14 +113,11 @@ func (s source) find(quote string) string {
 		if asks || denials().MatchString(before+" "+after) {
 			continue
 		}
-		sentence, place := strings.Join(strings.Fields(s.text[from:to]), " "), s.place
+		sentence := strings.Join(strings.Fields(s.text[from:to]), " ")
 		if len(sentence) > 600 {
 			sentence = quote
 		}
-		if s.whole {
-			place += fmt.Sprintf(", line %d", 1+strings.Count(s.text[:from], "\n"))
-		}
-		return fmt.Sprintf("“%s” (%s)", sentence, place)
+		return fmt.Sprintf("“%s” (%s)", sentence, s.place)
 	}
 	return ""
 }

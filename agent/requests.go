@@ -243,9 +243,9 @@ func (r *run) system() prompts.Part {
 			s.Spark, s.Dask, s.Ray = engine == "spark", engine == "dask", engine == "ray"
 		}
 	}
-	if r.t.Memory > 0 {
-		s.Memory = human.Bytes(r.t.Memory)
-		s.Large = r.t.Task.Bytes() > r.t.Memory/8 // a frame takes up to eight times its file
+	if r.cfg.Memory > 0 {
+		s.Memory = human.Bytes(r.cfg.Memory)
+		s.Large = r.t.Task.Bytes() > r.cfg.Memory/8 // a frame takes up to eight times its file
 	}
 	return s
 }

@@ -21,9 +21,6 @@ import (
 func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
 	files []record.File) (*record.Trajectory, error) {
 	cfg.Method, t.Sandbox, t.Choice = t.Method, cfg.Sandbox, cfg.Choice
-	if t.Memory == 0 || cfg.Memory < t.Memory/2 {
-		t.Memory = cfg.Memory // else what was said, so that a request is as it was
-	}
 	if what := t.DataChanges(files); what != "" && t.Described {
 		t.Renew("the data files have changed: " + what)
 	}

@@ -26,7 +26,6 @@ type Trajectory struct {
 	Method       Method        `json:"method,omitzero"`
 	Environment  string        `json:"environment,omitempty"` // Python and its packages
 	Sandbox      string        `json:"sandbox,omitempty"`     // of the cells of the last question
-	Memory       int64         `json:"memory,omitempty"`      // bytes for the session; 0: not known
 	Descriptions []Description `json:"descriptions,omitempty"`
 	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
 	Recalled     *Recalled     `json:"recalled,omitempty"`  // of the memory of the data; nil: nothing
