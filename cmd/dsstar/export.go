@@ -44,16 +44,13 @@ const exportExample = `  dsstar export dsstar-runs/2026-11-21-which-store-sold-m
 type exporter struct {
 	name    string
 	endings []string // file extensions, the default first
-	make    func(nb *notebook.Notebook, o export.Options) (data []byte, warning string)
+	make    func(nb *notebook.Notebook, o export.Options) []byte
 }
 
 var exporters = []exporter{
-	{"html", []string{".html", ".htm"},
-		func(nb *notebook.Notebook, o export.Options) ([]byte, string) { return export.HTML(nb, o), "" }},
-	{"md", []string{".md", ".markdown"},
-		func(nb *notebook.Notebook, _ export.Options) ([]byte, string) { return export.Markdown(nb), "" }},
-	{"script", []string{".py"},
-		func(nb *notebook.Notebook, _ export.Options) ([]byte, string) { return exportScript(nb) }},
+	{"html", []string{".html", ".htm"}, export.HTML},
+	{"md", []string{".md", ".markdown"}, export.Markdown},
+	{"script", []string{".py"}, exportScript},
 }
 
 func (a *app) exportCommand() cli.Command {
@@ -119,12 +116,9 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 	if rel, err := filepath.Rel(at, home); err == nil && target != "" && rel != "." {
 		o.Folder = rel
 	}
-	data, warning := e.make(nb, o)
+	data := e.make(nb, o)
 	if err := ctx.Err(); err != nil {
 		return err
-	}
-	if warning != "" {
-		a.warn("%s", warning)
 	}
 	if e.name == "script" && nb.Metadata["dsstar"] != nil && (target == "" || at != home) {
 		data = []byte(rerun.MoveData(string(data), home))
@@ -207,7 +201,7 @@ func isExport(path string) bool {
 
 // exportScript writes solution.py for an unedited notebook of a run, and the code cells of any
 // other.
-func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
+func exportScript(nb *notebook.Notebook, _ export.Options) []byte {
 	var cells []string
 	for _, c := range nb.Cells {
 		if c.Type == notebook.Code {
@@ -215,11 +209,7 @@ func exportScript(nb *notebook.Notebook) (script []byte, warning string) {
 		}
 	}
 	if t, err := page.Read(nb); err == nil && slices.Equal(t.Cells(), cells) {
-		return []byte(t.Script()), ""
+		return []byte(t.Script())
 	}
-	script, commented := export.Script(nb)
-	if commented > 0 {
-		warning = fmt.Sprintf("lines that only IPython understands became comments: %d", commented)
-	}
-	return script, warning
+	return export.Script(nb)
 }

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -21,21 +22,19 @@ var locks sync.Map
 // TempFolder creates a folder in dir, or in the system's temporary folder if dir is "", with a name
 // that begins with prefix. It stays locked while this program runs, so [SweepTemp] in other
 // programs does not remove it. The caller must remove it with [RemoveTemp].
-func TempFolder(dir, prefix string) (string, error) {
-	unlocked, err := os.MkdirTemp(dir, prefix+"*") // SweepTemp skips it: the suffix is missing
-	if err != nil {
-		return "", err
+func TempFolder(dir, prefix string) (_ string, err error) {
+	for range 3 { // a sweep may take it before it is locked
+		path, makeErr := os.MkdirTemp(dir, prefix+"*"+tempSuffix)
+		if makeErr != nil {
+			return "", makeErr
+		}
+		var f *os.File
+		if f, err = lockFolder(path); err == nil {
+			locks.Store(path, f)
+			return path, nil
+		}
 	}
-	f, err := lockFolder(unlocked)
-	if err != nil {
-		return "", errors.Join(err, os.Remove(unlocked))
-	}
-	path := unlocked + tempSuffix
-	if err := os.Rename(unlocked, path); err != nil {
-		return "", errors.Join(err, f.Close(), os.Remove(unlocked))
-	}
-	locks.Store(path, f)
-	return path, nil
+	return "", err
 }
 
 // RemoveTemp is [RemoveFolder] for a folder of [TempFolder].
@@ -61,23 +60,17 @@ func SweepTemp(dir, prefix string) {
 	defer root.Close()
 	names, _ := namesIn(root) // as many as could be read
 	for _, name := range names {
-		if strings.HasPrefix(name, prefix) && strings.HasSuffix(name, tempSuffix) {
-			sweep(root, name)
+		if !strings.HasPrefix(name, prefix) || !strings.HasSuffix(name, tempSuffix) {
+			continue
 		}
-	}
-}
-
-// sweep removes the folder name in root if it is this user's and not locked. The folder stays
-// itself until it is empty.
-func sweep(root *os.Root, name string) {
-	f, err := lockFolder(filepath.Join(root.Name(), name))
-	if err != nil {
-		return
-	}
-	defer f.Close()
-	info, err := root.Lstat(name)
-	if err == nil && ownedByMe(info) && isAt(info, f) && EmptyFolderIn(root, name) == nil {
-		_ = root.Remove(name)
+		f, err := lockFolder(filepath.Join(dir, name))
+		if err != nil {
+			continue
+		}
+		if info, err := f.Stat(); err == nil && ownedByMe(info) {
+			_ = RemoveFolderIn(root, name)
+		}
+		_ = f.Close() // a folder has nothing to flush
 	}
 }
 
@@ -90,19 +83,15 @@ func lockFolder(path string) (*os.File, error) {
 		return nil, err
 	}
 	err = lock(f)
-	if there, e := os.Lstat(path); err == nil && (e != nil || !isAt(there, f)) {
+	there, lstatErr := os.Lstat(path)
+	is, statErr := f.Stat()
+	if err == nil && (cmp.Or(lstatErr, statErr) != nil || !os.SameFile(there, is)) {
 		err = errReplaced
 	}
 	if err != nil {
 		return nil, errors.Join(&fs.PathError{Op: "lock", Path: path, Err: err}, f.Close())
 	}
 	return f, nil
-}
-
-// isAt reports whether a file is the one that info describes.
-func isAt(info fs.FileInfo, f *os.File) bool {
-	is, err := f.Stat()
-	return err == nil && os.SameFile(info, is)
 }
 
 // ErrLocked is wrapped by the error of [Lock] for a file that another process has locked.

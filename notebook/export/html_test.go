@@ -198,7 +198,7 @@ func TestDeep(t *testing.T) {
 	for _, s := range []string{"<div>", "> ", "- ", "*a ", "[", "![", "$a ", "<b>", "`` ` ", "<table><tr><td>", "(", "\\begin{a}", "<svg>", "&#", "<!--", "|", "_*"} {
 		got := page(t, of(text("# before\n\n"+strings.Repeat(s, n)), code("", shows(notebook.MIMEBundle{"text/html": strings.Repeat(s, n), "text/plain": "plain"})), text("behind")))
 		want(t, got, "before", "<p>behind</p>")
-		export.Markdown(of(text(strings.Repeat(s, n))))
+		export.Markdown(of(text(strings.Repeat(s, n))), export.Options{})
 	}
 }
 

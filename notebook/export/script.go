@@ -8,9 +8,8 @@ import (
 )
 
 // Script returns the code cells in order as one script. A "%%" comment, which editors recognize,
-// precedes each cell. Lines that only IPython understands are commented out if they are not
-// indented; commented is their number.
-func Script(nb *notebook.Notebook) (script []byte, commented int) {
+// precedes each cell. Lines that only IPython understands are commented out if they are not indented.
+func Script(nb *notebook.Notebook) []byte {
 	var b strings.Builder
 	inPython := strings.HasPrefix(strings.TrimPrefix(Language(nb), "i"), "python")
 	for _, c := range nb.Cells {
@@ -27,12 +26,11 @@ func Script(nb *notebook.Notebook) (script []byte, commented int) {
 				!takesPython().MatchString(first) {
 				magics = anyLine()
 			}
-			commented += len(magics.FindAllString(source, -1))
 			source = magics.ReplaceAllString(source, "# $0")
 		}
 		b.WriteString("# %%\n" + source + "\n")
 	}
-	return []byte(b.String()), commented
+	return []byte(b.String())
 }
 
 var (

@@ -20,7 +20,7 @@ var markdownText string
 // Markdown returns the notebook as one Markdown file. Code and its outputs become code blocks, and
 // pictures become data URIs. Markdown stays unchanged, except that remote pictures are only named
 // (see [notebook.InertMarkdown]).
-func Markdown(nb *notebook.Notebook) []byte {
+func Markdown(nb *notebook.Notebook, _ Options) []byte {
 	w := &writer{nb: nb, forms: inMarkdown}
 	w.markdown = func(c *notebook.Cell, source string) string {
 		source = notebook.InertMarkdown(visible(source))

@@ -24,7 +24,7 @@ func checkMarkdown(t T, nb *notebook.Notebook) {
 	t.Helper()
 	const next = "what is behind"
 	nb.Cells = append(nb.Cells, text(next))
-	md := export.Markdown(nb)
+	md := export.Markdown(nb, export.Options{})
 	last := goldmark.New().Parser().Parse(source.NewReader(md)).LastChild()
 	if last.Kind() != ast.KindParagraph || strings.TrimSpace(string(last.Lines().Value(md))) != next {
 		t.Errorf("the end is not a paragraph but the %s %q in\n%s", last.Kind(), last.Lines().Value(md), md)
@@ -55,12 +55,8 @@ func sample() *notebook.Notebook {
 }
 
 func TestGolden(t *testing.T) {
-	script, commented := export.Script(sample())
-	if commented != 5 {
-		t.Errorf("%d lines are comments", commented)
-	}
 	for name, got := range map[string]string{
-		"page.html": page(t, sample()), "text.md": string(export.Markdown(sample())), "script.py": string(script),
+		"page.html": page(t, sample()), "text.md": string(export.Markdown(sample(), export.Options{})), "script.py": string(export.Script(sample())),
 	} {
 		path := filepath.Join("testdata", name+".golden")
 		if *update {
