@@ -18,10 +18,11 @@ type Lines struct {
 	size int64 // of the complete lines
 }
 
-// OpenLines opens a file of lines that belongs to this program, and creates it if necessary. An
-// incomplete last line, from a crash, is removed. The caller must Close it.
+// OpenLines opens a file of lines that belongs to this program, and creates it if necessary; more
+// than MaxDocument bytes are an error. An incomplete last line, from a crash, is removed. The caller
+// must Close it.
 func OpenLines(path string) (*Lines, error) {
-	f, err := openOwn(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o644)
+	f, err := openOwn(path, os.O_APPEND, MaxDocument)
 	if err != nil {
 		return nil, err
 	}

@@ -56,11 +56,12 @@ func ReadIn(folder *os.Root, name string, most int64) ([]byte, error) {
 	return readAll(f, most, err)
 }
 
-// openOwn opens a file that belongs to this program, like [os.OpenFile]. Anything else in its
-// place, such as a link, is an error. The caller must close the file.
-func openOwn(path string, flag int, perm fs.FileMode) (f *os.File, err error) {
+// openOwn opens a file that belongs to this program, and creates it if necessary. Anything else in
+// its place, such as a link, is an error, and so are more than most bytes. The caller must close the
+// file.
+func openOwn(path string, flag int, most int64) (f *os.File, err error) {
 	err = in(path, func(folder *os.Root, name string) (err error) {
-		f, err = openIn(folder, name, flag, perm, 1<<62)
+		f, err = openIn(folder, name, os.O_RDWR|os.O_CREATE|flag, 0o644, most)
 		return err
 	})
 	return f, err

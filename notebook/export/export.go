@@ -11,6 +11,7 @@
 package export
 
 import (
+	"cmp"
 	"io/fs"
 	"strings"
 	"text/template"
@@ -73,7 +74,7 @@ func (w *writer) write(form string, funcs template.FuncMap) []byte {
 	for i := range w.nb.Cells {
 		w.Cells = append(w.Cells, w.cell(&w.nb.Cells[i]))
 	}
-	w.Title = w.title()
+	w.Title = cmp.Or(line(w.Title), line(w.options.Title), "Notebook")
 	var b strings.Builder
 	err := template.Must(template.New("").Funcs(funcs).Parse(form)).Execute(&b, w)
 	if err != nil {
@@ -145,14 +146,7 @@ func (w *writer) outputs(c *notebook.Cell) (all []block) {
 // terminal returns an output's text as a terminal would show it, without colours.
 func terminal(o notebook.Output) string { return notebook.Overstrike(o.PlainText()) }
 
-func (w *writer) title() string {
-	for _, title := range []string{w.Title, w.options.Title} {
-		if title = strings.Join(strings.Fields(visible(title)), " "); title != "" {
-			return title
-		}
-	}
-	return "Notebook"
-}
+func line(text string) string { return strings.Join(strings.Fields(visible(text)), " ") }
 
 // own returns the metadata under dsstar's key.
 func own(metadata map[string]any) map[string]any {
