@@ -241,13 +241,11 @@ func TestWholePaths(t *testing.T) {
 	}
 }
 
-// pip and uv get their own settings, which may hold a package index's password, but no other keys.
+// pip gets its own settings, which may hold a package index's password, but no other keys.
 func TestInstallEnv(t *testing.T) {
-	a, _, _ := testApp(t, "PIP_INDEX_URL=https://u:p@host/", "UV_INDEX_MINE_PASSWORD=p", "MY_TOKEN=t",
-		"MINE=key")
+	a, _, _ := testApp(t, "PIP_INDEX_URL=https://u:p@host/", "MY_TOKEN=t", "MINE=key")
 	env := strings.Join(a.host.InstallEnv(&configs.Settings{APIKeyEnv: "MINE"}), "\n") + "\n"
-	wantText(t, "the environment", env, "PIP_INDEX_URL=https://u:p@host/\n",
-		"UV_INDEX_MINE_PASSWORD=p\n")
+	wantText(t, "the environment", env, "PIP_INDEX_URL=https://u:p@host/\n")
 	if strings.Contains(env, "MY_TOKEN=") || strings.Contains(env, "MINE=key") {
 		t.Error(env)
 	}

@@ -128,8 +128,7 @@ var causes = []func(error) (cause, bool){
 	// the Python environment
 	kind(func(e *pyenv.NoPythonError) cause {
 		if e.Venv {
-			return means(exitError, usage.Shell("apt-get install python3-venv   # Debian, Ubuntu"),
-				usage.Shell("pip install uv   # or this, anywhere"))
+			return means(exitError, usage.Shell("apt-get install python3-venv   # Debian, Ubuntu"))
 		}
 		return means(exitError, usage.Shell("apt-get install python3 python3-venv   # Debian, Ubuntu"),
 			usage.Shell("brew install python   # macOS"),

@@ -21,7 +21,7 @@ type Python struct {
 	Base           string   // for a virtual environment the interpreter that made it, otherwise Path
 	Version        string   // such as 3.12.1
 	Implementation string   // such as cpython
-	Venv           bool     // it has venv and ensurepip; if not, only uv can make environments with it
+	Venv           bool     // it has venv and ensurepip
 	Missing        []string // of the modules asked for
 	// its installation, its module folders, those of PYTHONPATH, and of the libraries it has loaded
 	Paths    []string

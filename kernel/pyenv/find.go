@@ -53,11 +53,9 @@ func candidates(env []string) (paths []string) {
 // longestAnswer is how long a candidate may take: one on a lost network share hangs.
 const longestAnswer = 20 * time.Second
 
-// find returns the first interpreter on env's PATH of which environments can be made: it has venv,
-// or uv is installed. The error is a [*NoPythonError] or that of ctx.
+// find returns the first interpreter on env's PATH of which environments can be made. The error is a [*NoPythonError] or that of ctx.
 func find(ctx context.Context, env []string) (Python, error) {
 	fail := &NoPythonError{}
-	haveUV := len(LookPath("uv", env)) > 0
 	for _, path := range candidates(env) {
 		short, cancel := context.WithTimeout(ctx, longestAnswer)
 		found, err := Describe(short, []string{path}, toolEnv(env), nil, nil)
@@ -68,7 +66,7 @@ func find(ctx context.Context, env []string) (Python, error) {
 		if err == nil {
 			err = found.usable()
 		}
-		if err == nil && (found.Venv || haveUV) {
+		if err == nil && found.Venv {
 			return found, nil
 		}
 		if err == nil {

@@ -1,7 +1,6 @@
 // Package pyenv keeps the Python environment that cells run in when the user names no interpreter.
 //
-// [Ensure] creates the environment from a lock file the first time, with uv or with venv and pip,
-// and afterwards finds it without subprocesses and network. Several processes may call it
+// [Ensure] creates the environment from a lock file the first time, with venv and pip, and afterwards finds it without subprocesses and network. Several processes may call it
 // concurrently, and any of them may be killed: an environment is complete only once its marker,
 // written last, is there. [Describe] and [Check] inspect other interpreters, and [Ask] runs a
 // script in one.
@@ -14,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"dsstar/notebook/disk"
@@ -27,7 +25,7 @@ const recipe = "1"
 type Options struct {
 	Dir  string // the folder with the environments; created if missing
 	Lock []byte // requirements with hashes; several locks may be concatenated
-	// environment variables for the tools: PATH, PIP_*, UV_*, proxies and certificates take effect
+	// environment variables for the tools: PATH, PIP_*, proxies and certificates take effect
 	Env      []string
 	Progress func(line string) // called with short lines, never concurrently; may be nil
 }
@@ -46,7 +44,7 @@ func Ensure(ctx context.Context, o Options) (python string, err error) {
 		return interpreter(dir), nil
 	}
 	if err := disk.CheckWritable(o.Dir); err != nil {
-		return "", &InstallError{Tool: "mkdir", Err: err}
+		return "", &InstallError{Err: err}
 	}
 	base, err := find(ctx, o.Env)
 	if err != nil {
@@ -77,46 +75,40 @@ func envName(lock []byte, base Python) string {
 	return fmt.Sprintf("python-%s-%s", base.minor(), digest(inputs)[:12])
 }
 
-// interpreter returns where venv and uv put the executable.
+// interpreter returns where venv puts the executable.
 func interpreter(dir string) string { return filepath.Join(dir, "bin", "python") }
 
 // create builds the environment in dir, which the lock protects, and marks it as ready.
 func create(ctx context.Context, o Options, base Python, dir string, lock *os.File) error {
 	o.Progress("creating the Python environment (once; about 270 MB to download, 1.2 GB on disk)")
 	start := time.Now()
-	var err error
-	for _, tool := range installers(o.Env, base, dir) {
-		if err != nil {
-			line, _, _ := strings.Cut(err.Error(), "\n")
-			o.Progress(fmt.Sprintf("%s: trying %s", line, tool.name))
-		}
-		if err = remove(dir); err != nil {
-			return err
-		}
-		r := runner{env: toolEnv(o.Env), dir: o.Dir, lock: lock}
-		if err = r.run(ctx, tool.name, tool.environment); err == nil {
-			err = os.WriteFile(lockIn(dir), o.Lock, 0o644)
-		}
-		if err == nil {
-			err = r.run(ctx, tool.name, tool.packages)
-		}
-		if err == nil {
-			err = writeMarker(dir, marker{digest(o.Lock), base.Version, base.Base, resolve(base.Base)})
-		}
-		if err == nil {
-			o.Progress(fmt.Sprintf("the Python environment is ready after %.0f s",
-				time.Since(start).Seconds()))
-			return nil
-		}
-		if left := remove(dir); left != nil {
-			err = errors.Join(err, left)
-		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
+	r := runner{env: toolEnv(o.Env), dir: o.Dir, lock: lock}
+	err := remove(dir)
+	if err == nil {
+		err = r.run(ctx, base.Base, "-I", "-m", "venv", dir)
+	}
+	if err == nil {
+		err = os.WriteFile(lockIn(dir), o.Lock, 0o644)
+	}
+	if err == nil {
+		err = r.run(ctx, packages(dir)...)
+	}
+	if err == nil {
+		err = writeMarker(dir, marker{digest(o.Lock), base.Version, base.Base, resolve(base.Base)})
+	}
+	if err == nil {
+		o.Progress(fmt.Sprintf("the Python environment is ready after %.0f s", time.Since(start).Seconds()))
+		return nil
+	}
+	err = errors.Join(err, remove(dir))
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	return err
 }
+
+// lockIn is the copy of the lock file in an environment.
+func lockIn(dir string) string { return filepath.Join(dir, "requirements.txt") }
 
 // remove deletes an environment, the marker first: a partial environment must not look complete.
 func remove(dir string) error {

@@ -15,15 +15,14 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// InstallError says that a tool could not build the environment, in the tool's own words.
+// InstallError says that the environment could not be built, in the words of venv or pip.
 type InstallError struct {
-	Tool   string // uv or pip
-	Output string // the last lines that the tool wrote
+	Output string // the last lines
 	Err    error
 }
 
 func (e *InstallError) Error() string {
-	return strings.TrimSpace(fmt.Sprintf("create the Python environment: %s: %v\n%s", e.Tool, e.Err, e.Output))
+	return strings.TrimSpace(fmt.Sprintf("create the Python environment: %v\n%s", e.Err, e.Output))
 }
 
 func (e *InstallError) Unwrap() error { return e.Err }
@@ -35,7 +34,7 @@ type runner struct {
 	lock *os.File // also held by the tools, should dsstar be killed before they end
 }
 
-func (r runner) run(ctx context.Context, tool string, words []string) error {
+func (r runner) run(ctx context.Context, words ...string) error {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env, cmd.Dir = r.env, r.dir
 	ownGroup(cmd)
@@ -51,7 +50,7 @@ func (r runner) run(ctx context.Context, tool string, words []string) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		return &InstallError{Tool: tool, Output: lastLines(output.String(), 12), Err: err}
+		return &InstallError{Output: lastLines(output.String(), 12), Err: err}
 	}
 	return nil
 }

@@ -134,12 +134,11 @@ func (h Host) WithoutKeys(s *configs.Settings) []string {
 	})
 }
 
-// InstallEnv is WithoutKeys plus the settings of pip and uv, which may hold the password of a
-// package index.
+// InstallEnv is WithoutKeys plus the settings of pip, which may hold the password of a package index.
 func (h Host) InstallEnv(s *configs.Settings) []string {
 	env := h.WithoutKeys(s)
 	for _, entry := range h.Env {
-		if strings.HasPrefix(entry, "PIP_") || strings.HasPrefix(entry, "UV_") {
+		if strings.HasPrefix(entry, "PIP_") {
 			env = append(env, entry)
 		}
 	}

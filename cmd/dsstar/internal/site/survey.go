@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -114,15 +113,8 @@ func (h Host) server(from, address string) (kernel.Server, error) {
 // sameServer reports whether two addresses name the same server, given that this machine has
 // several names.
 func sameServer(a, b string) bool {
-	x, err := url.Parse(a)
-	y, e := url.Parse(b)
-	if err != nil || e != nil {
-		return false
-	}
-	loopback := []string{"localhost", "127.0.0.1", "::1"}
-	both := slices.Contains(loopback, x.Hostname()) && slices.Contains(loopback, y.Hostname())
-	return (x.Hostname() == y.Hostname() || both) && x.Port() == y.Port() && x.Path == y.Path &&
-		x.Scheme == y.Scheme
+	here := strings.NewReplacer("//localhost:", "//127.0.0.1:", "//[::1]:", "//127.0.0.1:")
+	return here.Replace(a) == here.Replace(b)
 }
 
 // Name returns the --kernel argument for a running kernel: the beginning of its id, if that is
