@@ -104,11 +104,11 @@ type Step struct {
 	Text, Code, Output string
 }
 
-// A Point leaves open what is meant; Taken is the option that the cells take.
-type Point struct{ Text, Taken string }
-
 // An Example is a verified question about the same data, with the form of its answer and its cells.
 type Example struct{ Question, Form, Cells string }
+
+// A Point leaves open what is meant; Taken is the option that the cells take.
+type Point struct{ Text, Taken string }
 
 // An OpenPoint is a [Point] with the options whose cells are asked for.
 type OpenPoint struct {
@@ -217,7 +217,7 @@ type (
 
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{"fence": fence, "line": line,
-		"item": item, "words": words, "title": title, "inc": func(i int) int { return i + 1 }}).
+		"item": item, "words": words, "inc": func(i int) int { return i + 1 }}).
 		ParseFS(files, "*.md.tmpl"))
 })
 
@@ -232,16 +232,6 @@ func Text(parts ...Part) string {
 		texts = append(texts, strings.TrimSpace(b.String()))
 	}
 	return strings.Join(texts, "\n\n")
-}
-
-// title returns the line above a file's description. It contains names from the data, so it must be
-// inside a fence.
-func title(path, size, kind string) string {
-	text := path + " (" + size + ")"
-	if kind != "" {
-		text += ": " + line(kind)
-	}
-	return text
 }
 
 // line puts text on one line of the message.
