@@ -25,9 +25,6 @@ type Use struct {
 // Site chooses where sessions are opened and how they are confined. It starts nothing.
 func (h Host) Site(ctx context.Context, s *configs.Settings, use Use,
 	say func(string)) (Site, error) {
-	if err := temporary(); err != nil {
-		return nil, err
-	}
 	at, err := h.find(ctx, s, use, say)
 	if err != nil {
 		return nil, err

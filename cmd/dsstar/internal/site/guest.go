@@ -39,16 +39,17 @@ func (g *guest) About() About {
 		"the cells ran in a kernel that was not the run's own, %s (%s): its names were there for them, "+
 			"and going back undid names, not objects or files that were changed in place; "+
 			"it goes on beside the proof, which is not apart from it", g.name, Identity(g.running))}
-	a.Consent = Consent{What: "attaching to a running kernel",
-		Question: "         Attach to it? [y/N] "}
-	a.Consent.Lines = []string{
-		fmt.Sprintf("kernel   %s: %s", g.name, InState(g.running)),
-		"         It is not dsstar's: it is not restarted or shut down. The cells that the " +
-			"model writes run in",
-		"         its session, unsandboxed, and use your variables, which are described to the model. " +
-			"At the end the",
-		"         names are as they were" + g.kept() + "; what a cell changes in place stays changed.",
+	kept := ""
+	if len(g.use.Keep) > 0 {
+		kept = ", but for " + strings.Join(g.use.Keep, ", ")
 	}
+	a.Consent = Consent{What: "attaching to a running kernel",
+		Question: "         Attach to it? [y/N] ", Lines: []string{
+			fmt.Sprintf("kernel   %s: %s", g.name, InState(g.running)),
+			"         It is not dsstar's: it is not restarted or shut down. The model's cells run in its",
+			"         session, unsandboxed, and use your variables, which are described to the model.",
+			"         At the end the names are as they were" + kept + "; what is changed in place stays so.",
+		}}
 	if g.dial && g.running.Connections == 0 {
 		a.Consent.Lines = append(a.Consent.Lines,
 			"         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
@@ -57,14 +58,6 @@ func (g *guest) About() About {
 		a.Consent.Lines = append(a.Consent.Lines, "         It is busy: the run waits for it.")
 	}
 	return a
-}
-
-// kept says which names keep their new values.
-func (g *guest) kept() string {
-	if len(g.use.Keep) == 0 {
-		return ""
-	}
-	return ", but for " + strings.Join(g.use.Keep, ", ")
 }
 
 func (g *guest) With(r Reach) Site {

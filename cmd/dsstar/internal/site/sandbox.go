@@ -50,14 +50,11 @@ func (h Host) Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 		flag string
 	}{{s.AllowRead, &b.Read, "--allow-read"}, {s.AllowWrite, &b.Write, "--allow-write"}} {
 		for _, path := range list.from {
-			abs, err := filepath.Abs(path)
-			if err == nil {
-				_, err = os.Stat(abs)
+			if _, err := os.Stat(path); err != nil {
+				return b, "", usage.New(fmt.Sprintf("%s: %v", list.flag, err),
+					usage.Shell("ls -ld %s", path))
 			}
-			if err != nil {
-				return b, "", usage.New(fmt.Sprintf("%s: %v", list.flag, err), usage.Shell("ls -ld %s", path))
-			}
-			*list.to = append(*list.to, abs)
+			*list.to = append(*list.to, disk.Absolute(path))
 		}
 	}
 	for _, path := range b.Write {
