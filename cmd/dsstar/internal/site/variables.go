@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/kernel"
-	"dsstar/notebook"
 )
 
 //go:embed variables.py
@@ -75,9 +73,6 @@ func (v visit) Leave(ctx context.Context,
 // put has variables.py answer a request in the kernel, within limit.
 func (v visit) put(ctx context.Context, ask string, request map[string]any, limit time.Duration,
 	into any) error {
-	if v.Visit() == "" {
-		return errors.New("the kernel is not IPython")
-	}
 	mark := rand.Text()
 	request["ask"], request["mark"] = ask, mark
 	request["folder"], request["reserved"] = v.folder.Variables(), record.SetUpNames
@@ -96,9 +91,6 @@ func (v visit) put(ctx context.Context, ask string, request map[string]any, limi
 		if _, answer, ok := strings.Cut(line, mark+" "); ok { // a thread may have written before it
 			return json.Unmarshal([]byte(answer), into)
 		}
-	}
-	if e.Status == notebook.TimedOut {
-		return fmt.Errorf("it took longer than %v", limit)
 	}
 	said := e.PlainText()
 	if raised, ok := e.Error(); ok {
