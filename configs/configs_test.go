@@ -1,10 +1,8 @@
 package configs
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -172,20 +170,6 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-// TestStructAndFileAgree: default.yaml has every field of Settings. Load checks the reverse.
-func TestStructAndFileAgree(t *testing.T) {
-	keys := map[string]bool{"prices": true} // an empty table has no entries
-	for key := range maps.Keys(load(t, Sources{}).sources()) {
-		head, _, _ := strings.Cut(key, ".")
-		keys[head] = true
-	}
-	for f := range reflect.TypeFor[Settings]().Fields() {
-		if tag := f.Tag.Get("key"); f.IsExported() && tag != "-" && !keys[tag] {
-			t.Errorf("default.yaml lacks %q (%s)", tag, f.Name)
-		}
-	}
-}
-
 // TestListPrices: a model without a price in the settings has its list price, and only its own.
 func TestListPrices(t *testing.T) {
 	for name, p := range priceList().Models {
@@ -252,7 +236,7 @@ func TestProvider(t *testing.T) {
 		}
 	}
 	for model, want := range map[string]string{
-		"openia/x": "did you mean openai?", "gpt-5": "is not provider/name",
+		"openia/x": "did you mean openai?", "gpt-5": "is not provider/name", "openai": "is not provider/name",
 	} {
 		if _, _, err := s.Provider(model); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", model, err)
@@ -260,10 +244,10 @@ func TestProvider(t *testing.T) {
 	}
 	s = load(t, Sources{Flags: map[string]Flag{"base_url": {"--base-url", "http://127.0.0.1:1/v1"},
 		"api_key_env": {"--api-key-env", "K"}}})
-	for _, model := range []string{"openai/m", "m"} {
+	for model, want := range map[string]string{"openai/m": "m", "m": "m", "openai": "openai"} {
 		p, name, err := s.Provider(model)
 		address, _, _ := p.URL(func(string) string { return "http://elsewhere" })
-		if err != nil || name != "m" || address != "http://127.0.0.1:1/v1" ||
+		if err != nil || name != want || address != "http://127.0.0.1:1/v1" ||
 			!slices.Equal(p.KeyEnv, []string{"K"}) {
 			t.Errorf("%s: %+v %q %v", model, p, name, err)
 		}

@@ -2,6 +2,7 @@ package configs
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -75,13 +76,16 @@ func TestProjectCannotRelax(t *testing.T) {
 	}
 }
 
-// Every setting says what a project's file may do with it: it cannot let cells do more, spend more,
-// weaken "verified" or redirect anything.
+// Every setting has a default, and says what a project's file may do with it: it cannot let cells do
+// more, spend more, weaken "verified" or redirect anything.
 func TestProjectRulesAreWhole(t *testing.T) {
 	for _, f := range fields() {
 		class, key := f.Tag.Get("project"), f.key
 		if cannot[class] == "" && class != "free" && class != "redirects" {
 			t.Errorf("what can a project's file do with %s?", key)
+		}
+		if _, there := defaults()[key]; !there && f.Type.Kind() != reflect.Map {
+			t.Errorf("default.yaml lacks %s", key)
 		}
 	}
 }

@@ -26,21 +26,16 @@ type Provider struct {
 func (s *Settings) Provider(model string) (p Provider, name string, err error) {
 	prefix, name, ok := strings.Cut(model, "/")
 	p, known := s.Providers[strings.ToLower(prefix)] // viper has lower-cased the names
-	p.Name = strings.ToLower(prefix)
-	if !ok || !known {
-		if s.BaseURL == "" {
-			names := slices.Sorted(maps.Keys(s.Providers))
-			if !ok {
-				return p, "", fmt.Errorf("model %q is not provider/name; the providers are %s", model,
-					strings.Join(names, ", "))
-			}
-			return p, "", fmt.Errorf("model %q has an unknown provider%s; the providers are %s", model,
-				didYouMean(strings.ToLower(prefix), names), strings.Join(names, ", "))
-		}
-		p, name = Provider{Name: "base_url"}, model
-	}
-	if s.BaseURL != "" { // the provider's key must not go to another server
+	p.Name, known = strings.ToLower(prefix), known && ok
+	switch {
+	case s.BaseURL != "" && !known:
+		p, name = Provider{Name: "base_url", BaseURL: s.BaseURL}, model
+	case s.BaseURL != "": // the provider's key must not go to another server
 		p = Provider{Name: p.Name, BaseURL: s.BaseURL}
+	case !known:
+		names := slices.Sorted(maps.Keys(s.Providers))
+		return p, "", fmt.Errorf("model %q is not provider/name, with one of the providers %s%s", model,
+			strings.Join(names, ", "), didYouMean(p.Name, names))
 	}
 	if s.APIKeyEnv != "" {
 		p.KeyEnv = []string{s.APIKeyEnv}

@@ -113,7 +113,7 @@ var ours = []string{
 	"PaperVerifier.Question", "Answered.Question", "Answered.Guidelines", "System.Environment", "PaperSystem.Environment", "Step.Text", "Debugger.Step",
 	"PaperCoder.Step", "PaperDebugger.Step",
 	"Dropped.Text", "PaperScript.Plan", "Reask.Problem", "Reask.Rule", "Summarizer.Where",
-	"Observation.Note", "Node.ID", "Node.Instruction", "Result.ID", "Result.Instruction",
+	"Observation.Note", "Node.ID", "Node.Instruction",
 	"InterpreterCode.ID", "InterpreterCode.Instruction", "InterpreterPlan.Task",
 	"InterpreterVerify.Instruction", "Grader.Gold", "Grader.Answer",
 	"Point.Text", "Point.Taken", "OpenPoint.Text", "OpenPoint.Taken", "Option.Text",
