@@ -95,8 +95,8 @@ func compatFlag(compat *string) cli.Flag {
 // runFlags are the flags of bench run that are not settings.
 type runFlags struct {
 	suiteFlags
-	agent, ids, compat, out string
-	retry                   cli.Commas
+	agent, compat, out      string
+	ids, retry              cli.Commas
 	jobs, limit, totalCalls int
 	seed                    uint64
 	agentOptions            solver.Options
@@ -110,8 +110,7 @@ func (b *runFlags) all() []cli.Flag {
 	o := &b.agentOptions
 	return append(b.suiteFlags.all(), []cli.Flag{
 		cli.Opt(cli.Choice(&b.agent, agentNames()...), "agent", "", "the agent"),
-		cli.Opt(&b.ids, "ids", "",
-			"only these tasks: IDS separated by commas, or @FILE with one per line"),
+		cli.Opt(&b.ids, "ids", "", "only these tasks, separated by commas"),
 		cli.Opt(&b.limit, "limit", "", "maximum number of tasks"),
 		cli.Opt(&b.seed, "seed", "",
 			"shuffles the tasks, before --limit (default: the benchmark's order)"),
@@ -169,19 +168,7 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 
 // choose returns the tasks that the flags select, in run order.
 func (b *runFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
-	ids := b.ids
-	if path, isFile := strings.CutPrefix(ids, "@"); isFile {
-		data, err := disk.ReadFile(path, disk.MaxText)
-		if err != nil {
-			return nil, usage.New(fmt.Sprintf("--ids: %v", err), usage.Shell("ls -l %s", path))
-		}
-		ids = string(data)
-	}
-	filter := bench.Filter{Level: b.level(), Seed: b.seed, Limit: b.limit}
-	if b.ids != "" {
-		filter.IDs = strings.FieldsFunc(ids, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) })
-	}
-	tasks, err := suite.Choose(filter)
+	tasks, err := suite.Choose(bench.Filter{Level: b.level(), IDs: b.ids, Seed: b.seed, Limit: b.limit})
 	if errors.Is(err, bench.ErrNoTasks) {
 		return nil, usage.New(err.Error()+" by --split and --ids",
 			usage.Without("split", "ids").Note("all tasks"))

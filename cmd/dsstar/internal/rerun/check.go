@@ -52,7 +52,8 @@ func (r *rerun) check(s *step) checkedCell {
 	return c
 }
 
-// verdict judges a cell, and adds how its outputs differ.
+// verdict judges a cell, and adds how its outputs differ. Those of a cell that was stopped depend on
+// timing.
 func (r *rerun) verdict(s *step, found *[]compare.Difference) (v verdict, reason string) {
 	switch {
 	case s.is == nil:
@@ -63,16 +64,15 @@ func (r *rerun) verdict(s *step, found *[]compare.Difference) (v verdict, reason
 		return failed, problem(*s.is)
 	}
 	is, was := outcome(*s.is), outcome(*s.was)
-	// The outputs of a cell that was stopped depend on timing.
-	if s.attempt == 0 || is == was && (is == notebook.OK || is == notebook.Raised) {
-		*found = append(*found, compare.Outputs(s.was.Outputs, s.is.Outputs, r.Tolerance)...)
-	}
 	switch {
 	case is != was && is != notebook.OK && s.attempt == 0:
 		return failed, problem(*s.is)
-	case is != was && s.attempt > 0:
+	case is != was:
 		return differs, "in the record it " + ended(*s.was)
-	case len(*found) > 0:
+	case is == notebook.OK || is == notebook.Raised:
+		*found = append(*found, compare.Outputs(s.was.Outputs, s.is.Outputs, r.Tolerance)...)
+	}
+	if len(*found) > 0 {
 		return differs, ""
 	}
 	return same, ""

@@ -19,15 +19,14 @@ type outFile struct {
 	shown   string   // as the user named it; "": there is none
 	name    string   // in the folder; "": nothing is saved
 	folder  *os.Root // held open, because cells may replace it
-	begun   time.Time
-	spent   time.Duration // on saving
-	written bool          // at least once
+	next    time.Time
+	written bool // at least once
 }
 
 // newOutFile checks that out is writable: "" stands for the notebook's path with another extension,
 // "-" for standard output.
 func newOutFile(path, out string) (*outFile, error) {
-	o := &outFile{shown: out, begun: time.Now()}
+	o := &outFile{shown: out}
 	if out == "-" {
 		return o, nil
 	}
@@ -55,10 +54,9 @@ func outPath(path string) string { return strings.TrimSuffix(path, ".ipynb") + "
 // keep saves the notebook, unless that would take more than a tenth of the time: of a large one not
 // after each cell. The last save reports what is wrong.
 func (o *outFile) keep(nb *notebook.Notebook) {
-	if 10*o.spent <= time.Since(o.begun) {
-		begin := time.Now()
+	if begin := time.Now(); begin.After(o.next) {
 		_ = o.save(nb)
-		o.spent += time.Since(begin)
+		o.next = begin.Add(10 * time.Since(begin))
 	}
 }
 

@@ -168,9 +168,8 @@ func (r *rerun) box(s *configs.Settings) (sandbox.Box, error) {
 	if err != nil {
 		return b, err
 	}
-	if words := b.Describe(); why != "" ||
-		words != string(sandbox.Full) && words != string(sandbox.Builtin) {
-		p.Say("sandbox  %s", strings.TrimSuffix(words+": "+why, ": "))
+	if why != "" {
+		p.Say("sandbox  %s: %s", b.Tier, why)
 	}
 	if warning := site.HandsOver(b); warning != "" {
 		p.Warn("%s", warning)
