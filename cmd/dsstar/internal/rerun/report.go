@@ -160,15 +160,10 @@ const shownBytes = 8 << 10
 func (r *rerun) show(x notebook.Execution, goesOn bool) {
 	for _, o := range x.Outputs {
 		text := strings.Trim(ui.OutputText(o), "\n ")
-		text = text[max(0, len(text)-shownBytes):]
 		if o.Type == notebook.ErrorOutput && goesOn {
 			text = o.PlainText()
 		}
-		if o.Type == notebook.ExecuteResult {
-			space := map[bool]string{true: "\n", false: " "}[strings.Contains(text, "\n")]
-			text = fmt.Sprintf("Out[%d]:%s%s", o.ExecutionCount, space, text)
-		}
-		r.say("%s", text)
+		r.say("%s", text[max(0, len(text)-shownBytes):])
 	}
 	if x.Reason != "" && goesOn {
 		r.say("         %s", x.Reason)

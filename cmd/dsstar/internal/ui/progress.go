@@ -112,7 +112,7 @@ func (p *Progress) tell(line Line, format string, args ...any) {
 	}
 	line.Text = strings.TrimRight(Clean(fmt.Sprintf(format, args...)), " ")
 	if p.json {
-		p.send(message{Event: lineMessage, Text: line.Text})
+		p.send(message{Event: "line", Text: line.Text})
 		return
 	}
 	p.screen.Tell(line)
@@ -133,14 +133,14 @@ func (p *Progress) Wait(doing string) {
 func (p *Progress) await(doing string) {
 	if doing != p.doing {
 		p.doing, p.since = doing, p.now()
-		p.send(message{Event: waitingMessage, Text: doing})
+		p.send(message{Event: "waiting", Text: doing})
 	}
 }
 
 // Folder reports the run folder.
 func (p *Progress) Folder(path string) {
 	p.Paste("run      %s", path)
-	p.send(message{Event: folderMessage, Text: path})
+	p.send(message{Event: "folder", Text: path})
 }
 
 // Stream shows a request to a model, and its reply so far: nil, before it comes. Until then the view
@@ -185,9 +185,6 @@ func (p *Progress) Output(o notebook.Output) {
 	p.label, p.text = "output", func() string { return p.output }
 }
 
-// manyFiles is the number of files above which a terminal shows only their count.
-const manyFiles = 20
-
 // DescribingFiles names the activity before the first round.
 const DescribingFiles = "describing the files"
 
@@ -207,7 +204,7 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 		p.Say("session  %s", Fit(e.Text, 70))
 		p.Wait(looking)
 	case agent.Described:
-		p.file(e, t, done)
+		p.file(e, t, done, files)
 		p.Wait(looking)
 	case agent.Met:
 		p.Say("session  has %s", Fit(e.Text, 200))
@@ -236,10 +233,12 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 		}
 		p.SayIn(style, "         %s: %s", last.Verdict.Word(), last.Verdict.Reason)
 	case agent.Routed:
-		p.SayIn(Normal, "         route: %s", direction(t))
+		route := "add a step"
 		if last.Route.Back > 0 {
+			route = fmt.Sprintf("step %d is wrong, going back", last.Route.Back)
 			p.Wait("going back")
 		}
+		p.SayIn(Normal, "         route: %s", route)
 	case agent.WentBack:
 		p.SayIn(Normal, "         the session is back at the accepted cells (%d), %s", t.Steps(), e.Text)
 	case agent.Branched:
@@ -273,27 +272,20 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	}
 }
 
-// file reports a file that has its description, or has none.
-func (p *Progress) file(e agent.Event, t *record.Trajectory, done int) {
+// file reports a file that has its description, or has none. Above a view, which counts them, many
+// are one line.
+func (p *Progress) file(e agent.Event, t *record.Trajectory, done, files int) {
 	i := slices.IndexFunc(t.Descriptions,
 		func(d record.Description) bool { return d.File == e.Text && d.Error != "" })
-	note, files := "", len(t.Task.Files)
-	if i >= 0 {
-		note = ": not described: " + t.Descriptions[i].Error
-	}
-	if !p.screen.Live || files <= manyFiles || note != "" {
-		p.Say("file     %s (%d of %d)%s", Printable(e.Text), done, files, note)
-	} else if done == files {
+	switch {
+	case i >= 0:
+		p.Say("file     %s (%d of %d): not described: %s", Printable(e.Text), done, files,
+			t.Descriptions[i].Error)
+	case !p.screen.Live || files <= 20:
+		p.Say("file     %s (%d of %d)", Printable(e.Text), done, files)
+	case done == files:
 		p.Say("files    %d", files)
 	}
-}
-
-// direction describes the last route.
-func direction(t *record.Trajectory) string {
-	if back := t.Last().Route.Back; back > 0 {
-		return fmt.Sprintf("step %d is wrong, going back", back)
-	}
-	return "add a step"
 }
 
 // Skipped reports which data files are skipped.
