@@ -15,7 +15,6 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/download"
-	"dsstar/cmd/dsstar/internal/rerun"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
@@ -46,7 +45,6 @@ var causes = []func(error) (cause, bool){
 			usage.Again("--mask", "COLUMN").Note("each for a column of a file"))
 	}),
 	kind(downloadCause),
-	kind(func(e *rerun.FailedError) cause { return cause{exitError, e.Hints} }),
 	kind(func(e *ask.BudgetError) cause {
 		return means(exitBudget, usage.Again("--"+e.Flag, "MORE").Note("or leave it out, for no limit"))
 	}),

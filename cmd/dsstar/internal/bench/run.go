@@ -235,9 +235,8 @@ func scoringAt(at func(context.Context) (site.Site, error)) bench.Opener {
 // run runs the tasks and returns the result.
 func (r *run) run(ctx context.Context) (none cli.Output, _ error) {
 	r.progress.Paste("run      %s", r.config.Folder.Path)
-	view := &view{progress: r.progress, total: len(r.config.Folder.Items)}
 	r.progress.Wait("starting")
-	r.config.Observe = view.event
+	r.config.Observe = r.event
 	err := runner.Run(ctx, r.config)
 	r.progress.Stop()
 	done, failed := runner.Read(r.config.Folder.Path)

@@ -11,23 +11,17 @@ import (
 	"dsstar/notebook/human"
 )
 
-// A view shows the progress of a run on stderr.
-type view struct {
-	progress *ui.Progress
-	total    int
-}
-
-// event shows an event. Calls must not overlap.
-func (v *view) event(e runner.Event) {
+// event shows an event of the run on stderr. Calls must not overlap.
+func (r *run) event(e runner.Event) {
 	if e.Record != nil {
-		v.ended(e)
+		r.ended(e)
 	} else if e.Err != nil {
-		v.progress.Say("lacking  %s: %v", e.Task, e.Err)
+		r.progress.Say("lacking  %s: %v", e.Task, e.Err)
 	}
-	v.progress.Wait(v.state(e.Totals))
+	r.progress.Wait(r.state(e.Totals))
 }
 
-func (v *view) ended(e runner.Event) {
+func (run *run) ended(e runner.Event) {
 	r, word, why := e.Record, "right", ""
 	switch {
 	case r.Score == nil:
@@ -43,13 +37,13 @@ func (v *view) ended(e runner.Event) {
 			why += ": " + ui.Fit(detail, 100)
 		}
 	}
-	v.progress.Say("%-8s %s%s in %.0f s; %s", word, e.Task, why, r.Seconds.Total, v.state(e.Totals))
+	run.progress.Say("%-8s %s%s in %.0f s; %s", word, e.Task, why, r.Seconds.Total, run.state(e.Totals))
 }
 
 // state returns the state of the run in one line.
-func (v *view) state(t runner.Totals) string {
+func (r *run) state(t runner.Totals) string {
 	done := t.Right + t.Wrong + t.Unscored
-	text := fmt.Sprintf("%d of %d done: %d right, %d wrong", done, v.total, t.Right, t.Wrong)
+	text := fmt.Sprintf("%d of %d done: %d right, %d wrong", done, len(r.config.Folder.Items), t.Right, t.Wrong)
 	if t.Unscored > 0 {
 		text += fmt.Sprintf(", %d not scored", t.Unscored)
 	}

@@ -11,20 +11,11 @@ import (
 	"dsstar/notebook/disk"
 )
 
-// A run is one of those that runs --json lists.
-type run struct {
-	Run     string `json:"run"`
-	Claimed bool   `json:"claimed"` // another dsstar made it
-}
-
-// runs is the list of runs that a command prints as an object, with absolute paths: a client may be
+// runs are those that a command prints, the newest first, with absolute paths: a client may be
 // elsewhere. A run to which a link leads must be among what may be read.
-func (s *server) runs(printed []byte) (json.RawMessage, error) {
-	var all []map[string]any
-	if err := json.Unmarshal(printed, &all); err != nil {
-		return nil, err
-	}
-	all = slices.DeleteFunc(all, func(r map[string]any) bool {
+func (s *server) runs(printed []byte) (all []map[string]any, err error) {
+	err = json.Unmarshal(printed, &all)
+	return slices.DeleteFunc(all, func(r map[string]any) bool {
 		for _, key := range []string{"run", "notebook"} {
 			path, _ := r[key].(string)
 			r[key] = disk.Absolute(path)
@@ -32,38 +23,37 @@ func (s *server) runs(printed []byte) (json.RawMessage, error) {
 		run := r["run"].(string)
 		linked := filepath.Dir(disk.RealPath(run)) != disk.RealPath(filepath.Dir(run))
 		return linked && s.MayRead(run) != nil
-	})
-	return json.Marshal(map[string]any{"runs": all})
+	}), err
 }
 
-// listed are the runs of the server's folder, the newest first.
-func (s *server) listed(ctx context.Context) ([]run, error) {
-	var all struct{ Runs []run }
-	var text []byte
-	end, err := s.execute(ctx, []string{"runs", "--json"}, func(message) {})
-	if err == nil && end.code != exitDone {
-		err = errors.New(end.said)
+// listRuns makes an object of them.
+func (s *server) listRuns(printed []byte) (json.RawMessage, error) {
+	all, err := s.runs(printed)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		text, err = s.runs(end.printed)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &all)
-	}
-	return all.Runs, err
+	return json.Marshal(map[string]any{"runs": all})
 }
 
 // folderOf returns the folder of the run that a name or path names, the newest that this user's dsstar
 // made for "", or the path itself if it may be read.
 func (s *server) folderOf(ctx context.Context, name string) (string, error) {
-	all, err := s.listed(ctx)
+	end, err := s.execute(ctx, []string{"runs", "--json"}, func(message) {})
+	if err == nil && end.code != exitDone {
+		err = errors.New(end.said)
+	}
+	if err != nil {
+		return "", err
+	}
+	all, err := s.runs(end.printed)
 	if err != nil {
 		return "", err
 	}
 	for _, r := range all {
-		named := name == filepath.Base(r.Run) || disk.Absolute(name) == r.Run
-		if name == "" && !r.Claimed || name != "" && named {
-			return r.Run, nil
+		run := r["run"].(string)
+		named := name == filepath.Base(run) || disk.Absolute(name) == run
+		if name == "" && r["claimed"] != true || name != "" && named {
+			return run, nil
 		}
 	}
 	if name == "" {

@@ -86,7 +86,7 @@ var tools = []tool{
 			files if there are very many`}}},
 	{name: "list_kernels", title: "List kernels", hints: reads, command: "kernels",
 		text: "Lists the running Jupyter kernels and servers of this machine, and the kernelspecs."},
-	{name: "list_runs", title: "List runs", hints: reads, change: (*server).runs,
+	{name: "list_runs", title: "List runs", hints: reads, change: (*server).listRuns,
 		command: "runs -- {words}",
 		text: `Lists earlier questions with their answers, the newest first: whether each is verified,
 			what it cost, its run folder and notebook. What is claimed is only said by the notebook,

@@ -16,17 +16,17 @@ import (
 // An outFile is the destination of the executed notebook. It is saved after cells, so that a killed
 // run leaves its outputs so far.
 type outFile struct {
-	shown   string   // as the user named it; "": there is none
-	name    string   // in the folder; "": nothing is saved
-	folder  *os.Root // held open, because cells may replace it
-	next    time.Time
-	written bool // at least once
+	shown  string   // as the user named it; "": there is none
+	name   string   // in the folder; "": nothing is saved
+	folder *os.Root // held open, because cells may replace it
+	begun  time.Time
+	spent  time.Duration // on saving
 }
 
 // newOutFile checks that out is writable: "" stands for the notebook's path with another extension,
 // "-" for standard output.
 func newOutFile(path, out string) (*outFile, error) {
-	o := &outFile{shown: out}
+	o := &outFile{shown: out, begun: time.Now()}
 	if out == "-" {
 		return o, nil
 	}
@@ -54,9 +54,9 @@ func outPath(path string) string { return strings.TrimSuffix(path, ".ipynb") + "
 // keep saves the notebook, unless that would take more than a tenth of the time: of a large one not
 // after each cell. The last save reports what is wrong.
 func (o *outFile) keep(nb *notebook.Notebook) {
-	if begin := time.Now(); begin.After(o.next) {
+	if begin := time.Now(); 10*o.spent <= begin.Sub(o.begun) {
 		_ = o.save(nb)
-		o.next = begin.Add(10 * time.Since(begin))
+		o.spent += time.Since(begin)
 	}
 }
 
@@ -72,6 +72,5 @@ func (o *outFile) save(nb *notebook.Notebook) error {
 	if err != nil {
 		return fmt.Errorf("write the executed notebook: %w", err)
 	}
-	o.written = true
 	return nil
 }

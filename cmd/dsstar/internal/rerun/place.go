@@ -43,15 +43,12 @@ type place struct {
 // the data and the parameters of the flags. The caller must close the place.
 func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 	s *configs.Settings) (*place, error) {
-	home, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
-		return nil, err
-	}
-	home = disk.RealPath(home) // as cells see it
+	home := disk.RealPath(disk.Absolute(filepath.Dir(path))) // as cells see it
 	seal := record.SealOf(nb)
 	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Holds(seal), intact: !seal.Reshown,
 		home: home, dir: home, code: map[int]string{}, env: a.Host.Env,
 		close: func() {}}
+	var err error
 	if p.run, err = page.Recorded(nb); err != nil {
 		p.run = record.New(record.Task{}, record.Question{})
 	}
@@ -89,15 +86,13 @@ func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
 var dataDir = regexp.MustCompile(`(?m)^data_dir[ \t]*=[ \t]*(.*)$`)
 
 // setData makes the cells find the data: by absolute path, if they run in another folder.
-func (p *place) setData(path, data string, nb *notebook.Notebook) (err error) {
+func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 	at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool {
 		return c.Type == notebook.Code && slices.Contains(c.Tags(), "parameters") &&
 			dataDir.MatchString(c.Source)
 	})
 	if data != "" {
-		if p.data, err = filepath.Abs(data); err != nil {
-			return err
-		}
+		p.data = disk.Absolute(data)
 		switch info, err := os.Stat(p.data); {
 		case err != nil || !info.IsDir():
 			return usage.New("--data: there is no folder "+ui.Printable(data),

@@ -36,26 +36,15 @@ type failedCell struct {
 	Reason string          `json:"reason"`
 }
 
-// A FailedError reports a notebook whose run ended with a failed cell.
-type FailedError struct {
-	Text  string
-	Hints []usage.Hint
-}
-
-func (e *FailedError) Error() string { return e.Text }
-
-// conclude returns what a run prints that ended with err, and an error that carries the exit code.
-// A check that is unfinished has no result.
+// conclude returns what a run prints that ended with err, and an error that says what there is. A check
+// that is unfinished has no result.
 func (r *rerun) conclude(err error) (out cli.Output, _ error) {
 	if err == nil && r.failed == nil {
 		r.say("done     %s in %.1f s", human.Plural(r.result.Executed, "cell"), r.result.Seconds)
 	}
 	r.say("%s", r.answerLines())
-	r.Progress.Stop()
 	r.result.Out, r.result.Cells = r.out.shown, len(r.steps)
-	if r.out.written && (err != nil || r.failed != nil) {
-		fmt.Fprintf(r.Stderr, "notebook up to there: %s\n", r.out.shown)
-	}
+	stopped := &usage.Stopped{Err: err}
 	switch {
 	case r.Check && err == nil:
 		out = cli.Output{Value: r.result, Text: r.report}
@@ -64,37 +53,38 @@ func (r *rerun) conclude(err error) (out cli.Output, _ error) {
 		}
 		return out, nil
 	case r.Check:
-		return out, err
+		return out, stopped
 	case r.out.shown == "-":
 		data, failed := r.nb.Encode()
 		if failed == nil {
 			_, failed = r.File.Write(data)
 		}
-		err = cmp.Or(err, failed)
+		stopped.Err = cmp.Or(err, failed)
 	default:
 		out = cli.Text(r.out.shown + "\n")
-		out.Value = r.result
+		out.Value, stopped.Text = r.result, "notebook up to there: "+r.out.shown
 	}
-	if err == nil && r.failed != nil {
-		err = r.failure()
+	if stopped.Err == nil && r.failed != nil {
+		stopped.Err = fmt.Errorf("cell %d: %s", r.failed.cell+1, r.result.Failed.Reason)
+		stopped.Hints = r.hints()
 	}
-	return out, err
+	if stopped.Err == nil {
+		return out, nil
+	}
+	return out, stopped
+}
+
+// hints says how to let cells write beside the notebook, if the run ended because they may not.
+func (r *rerun) hints() (hints []usage.Hint) {
+	home := r.place.home
+	if !r.place.own && strings.Contains(r.failed.is.PlainText(), "--allow-write "+human.Shell(home)) {
+		hints = []usage.Hint{usage.Again("--allow-write", home).Note("if you trust it with that folder")}
+	}
+	return hints
 }
 
 // exitDiffers is the exit code of a check that has found a difference; docs/results.md.
 const exitDiffers = 3
-
-// failure says which cell ended the run, and how to let cells write beside the notebook, if that is
-// why.
-func (r *rerun) failure() error {
-	reason, home := r.result.Failed.Reason, r.place.home
-	e := &FailedError{Text: fmt.Sprintf("cell %d: %s", r.failed.cell+1, reason)}
-	if !r.place.own && strings.Contains(r.failed.is.PlainText(), "--allow-write "+human.Shell(home)) {
-		hint := usage.Again("--allow-write", home).Note("if you trust it with that folder")
-		e.Hints = []usage.Hint{hint}
-	}
-	return e
-}
 
 // report writes the verdicts, cell by cell.
 func (r *rerun) report(b *strings.Builder) {

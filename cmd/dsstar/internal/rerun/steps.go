@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dsstar/agent/page"
-	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
@@ -68,17 +66,11 @@ func (r *rerun) notebookSteps() (steps []*step) {
 // roundSteps returns the attempts of a round, and sets the cells before them.
 func (r *rerun) roundSteps() (steps []*step, err error) {
 	n := r.Round
-	if !r.place.own {
-		return nil, usage.New(fmt.Sprintf("--round: %s was not written by dsstar and has no rounds",
-			ui.Printable(r.result.Notebook)), usage.Without("round"))
-	}
 	t, err := page.Read(r.nb)
 	if err != nil {
-		return nil, err
+		return nil, usage.New("--round: "+err.Error(), usage.Without("round"))
 	}
-	if t.Task.Data = cmp.Or(r.place.data, t.Task.Data); !filepath.IsAbs(t.Task.Data) {
-		t.Task.Data = filepath.Join(r.place.home, t.Task.Data)
-	}
+	t.Task.Data = cmp.Or(r.place.data, t.Task.Data)
 	if rounds := t.RoundsTaken(); n < 1 || n > rounds {
 		last := usage.Again("--round", strconv.Itoa(rounds))
 		if rounds == 0 {

@@ -29,7 +29,7 @@ type spent struct {
 
 // send writes a message, if the progress is for programs.
 func (p *Progress) send(m message) {
-	if p.json {
+	if p.screen.JSON {
 		b, _ := json.Marshal(m) // no field can fail
 		p.screen.Tell(Line{Text: EscapeControls(string(b))})
 	}

@@ -24,8 +24,6 @@ import (
 // limited time.
 type Progress struct {
 	screen *Screen
-	quiet  bool
-	json   bool
 	now    func() time.Time
 	asks   func() bool // whether each cell is reviewed; nil: no
 
@@ -51,10 +49,9 @@ type Options struct {
 
 // New starts a Progress on w. The caller must stop it.
 func New(w io.Writer, o Options) *Progress {
-	p := &Progress{quiet: o.Quiet, json: o.JSON && !o.Quiet, now: time.Now}
-	p.begun = p.now()
-	p.screen = &Screen{W: w, Live: o.Live && !o.Quiet && !o.JSON, Colours: o.Colours && !o.JSON,
-		Size: o.Size, View: p.picture}
+	p := &Progress{now: time.Now, begun: time.Now()}
+	o.JSON, o.Live, o.Colours = o.JSON && !o.Quiet, o.Live && !o.Quiet && !o.JSON, o.Colours && !o.JSON
+	p.screen = &Screen{W: w, Options: o, View: p.picture}
 	p.screen.Start()
 	return p
 }
@@ -97,7 +94,7 @@ func (p *Progress) Show(text string) {
 
 // tell writes a line with this text.
 func (p *Progress) tell(line Line, format string, args ...any) {
-	if p.quiet {
+	if p.screen.Quiet {
 		return
 	}
 	args = slices.Clone(args)
@@ -111,7 +108,7 @@ func (p *Progress) tell(line Line, format string, args ...any) {
 		}
 	}
 	line.Text = strings.TrimRight(Clean(fmt.Sprintf(format, args...)), " ")
-	if p.json {
+	if p.screen.JSON {
 		p.send(message{Event: "line", Text: line.Text})
 		return
 	}

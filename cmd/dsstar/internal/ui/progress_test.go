@@ -30,7 +30,8 @@ func newStage() *stage {
 	}
 	s.Progress = &Progress{now: func() time.Time { return s.clock }}
 	s.begun = s.clock
-	s.screen = &Screen{W: io.Discard, Live: true, View: s.picture, Size: func() (int, int) { return 60, 24 }}
+	s.screen = &Screen{W: io.Discard, View: s.picture,
+		Options: Options{Live: true, Size: func() (int, int) { return 60, 24 }}}
 	return s
 }
 

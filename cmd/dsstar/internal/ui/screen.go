@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/clipperhouse/displaywidth"
+	"golang.org/x/term"
 )
 
 // A Screen writes lines of history to W and, on a terminal, keeps a view below them until Stop.
@@ -17,11 +19,9 @@ import (
 // that the terminal is usable however the program ends. A blocked terminal or pipe holds its callers
 // up once, for a limited time.
 type Screen struct {
-	W       io.Writer
-	Live    bool                                     // there is a view
-	Colours bool                                     // there are colours
-	Size    func() (columns, rows int)               // of the terminal
-	View    func(columns, rows int) (lines []string) // draws the view
+	W io.Writer
+	Options
+	View func(columns, rows int) (lines []string) // draws the view
 
 	writing sync.Mutex
 	stuck   atomic.Bool // waiting for a writer has timed out
@@ -185,4 +185,14 @@ func (s *Screen) height(columns int) int {
 		n += max(0, bare-1) / columns
 	}
 	return n
+}
+
+// IsTerminal reports whether f is a terminal.
+func IsTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// Size returns the columns and rows of the terminal f; ok is false if f is not one, or its size is
+// unknown.
+func Size(f *os.File) (columns, rows int, ok bool) {
+	columns, rows, err := term.GetSize(int(f.Fd()))
+	return columns, rows, err == nil && columns > 0 && rows > 0
 }

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,35 +20,36 @@ func onTerminal(s *stage, columns, rows int) *Terminal {
 // TestScreen: history scrolls away above the view at every size of the terminal, and only history
 // is left at the end.
 func TestScreen(t *testing.T) {
-	for _, size := range [][2]int{{60, 24}, {100, 10}, {20, 5}, {200, 50}, {40, 2}} {
-		s := newStage()
-		m := onTerminal(s, size[0], size[1])
-		fmt.Fprint(m, "$ dsstar nb\n")
-		seen := ""
+	warned := func(s *stage, see func(string)) {
 		script(s, func(moment string) {
-			s.screen.Flush()
-			if moment == "running" {
-				seen = m.String()
-			}
-			if m.Column != 0 {
-				t.Errorf("%v, %s: the cursor is in column %d", size, moment, m.Column)
-			}
-			if moment == "writing" && !strings.HasSuffix(m.String(), "\n"+s.shown(size[0])+"\n") &&
-				size[0] >= 60 {
-				t.Errorf("%v: the view is not at the end:\n%s", size, m)
-			}
+			see(moment)
 			for i := range 7 {
 				s.Warn("number %d while %s", i, moment)
 			}
 		})
-		if size[0] >= 60 && !strings.Contains(seen, "running the cell") {
-			t.Errorf("%v: no view:\n%s", size, seen)
-		}
 		s.Stop()
 		s.SayIn(Good, "verified the end")
+	}
+	var lines strings.Builder // without a view
+	plain := newStage()
+	plain.screen.W, plain.screen.Live = &lines, false
+	warned(plain, func(string) {})
+	for _, size := range [][2]int{{60, 24}, {100, 10}, {20, 5}, {200, 50}, {40, 2}} {
+		s := newStage()
+		m := onTerminal(s, size[0], size[1])
+		fmt.Fprint(m, "$ dsstar nb\n")
+		warned(s, func(moment string) {
+			s.screen.Flush()
+			if m.Column != 0 {
+				t.Errorf("%v, %s: the cursor is in column %d", size, moment, m.Column)
+			}
+			if moment == "running" && !strings.HasSuffix(m.String(), "\n"+s.shown(size[0])+"\n") && size[0] >= 60 {
+				t.Errorf("%v: the view is not at the end:\n%s", size, m)
+			}
+		})
 		want := "$ dsstar nb\n"
-		for _, line := range history(script) {
-			want += strings.Join(Wrap(line, size[0]-1, 8), "\n") + "\n"
+		for line := range strings.Lines(lines.String()) {
+			want += strings.Join(Wrap(strings.TrimSuffix(line, "\n")+" ", size[0]-1, 8), "\n") + "\n"
 		}
 		got := m.String()
 		if size[0] < 3*Margin { // the terminal wraps lines
@@ -59,21 +59,6 @@ func TestScreen(t *testing.T) {
 			t.Errorf("%v:\n%s", size, diff)
 		}
 	}
-}
-
-// history returns the lines that a script writes without a view.
-func history(script func(*stage, func(string))) []string {
-	var b strings.Builder
-	s := newStage()
-	s.screen.W, s.screen.Live = &b, false
-	script(s, func(moment string) {
-		for i := range 7 {
-			s.Warn("number %d while %s", i, moment)
-		}
-	})
-	s.Stop()
-	s.SayIn(Good, "verified the end")
-	return slices.Collect(strings.Lines(strings.ReplaceAll(b.String(), "\n", " \n")))
 }
 
 // TestScreenResized: a view that the terminal has wrapped to more lines is removed completely.

@@ -42,16 +42,11 @@ func Fit(line string, columns int) string {
 const Margin = 9
 
 // Wrap wraps a clean line between words, indents continuation lines by Margin, and truncates after
-// most lines. A longer word, such as a path, stays whole: the terminal wraps it. In narrow terminals
-// Wrap breaks at the last column.
+// most lines. A longer word, such as a path, stays whole: the terminal wraps it, and in narrow ones
+// all of the line.
 func Wrap(line string, columns, most int) (rows []string) {
 	if len(line) <= Margin || columns < 3*Margin || Width(line[:Margin]) != Margin {
-		for columns > 1 && Width(line) > columns && len(rows) < most-1 {
-			var row string
-			row, line = Split(line, columns)
-			rows = append(rows, row)
-		}
-		return append(rows, Cut(line, max(columns, 1)))
+		return []string{Cut(line, max(columns, 1)*most)}
 	}
 	row := line[:Margin]
 	for word := range strings.FieldsSeq(line[Margin:]) {
