@@ -41,6 +41,10 @@ func (a *App) scoreCommand() cli.Command {
 			compatFlag(&compat),
 		}...),
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+			if flags.level() != "" || flags.split != "" && answers == "" {
+				return none, usage.New("--split: all tasks are scored, with totals by level",
+					usage.Without("split"))
+			}
 			scorer, err := a.scorer(c.Settings, bench.Compat(compat))
 			if err != nil {
 				return none, err
@@ -61,15 +65,7 @@ func (a *App) scoreCommand() cli.Command {
 			if err != nil {
 				return none, err
 			}
-			tasks, err := suite.Choose(bench.Filter{Level: flags.level()})
-			if errors.Is(err, bench.ErrNoTasks) {
-				err = usage.New(fmt.Sprintf("no task has level %s", flags.split),
-					usage.Without("split").Note("all levels"))
-			}
-			if err != nil {
-				return none, err
-			}
-			scores, err := suite.Score(ctx, scorer, tasks, given)
+			scores, err := suite.Score(ctx, scorer, suite.Tasks, given)
 			if errors.Is(err, bench.ErrNoJudge) {
 				err = usage.New(err.Error(), usage.Again("--model", "PROVIDER/MODEL"))
 			}
@@ -99,10 +95,6 @@ func (s suiteFlags) ofFile(file string) (*bench.Suite, []bench.Answer, error) {
 
 // ofRun returns the tasks of a run, from the same place unless flags say otherwise, and its answers.
 func (s suiteFlags) ofRun(out string) (*bench.Suite, []bench.Answer, error) {
-	if s.split != "" && s.level() == "" {
-		return nil, nil, usage.New(fmt.Sprintf("--split %s selects tasks to run, but %s has already run",
-			s.split, out), usage.Again("--split", "easy"))
-	}
 	r, err := readRun(out)
 	if err != nil {
 		return nil, nil, err

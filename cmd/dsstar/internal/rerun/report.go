@@ -30,7 +30,7 @@ type Result struct {
 
 // A failedCell is the cell that ended the run.
 type failedCell struct {
-	Index  int             `json:"index"` // -1: it is of a round
+	Index  int             `json:"index"`
 	ID     string          `json:"id"`
 	Status notebook.Status `json:"status"`
 	Reason string          `json:"reason"`

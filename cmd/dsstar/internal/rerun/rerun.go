@@ -142,8 +142,11 @@ func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 		return err
 	}
 	o := kernel.Options{Dir: r.place.dir, Env: r.place.env, CellTimeout: r.Timeout,
-		Spec: withoutHistory(spec), StartTimeout: s.StartTimeout, Sandbox: box,
+		Spec: spec, StartTimeout: s.StartTimeout, Sandbox: box,
 		Outputs: kernel.Outputs{Secrets: r.Host.SecretTexts()}}
+	if spec.IPython() { // cells stay out of IPython's history file, as with nbclient
+		o.Spec.Argv = append(slices.Clone(spec.Argv), "--HistoryManager.hist_file=:memory:")
+	}
 	goes := *s
 	if r.Round == 0 { // it never goes back
 		goes.Rollback = "replay"
@@ -163,16 +166,13 @@ func (r *rerun) open(ctx context.Context, s *configs.Settings) error {
 }
 
 // execute runs the cells. A failed cell is in the result; an error means that the kernel's
-// infrastructure failed, or that ctx was cancelled.
+// infrastructure failed, that a round's state cannot be rebuilt, or that ctx was cancelled.
 func (r *rerun) execute(ctx context.Context) error {
 	for _, s := range r.steps {
 		if s.attempt > 0 {
-			if err := r.goBack(ctx); err != nil || r.failed != nil {
+			if err := r.goBack(ctx); err != nil {
 				return err
 			}
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
 		}
 		x, err := r.cell(ctx, s)
 		if err := cmp.Or(ctx.Err(), err); err != nil {
@@ -180,11 +180,11 @@ func (r *rerun) execute(ctx context.Context) error {
 		}
 		ends := r.ends(s, x)
 		r.show(x, !ends)
-		if ends && !exited(x) {
-			r.fail(s, fmt.Sprintf("cell %d of %s, In [%d]:", s.cell+1,
-				ui.Printable(filepath.Base(r.result.Notebook)), x.Count))
+		if e, _ := x.Error(); ends && e.EName == "SystemExit" && (e.EValue == "" || e.EValue == "0") {
+			return nil // it ends the program well
 		}
 		if ends {
+			r.fail(s, x)
 			return nil
 		}
 	}
@@ -197,9 +197,7 @@ func (r *rerun) goBack(ctx context.Context) error {
 		r.Round))
 	back, err := r.k.Rollback(ctx, r.base)
 	if n := len(back.Executions); err == nil && n > 0 && back.Executions[n-1].Status != notebook.OK {
-		r.changed = true
-		r.fail(&step{cell: -1, code: r.base[n-1], is: &back.Executions[n-1]},
-			fmt.Sprintf("cell %d of those before round %d:", n, r.Round))
+		err = fmt.Errorf("cell %d of those before round %d: %s", n, r.Round, problem(back.Executions[n-1]))
 	}
 	return err
 }
@@ -215,29 +213,13 @@ func (r *rerun) ends(s *step, x notebook.Execution) bool {
 	return !(r.AllowErrors && x.Status == notebook.TimedOut && r.k.Alive())
 }
 
-// exited reports whether a cell has ended its program without an error, by sys.exit(0).
-func exited(x notebook.Execution) bool {
-	e, _ := x.Error()
-	return e.EName == "SystemExit" && (e.EValue == "" || e.EValue == "0")
-}
-
-// obedience is the time that a cell has to end after an interrupt.
-const obedience = 2 * time.Second
-
-// cell executes one cell and stores its outputs in the notebook. If ctx is cancelled, the cell is
-// interrupted and its outputs so far are kept.
+// cell executes one cell and stores its outputs in the notebook, those so far if ctx is cancelled.
 func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 	r.result.Executed++
 	title := firstLine(s.code)
 	r.Progress.Running(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, len(r.steps), title), s.code)
 	r.say("%s", ui.Fit(fmt.Sprintf("In [%d]: %s", r.result.Executed, title), 100))
-	within, leave := context.WithCancel(context.WithoutCancel(ctx))
-	defer leave()
-	defer context.AfterFunc(ctx, func() {
-		r.k.Interrupt()
-		time.AfterFunc(obedience, leave)
-	})()
-	x, err := r.k.ExecuteCell(within,
+	x, err := r.k.ExecuteCell(ctx,
 		kernel.Cell{Code: s.code, MayRaise: s.mayRaise, Observe: r.Progress.Output})
 	home := func(text string) string { return strings.ReplaceAll(text, r.place.dir, r.place.home) }
 	x.Outputs, x.Updates = notebook.Rewritten(x.Outputs, home), notebook.Rewritten(x.Updates, home)
@@ -256,10 +238,11 @@ func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 }
 
 // fail records the cell that ends the run and shows it.
-func (r *rerun) fail(s *step, title string) {
-	r.failed, r.result.Failed = s, &failedCell{s.cell, s.id, s.is.Status, problem(*s.is)}
+func (r *rerun) fail(s *step, x notebook.Execution) {
+	r.failed, r.result.Failed = s, &failedCell{s.cell, s.id, x.Status, problem(x)}
 	r.Progress.Stop()
-	showFailure(r.Stderr, title, s.code, *s.is)
+	showFailure(r.Stderr, fmt.Sprintf("cell %d of %s, In [%d]:", s.cell+1,
+		ui.Printable(filepath.Base(r.result.Notebook)), x.Count), s.code, x)
 }
 
 // problem says in one line how a cell failed.

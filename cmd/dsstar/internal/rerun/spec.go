@@ -53,14 +53,3 @@ func kernelOf(nb *notebook.Notebook) (name, language string) {
 func isPython(language string) bool {
 	return slices.Contains([]string{"", "python", "python3", "ipython"}, strings.ToLower(language))
 }
-
-// withoutHistory keeps the cells out of IPython's history file, as nbclient does. The history is in
-// memory.
-func withoutHistory(spec kernel.Spec) kernel.Spec {
-	if spec.IPython() {
-		spec.Argv = append(slices.DeleteFunc(slices.Clone(spec.Argv), func(arg string) bool {
-			return arg == "--HistoryManager.enabled=False"
-		}), "--HistoryManager.hist_file=:memory:")
-	}
-	return spec
-}
