@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/google/renameio/v2/maybe"
+	"dsstar/notebook/disk"
 )
 
 // A marker says that an environment is complete, and from which inputs it was built.
@@ -41,7 +41,7 @@ func writeMarker(dir string, m marker) error {
 	if err != nil {
 		return err
 	}
-	return maybe.WriteFile(filepath.Join(dir, markerName), append(data, '\n'), 0o644)
+	return disk.WriteFile(filepath.Join(dir, markerName), append(data, '\n'))
 }
 
 func readMarker(dir string) (marker, error) {
