@@ -145,11 +145,3 @@ func TestLogs(t *testing.T) {
 		t.Errorf("a change that was cut off: tables are %v, %s", is.Tables, is.Problem)
 	}
 }
-
-// What a file has otherwise than another one is told without what there is nothing of.
-func TestBeyond(t *testing.T) {
-	is := profile.Profile{Holds: map[string]string{"a": "1 to 3", "b": "same"}}
-	if got := is.Beyond(profile.Profile{Holds: map[string]string{"b": "same"}}, 100); got != "1 to 3" {
-		t.Errorf("%q", got)
-	}
-}
