@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -45,9 +44,12 @@ func TestExplain(t *testing.T) {
 			exitCredentials, "--api-key-env OPENAI_API_KEY", ""}, // U6
 		{fmt.Errorf("x: %w", llm.ErrEmpty), exitError, "dsstar config", ""},
 		{&llm.StatusError{Status: 302}, exitError, "dsstar config", "--base-url"},
+		{&kernel.ServerError{URL: "http://h/user/ada/gpu/", Status: 403}, exitCredentials, "h/hub/token makes one", ""},
+		{&kernel.ServerError{URL: "http://h/user/ada/gpu/", Status: 424}, exitError, "http://h/hub/home", ""},
 		{&describe.DatabaseError{Cause: profile.NoLogin}, exitCredentials, "=ADDRESS", ""},
 		{&describe.DatabaseError{}, exitError, "=ADDRESS", "password"},
 		{&describe.DatabaseError{Cause: profile.NoTime}, exitError, "dsstar nb --cell-timeout 15m DIR", ""},
+		{&describe.DatabaseError{Cause: profile.NoDriver}, exitError, "dsstar nb --python ~/venv/bin/python DIR", ""},
 		{&describe.DatabaseError{Cause: profile.Locked}, exitError, "fuser -v", ""},
 		{&describe.MaskError{File: "a.pkl"}, exitError, "without a.pkl", ""},
 		{&describe.MaskError{}, exitError, "dsstar describe", "cp "},
@@ -151,33 +153,6 @@ func TestDoctorEndpoint(t *testing.T) {
 		if (err == nil) != c.ok || strings.Contains(text+hints, "secret") || !strings.Contains(hints, c.hint) {
 			t.Errorf("%+v: %s %v\n%s", c, text, err, hints)
 		}
-	}
-}
-
-// TestHub checks the errors for a hub's server that is not running and for a wrong token.
-func TestHub(t *testing.T) {
-	t.Parallel()
-	for status, want := range map[int]struct {
-		code int
-		said string
-	}{http.StatusForbidden: {exitCredentials, "/hub/token makes one"},
-		http.StatusFailedDependency: {exitError, "/hub/home"}} {
-		var asked sync.Map // a survey may still be asking
-		hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked.Store(r.Header.Get("Authorization"), true)
-			w.WriteHeader(status)
-		}))
-		defer hub.Close()
-		env := append(sitetest.Env(t, t.TempDir()), "JUPYTERHUB_API_TOKEN=hubtoken")
-		s := runNB(t, env, t.TempDir()+"/run", "--data", dataFolder(t, numbers),
-			"--base-url", "http://127.0.0.1:1/v1", "--server", hub.URL+"/user/ada/gpu/lab")
-		s.expect(want.code, hub.URL+want.said)
-		asked.Range(func(header, _ any) bool {
-			if header != "token hubtoken" {
-				t.Errorf("asked with %q", header)
-			}
-			return true
-		})
 	}
 }
 
