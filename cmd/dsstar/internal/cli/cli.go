@@ -36,7 +36,6 @@ type Call struct {
 	Args     []string
 	Flags    *pflag.FlagSet
 	Settings *configs.Settings // nil for a command without settings
-	JSON     bool              // whether --json is given
 }
 
 // An Output is what a command prints: with --json the value, if it has one, and else the text.
@@ -98,9 +97,7 @@ func (p Program) Make(c Command) *cobra.Command {
 // run carries out a command, and prints what it returns, also what it has before an error.
 func (p Program) run(cmd *cobra.Command, c Command, args []string) (err error) {
 	call := &Call{Args: args, Flags: cmd.Flags()}
-	if f := cmd.Flags().Lookup("json"); f != nil {
-		call.JSON = f.Value.String() == "true"
-	}
+	json := cmd.Flags().Lookup("json")
 	if err := c.check(cmd.Flags()); err != nil {
 		return err
 	}
@@ -115,7 +112,7 @@ func (p Program) run(cmd *cobra.Command, c Command, args []string) (err error) {
 		}
 	}
 	out, err := c.Run(cmd.Context(), call)
-	if failed := p.print(out, call.JSON); failed != nil && err == nil {
+	if failed := p.print(out, json != nil && json.Value.String() == "true"); failed != nil && err == nil {
 		return failed
 	}
 	if err == nil && out.Code != 0 {
@@ -150,7 +147,18 @@ func (c Command) check(flags *pflag.FlagSet) error {
 		}
 		var hints []usage.Hint
 		for _, kept := range given {
-			hints = append(hints, usage.Without(c.others(given, kept)...))
+			var others []string // with the flags that need them
+			for _, name := range given {
+				for _, need := range c.Needs {
+					if name != kept && need[1] == name {
+						others = append(others, need[0])
+					}
+				}
+				if name != kept {
+					others = append(others, name)
+				}
+			}
+			hints = append(hints, usage.Without(others...))
 		}
 		return usage.New(fmt.Sprintf("--%s and --%s contradict each other", given[0], given[1]), hints...)
 	}
@@ -161,22 +169,6 @@ func (c Command) check(flags *pflag.FlagSet) error {
 		}
 	}
 	return nil
-}
-
-// others returns all flags but one, with those that need them.
-func (c Command) others(all []string, kept string) (others []string) {
-	for _, name := range all {
-		if name == kept {
-			continue
-		}
-		others = append(others, name)
-		for _, need := range c.Needs {
-			if need[1] == name {
-				others = append(others, need[0])
-			}
-		}
-	}
-	return others
 }
 
 // Args checks the arguments of a command, and may put others in their place.

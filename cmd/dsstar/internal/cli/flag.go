@@ -149,12 +149,8 @@ func Given(flags *pflag.FlagSet) (given map[string]configs.Flag, err error) {
 	return given, err
 }
 
-// byGroup describes flags under the titles of their groups, or under one if they are few.
+// byGroup describes flags under the titles of their groups.
 func byGroup(flags *pflag.FlagSet) string {
-	const few = 15 // lines
-	if all := flags.FlagUsages(); strings.Count(all, "\n") < few {
-		return "Flags:\n" + strings.TrimRight(all, "\n")
-	}
 	of := map[string]*pflag.FlagSet{}
 	flags.VisitAll(func(f *pflag.Flag) {
 		group := "Output"
