@@ -49,7 +49,7 @@ func TestExplain(t *testing.T) {
 		{&describe.DatabaseError{Cause: profile.NoLogin}, exitCredentials, "=ADDRESS", ""},
 		{&describe.DatabaseError{}, exitError, "=ADDRESS", "password"},
 		{&describe.DatabaseError{Cause: profile.NoTime}, exitError, "dsstar nb --cell-timeout 15m DIR", ""},
-		{&describe.DatabaseError{Cause: profile.NoDriver}, exitError, "dsstar nb --python ~/venv/bin/python DIR", ""},
+		{&describe.DatabaseError{Cause: profile.NoDriver}, exitError, "dsstar nb --python ", ""},
 		{&describe.DatabaseError{Cause: profile.Locked}, exitError, "fuser -v", ""},
 		{&describe.MaskError{File: "a.pkl"}, exitError, "without a.pkl", ""},
 		{&describe.MaskError{}, exitError, "dsstar describe", "cp "},

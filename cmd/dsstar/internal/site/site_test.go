@@ -70,3 +70,14 @@ func TestAround(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestHubToken: in a session of a hub, its token is for the hub's own servers alone.
+func TestHubToken(t *testing.T) {
+	h := Host{Env: []string{"JUPYTERHUB_API_TOKEN=hub"}}
+	for address, want := range map[string]string{
+		"http://h/user/ada/gpu/lab": "hub", "http://h/user/ada/?token=own": "own", "http://h/": ""} {
+		if s, err := h.server("--server", address); err != nil || s.Token != want {
+			t.Errorf("%s: %q, %v", address, s.Token, err)
+		}
+	}
+}
