@@ -127,6 +127,10 @@ func (h Hint) again(line Line) string {
 		line.Args, flags = slices.Concat(flags[1:], line.Args[min(1, len(line.Args)):]), nil
 	}
 	for _, word := range flags {
+		if below, ok := strings.CutPrefix(word, "~/"); ok { // the shell's, not a folder of this name
+			words = append(words, "~/"+human.Shell(below))
+			continue
+		}
 		words = append(words, human.Shell(word))
 	}
 	for _, f := range line.Flags {

@@ -29,6 +29,7 @@ func TestHints(t *testing.T) {
 		{Again("--data", "a b").Note("why"), "dsstar nb --data 'a b' --cache=false" + rest + "   # why"},
 		{Again("--data", "x=env:X").Sparing(func(value string) bool { return value == "d" }),
 			"dsstar nb --data x=env:X --cache=false --data d" + rest},
+		{Again("--data", "~/venv").But("cache"), "dsstar nb --data ~/venv" + rest},
 		{Without("data", "cache"), "dsstar nb" + rest},
 		{Again("--yes").But("data"), "dsstar nb --yes --cache=false" + rest},
 		{Shell("ls %s > %s   # 5 %", "%s", "a'b"), `ls %s > 'a'\''b'   # 5 %`},
