@@ -13,14 +13,18 @@ import (
 // starts.
 const extensionVariable = "DSSTAR_EXTENSION"
 
+// taken returns a variable, and removes it from the environment.
+func taken(name string) (value string, set bool) {
+	value, set = os.LookupEnv(name)
+	_ = os.Unsetenv(name) // cannot fail: the name is valid
+	return value, set
+}
+
 // takeExtension returns the process of the kernel whose extension started this process; 0 if none did.
 func takeExtension() int {
-	kernel, err := strconv.Atoi(os.Getenv(extensionVariable))
-	_ = os.Unsetenv(extensionVariable) // cannot fail: the name is valid
-	if err != nil || kernel <= 0 {
-		return 0
-	}
-	return kernel
+	value, _ := taken(extensionVariable)
+	kernel, _ := strconv.Atoi(value) // 0 if it is no number
+	return max(0, kernel)
 }
 
 // untilOrphaned calls cancel when the kernel whose extension started this process has ended, however

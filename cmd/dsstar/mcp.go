@@ -48,12 +48,10 @@ const mcpRoots = "DSSTAR_MCP_ROOTS"
 
 // takeRoots returns the addresses of mcpRoots, and removes the variable; nil: it is not set.
 func takeRoots() []string {
-	roots, set := os.LookupEnv(mcpRoots)
-	_ = os.Unsetenv(mcpRoots) // cannot fail: the name is valid
-	if !set {
-		return nil
+	if roots, set := taken(mcpRoots); set {
+		return strings.Split(roots, "\n")
 	}
-	return strings.Split(roots, "\n")
+	return nil
 }
 
 func (a *app) mcpCommand() cli.Command {
