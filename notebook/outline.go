@@ -18,11 +18,10 @@ func ReadOutline(r io.Reader, most int) (*Notebook, error) {
 	return Read(bytes.NewReader(data))
 }
 
-// outline copies a notebook's JSON without lists of outputs. What is no JSON stays none.
+// outline copies a notebook's JSON without the outputs of cells. What is no JSON stays none.
 func outline(in *bufio.Reader, most int) (kept []byte, err error) {
-	var around [3]byte // the outermost brackets around the position
-	depth := 0         // their number
-	text := 0          // where the last string begins in kept
+	depth := 0 // the number of brackets around the position
+	text := 0  // where the last string begins in kept
 	inText, escaped, inOutputs := false, false, false
 	for len(kept) <= most {
 		c, err := in.ReadByte()
@@ -35,7 +34,7 @@ func outline(in *bufio.Reader, most int) (kept []byte, err error) {
 		if inOutputs && !inText && depth == 3 && (c == ',' || c == '}') {
 			inOutputs = false
 		}
-		begins := false // a list of outputs
+		begins := false // a value named outputs
 		switch {
 		case inText:
 			inText = c != '"' || escaped
@@ -44,13 +43,10 @@ func outline(in *bufio.Reader, most int) (kept []byte, err error) {
 			inText = true
 			text = len(kept)
 		case c == '{' || c == '[':
-			if depth < len(around) {
-				around[depth] = c
-			}
 			depth++
 		case c == '}' || c == ']':
 			depth = max(depth-1, 0)
-		case c == ':' && depth == 3 && string(around[:]) == "{[{":
+		case c == ':' && depth == 3: // of a cell, or in metadata
 			begins = !inOutputs && string(bytes.TrimSpace(kept[text:])) == `"outputs"`
 		}
 		if !inOutputs {

@@ -36,69 +36,64 @@ type Difference struct {
 //   - For an exception, name and value are compared, but not the traceback.
 //   - Text that differs on every run is ignored, and the order of sets: see stable.
 func Outputs(recorded, now []notebook.Output, tolerance float64) (all []Difference) {
-	was, shown := parted(recorded)
-	is, shownNow := parted(now)
-	both := maps.Clone(was)
-	maps.Copy(both, is)
-	for _, name := range slices.Sorted(maps.Keys(both)) {
-		before, after := notebook.Overstrike(was[name]), notebook.Overstrike(is[name])
-		if diff := diffTexts(stable(before), stable(after), tolerance); diff != "" {
-			all = append(all, Difference{name, diff})
+	was, is := named(recorded), named(now)
+	for _, s := range is {
+		if !slices.ContainsFunc(was, s.isNamed) {
+			was = append(was, shown{name: s.name})
 		}
 	}
-	for i := range max(len(shown), len(shownNow)) {
-		var d Difference
-		switch {
-		case i >= len(shownNow):
-			d = Difference{shown[i].what(), "it is gone\n" + shown[i].lines("-")}
-		case i >= len(shown):
-			d = Difference{shownNow[i].what(), "it is new\n" + shownNow[i].lines("+")}
-		default:
-			d = shown[i].compare(shownNow[i], tolerance)
+	for _, s := range was {
+		other := shown{name: s.name}
+		if i := slices.IndexFunc(is, s.isNamed); i >= 0 {
+			other = is[i]
 		}
-		if d.Diff != "" {
+		if d := s.compare(other, tolerance); d.Diff != "" {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// parted returns the text of each stream, by its name, and what the other outputs show.
-func parted(outputs []notebook.Output) (streams map[string]string, all []shown) {
-	streams = map[string]string{}
-	displays := 0
+// named returns what outputs show, each stream once.
+func named(outputs []notebook.Output) (all []shown) {
+	count := map[string]int{}
 	for _, o := range outputs {
 		s := represent(o)
-		switch o.Type {
-		case notebook.Stream:
-			streams[o.Name] += o.Text
+		s.name = map[notebook.OutputType]string{notebook.ErrorOutput: "error", notebook.Stream: o.Name,
+			notebook.ExecuteResult: "result", notebook.DisplayData: "display"}[o.Type]
+		at := slices.IndexFunc(all, s.isNamed)
+		if o.Type == notebook.Stream && at >= 0 {
+			all[at].text += o.Text
 			continue
-		case notebook.ErrorOutput:
-			s.name = "error"
-		case notebook.ExecuteResult:
-			s.name = "result"
-		default:
-			displays++
-			s.name = fmt.Sprintf("display %d", displays)
+		}
+		if count[s.name]++; count[s.name] > 1 || s.name == "display" {
+			s.name = fmt.Sprintf("%s %d", s.name, count[s.name])
 		}
 		all = append(all, s)
 	}
-	return streams, all
+	for i, s := range all {
+		if pictures[s.mime] == nil {
+			all[i].text = stable(notebook.Overstrike(s.text))
+		}
+	}
+	return all
 }
 
-// A shown is what is compared of an output other than a stream: one of its MIME representations.
+// A shown is what is compared of an output: a stream, or one of its MIME representations.
 type shown struct {
-	name  string // "error", "result" or "display 1"
-	mime  string // "" for an error
+	name  string // "stdout", "error", "result" or "display 1"
+	mime  string // "" for an error or a stream
 	text  string // base64 for a picture
 	plain string // its text/plain
 }
+
+func (s shown) isNamed(other shown) bool { return s.name == other.name }
 
 func (s shown) what() string { return strings.TrimSuffix(s.name+", "+s.mime, ", ") }
 
 // compare compares two outputs. There is no Diff if they are equal.
 func (s shown) compare(now shown, tolerance float64) Difference {
-	if s.name != now.name || s.mime != now.mime {
+	if s.mime != now.mime {
 		return Difference{s.name, s.lines("-") + now.lines("+")}
 	}
 	if pictures[s.mime] != nil {
@@ -151,6 +146,9 @@ func (s shown) pixels() *image.RGBA {
 // lines returns the lines of an output that has no counterpart, each after the mark.
 func (s shown) lines(mark string) string {
 	text := s.text
+	if text == "" {
+		return ""
+	}
 	if s.mime != "" && !strings.HasPrefix(s.mime, "text/") {
 		text = "<" + s.mime + ">"
 	}
@@ -174,16 +172,16 @@ const widgetView = "application/vnd.jupyter.widget-view+json"
 // represent returns what is compared of an output, as an inert notebook has it, which is without
 // nothing that counts: the first of richest that it has, or its first MIME type.
 func represent(o notebook.Output) shown {
-	s := shown{}
-	if o.Type == notebook.ErrorOutput {
-		s.text = stable(o.EName + ": " + o.EValue)
-		return s
+	switch o.Type {
+	case notebook.Stream:
+		return shown{text: o.Text}
+	case notebook.ErrorOutput:
+		return shown{text: o.EName + ": " + o.EValue + "\n"}
 	}
 	data := notebook.Inert(o.Data)
 	plain, _ := data["text/plain"].(string)
-	s.mime, s.plain = "text/plain", stable(plain)
+	s := shown{mime: "text/plain", text: plain, plain: stable(plain)}
 	if _, isWidget := data[widgetView]; isWidget { // its data is a random model id
-		s.text = s.plain
 		return s
 	}
 	for _, mime := range append(slices.Clone(richest), slices.Sorted(maps.Keys(data))...) {
@@ -204,9 +202,6 @@ func represent(o notebook.Output) shown {
 		}
 		if mime == "image/svg+xml" || mime == "text/html" {
 			s.text = withoutIDs(s.text)
-		}
-		if pictures[mime] == nil {
-			s.text = stable(s.text)
 		}
 		break
 	}
