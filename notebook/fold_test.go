@@ -77,28 +77,11 @@ var foldTests = []struct {
 }{
 	{"neighbouring pieces of a stream", []message{stdout("a"), stdout("b\n"), stdout("c")},
 		[]notebook.Output{streamed("stdout", "ab\nc")}, ""},
-	{"a stream around messages without output", []message{
-		{"status", `{"execution_state": "busy"}`}, {"execute_input", `{"code": "1", "execution_count": 3}`},
-		stdout("a"), {"status", `{"execution_state": "starting"}`}, stdout("b"),
-	}, []notebook.Output{streamed("stdout", "ab")}, ""},
 	{"error", []message{stdout("a"), {"error", `{"ename": "E", "evalue": "v", "traceback": ["l1", "l2"]}`}},
 		[]notebook.Output{streamed("stdout", "a"), {Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"l1", "l2"}}}, ""},
 
 	{"clear", []message{stdout("a"), clearNow, stdout("b")}, []notebook.Output{streamed("stdout", "b")}, ""},
-	{"clear with wait, then at once", []message{stdout("a"), clearNext, clearNow, stdout("b"), stderr("c")},
-		[]notebook.Output{streamed("stdout", "b"), streamed("stderr", "c")}, ""},
 	{"clear without a word on waiting", []message{stdout("a"), {"clear_output", `{}`}}, nil, ""},
-
-	{"update of several", []message{
-		display("display_data", "x", "1"), display("display_data", "other", "2"), display("display_data", "y", "1"),
-		display("update_display_data", "z", "1"),
-	}, []notebook.Output{shown("z"), shown("other"), shown("z")}, ""},
-	{"a display updates those with its id", []message{display("display_data", "x", "1"), display("display_data", "y", "1")},
-		[]notebook.Output{shown("y"), shown("y")}, ""},
-	{"update does not set off a clear", []message{display("display_data", "x", "1"), clearNext, display("update_display_data", "y", "1")},
-		[]notebook.Output{shown("y")}, ""},
-	{"update comes before its display", []message{display("update_display_data", "y", "1"), display("display_data", "x", "1")},
-		[]notebook.Output{shown("x")}, ""},
 
 	{"numbers keep their digits", []message{{"display_data", `{"metadata": {}, "data": {"application/json": {"id": 12345678901234567890, "x": 1.0}}}`}},
 		[]notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{
@@ -142,14 +125,9 @@ var sessions = []struct {
 		{display("display_data", "x", "1"), display("execute_result", "x", "1"), display("display_data", "other", "2")},
 		{display("update_display_data", "y", "1"), stdout("a"), display("update_display_data", "z", "1")},
 	}, [][]notebook.Output{{shown("z"), result("z"), shown("other")}, {streamed("stdout", "a")}}},
-	{"a display of a later cell", [][]message{
-		{display("display_data", "x", "1")}, {display("display_data", "y", "1")}, {display("execute_result", "z", "1")},
-	}, [][]notebook.Output{{shown("z")}, {shown("z")}, {result("z")}}},
 	{"update after clear", [][]message{
 		{display("display_data", "x", "1")}, {display("display_data", "y", "1"), clearNext, stdout("a"), display("update_display_data", "z", "1")},
 	}, [][]notebook.Output{{shown("z")}, {streamed("stdout", "a")}}},
-	{"clear waits within its cell", [][]message{{stdout("a"), clearNext}, {stdout("b")}},
-		[][]notebook.Output{{streamed("stdout", "a")}, {streamed("stdout", "b")}}},
 }
 
 // sameOutputs compares outputs as they are in files.
