@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"math"
 	"os"
 	"sync"
 )
@@ -18,23 +18,36 @@ type Lines struct {
 	size int64 // of the complete lines
 }
 
-// OpenLines opens a file of lines that belongs to this program, and creates it if necessary; more
-// than MaxDocument bytes are an error. An incomplete last line, from a crash, is removed. The caller
-// must Close it.
+// longestLine bounds the end of a file in which the last complete line is looked for, in bytes.
+const longestLine = 16 << 20
+
+// OpenLines opens a file of lines that belongs to this program, and creates it if necessary. An
+// incomplete last line, from a crash, is removed; a file that ends with more than longestLine bytes
+// without a line is an error. The caller must Close it.
 func OpenLines(path string) (*Lines, error) {
-	f, err := openOwn(path, os.O_APPEND, MaxDocument)
+	f, err := openOwn(path, os.O_APPEND, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(f)
-	l := &Lines{file: f, size: int64(bytes.LastIndexByte(data, '\n') + 1)}
-	if err == nil {
-		err = f.Truncate(l.size)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	end := make([]byte, min(info.Size(), longestLine))
+	before := info.Size() - int64(len(end))
+	if _, err = f.ReadAt(end, before); err == nil {
+		last := bytes.LastIndexByte(end, '\n')
+		if last < 0 && before > 0 {
+			err = &os.PathError{Op: "open", Path: path, Err: ErrTooLong}
+		} else {
+			end = end[:last+1]
+			err = f.Truncate(before + int64(len(end)))
+		}
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return l, nil
+	return &Lines{file: f, size: before + int64(len(end))}, nil
 }
 
 // Append adds a line, which is on disk when it returns. A partial write is undone.

@@ -1,6 +1,7 @@
 package disk_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,5 +47,31 @@ func TestLines(t *testing.T) {
 	}
 	if all, err := disk.ReadLines[string]([]byte("\"a\"\nb\n")); err == nil {
 		t.Errorf("a bad line inside: %q", all)
+	}
+}
+
+// TestLongLines: a file of any length is added to, whose last line a crash has cut.
+func TestLongLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lines.jsonl")
+	const size = 300 << 20
+	f, err := os.Create(path)
+	if err == nil {
+		_, err = f.WriteAt([]byte("\n\"a\"\n\"b"), size)
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := disk.OpenLines(path)
+	if err == nil {
+		err = errors.Join(lines.Append("c"), lines.Close())
+	}
+	end := make([]byte, 20)
+	if f, e := os.Open(path); e == nil && err == nil {
+		n, _ := f.ReadAt(end, size)
+		end = end[:n]
+		err = f.Close()
+	}
+	if err != nil || string(end) != "\n\"a\"\n\"c\"\n" {
+		t.Errorf("%q, %v", end, err)
 	}
 }
