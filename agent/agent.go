@@ -79,9 +79,6 @@ func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
 }
 
 func newRun(cfg Config, t *record.Trajectory) *run {
-	if cfg.Observe == nil {
-		cfg.Observe = func(Event, *record.Trajectory) error { return nil }
-	}
 	r := &run{t: t, cfg: cfg, warned: map[string]bool{}, began: time.Now(),
 		retraced: t.Journal.Asked()}
 	r.work = &workspace{run: r, purpose: Work, folder: cfg.Dir, renewed: map[int]bool{}}

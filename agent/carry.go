@@ -156,13 +156,6 @@ func (r *run) chain() record.Chain {
 	return c
 }
 
-// kept returns the cells of a branch that keeps the first steps.
-func (r *run) kept(steps int) record.Chain {
-	c := r.chain()
-	c.Steps = c.Steps[:min(max(steps, 0), len(c.Steps))]
-	return c
-}
-
 // answerOf returns the answer of a branch's cell: the string that is its last expression, or else
 // what it printed: the last line if it prints more than once.
 func answerOf(a record.Attempt) string {

@@ -32,7 +32,7 @@ type Config struct {
 	Memory   int64         // bytes that the session may take, for requests; 0: not known
 	Warnings []string      // that the record begins with
 
-	// Observe, if set, is told of each event after the trajectory holds it; it may read
+	// Observe is told of each event after the trajectory holds it; it may read
 	// the trajectory until it returns, and add to its Warnings. Its error ends
 	// the run. One call at a time.
 	Observe func(Event, *record.Trajectory) error

@@ -54,7 +54,7 @@ func (r *run) carryOutLast(ctx context.Context, t task) (problem string, err err
 	if r.t.Steps() == 0 {
 		return "", errors.New("no step of the plan could be carried out")
 	}
-	t.work, t.chain, t.ask.Subject = r.work, r.chain(), r.answerSubject()
+	t.work, t.chain, t.ask.Subject = r.work, r.chain(), "the answer"+r.ofQuestion()
 	if err := r.finalGiven(ctx, t); err != nil {
 		return "", err
 	}

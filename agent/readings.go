@@ -146,9 +146,11 @@ func (r *run) computeOption(ctx context.Context, p ask.Branch, o *record.Option)
 	if r.isTaken(p) {
 		kind = lineage.Second // it is to compute what the cells compute, but from the data
 	}
+	chain := r.chain()
+	chain.Steps = chain.Steps[:min(o.Steps, len(chain.Steps))]
 	gave, problem, err := r.runBranch(ctx, task{branch: nameOf(p), code: o.Proposed,
 		text: "Compute the answer under another reading of the question: " + o.Text,
-		work: r.work, chain: r.kept(o.Steps), show: r.shared}, kind)
+		work: r.work, chain: chain, show: r.shared}, kind)
 	o.Proposed, o.Derived = "", gave
 	if err != nil {
 		return err

@@ -45,9 +45,6 @@ func (r *run) subject() string { return fmt.Sprintf("round %d", r.number()) }
 // nextSubject names those that begin the next one.
 func (r *run) nextSubject() string { return fmt.Sprintf("round %d", r.t.RoundsTaken()+1) }
 
-// answerSubject is the subject of the requests for the last cell.
-func (r *run) answerSubject() string { return "the answer" + r.ofQuestion() }
-
 // ofQuestion tells the subjects of a follow-up's requests from those of the question before.
 func (r *run) ofQuestion() string {
 	if k := r.t.Earlier(); k > 0 {

@@ -153,8 +153,11 @@ func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) err
 		var changed error
 		for i := back.Kept; i < len(back.Executions); i++ {
 			e := back.Executions[i]
-			if n := len(chain); died && i == n-1 && w.endedAgain(n) {
-				e.Status, e.Reason = notebook.Died, "it ended the session after it had run"
+			if n := len(chain); died && i == n-1 {
+				if w.ended == n {
+					e.Status, e.Reason = notebook.Died, "it ended the session after it had run"
+				}
+				w.ended = n
 			}
 			err := w.replayed(to, i, e)
 			if w.lost = w.lost || err != nil && e.Status != notebook.OK; w.lost {
@@ -175,13 +178,6 @@ func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) err
 			return err
 		}
 	}
-}
-
-// endedAgain reports whether the session was found ended after a number of cells before.
-func (w *workspace) endedAgain(cells int) bool {
-	again := w.ended == cells
-	w.ended = cells
-	return again
 }
 
 // beginsWith reports whether a chain begins with the cells that a session has run.
