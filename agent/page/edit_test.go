@@ -69,6 +69,11 @@ func TestEdits(t *testing.T) {
 			for _, r := range tr.Drawn(false) {
 				shown = append(shown, r.Number)
 			}
+			for _, r := range tr.Past { // what a cell shows is in the notebook once
+				if a, ran := r.Accepted(); ran && slices.Contains(shown, r.Number) && a.Execution.Outputs != nil {
+					t.Errorf("round %d has outputs, and its cell, too", r.Number)
+				}
+			}
 			cells := strings.Trim(fmt.Sprint(shown), "[]")
 			if what := strings.Join(tr.Edits(), "; "); what != c.what || cells != c.cells {
 				t.Errorf("%q, cells %s, want %q, cells %s", what, cells, c.what, c.cells)

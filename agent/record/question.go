@@ -265,8 +265,13 @@ func (q *Question) Again(what ...string) *Start {
 // Restart has the question begin again from a start.
 func (q *Question) Restart(start *Start) {
 	start.Number = q.Count() + 1
-	for _, r := range start.Given {
-		start.Number = max(start.Number, r.Number+1)
+	for _, given := range start.Given {
+		start.Number = max(start.Number, given.Number+1)
+		for _, r := range q.Drawn(false) {
+			if r.Number == given.Number { // its cell shows what it gives
+				r.Attempts = withoutOutputs(r.Attempts)
+			}
+		}
 	}
 	q.Past, q.Start = append(q.Ever(), Round{Number: start.Number, By: start.What}), start
 	if start.Less {
