@@ -118,10 +118,8 @@ var causes = []func(error) (cause, bool){
 	kind(func(e *kernel.ServerLostError) cause {
 		return means(exitError, usage.Shell("dsstar kernels --server %s   # whether it is there again", e.URL))
 	}),
-	kind(func(e *site.UnreachableError) cause {
-		return means(exitError, usage.Shell("dsstar kernels   # the servers of this machine, and how they answer"),
-			usage.Shell("curl -sS %s", e.URL+"api"))
-	}),
+	one(site.ErrUnreachable, exitError,
+		usage.Shell("dsstar kernels   # the servers of this machine, and how they answer")),
 
 	// the Python environment
 	kind(func(e *pyenv.NoPythonError) cause {

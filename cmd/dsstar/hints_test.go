@@ -57,7 +57,7 @@ func TestHintsKeepFlags(t *testing.T) {
 		&llm.CredentialError{KeyEnv: "KEY"}, &llm.CredentialError{Unsent: true},
 		fmt.Errorf("x: %w", llm.ErrContextLength), llm.ErrEmpty, &kernel.SpecNotFoundError{Available: []string{"python3"}},
 		&kernel.ServerError{URL: "http://h/", Status: 500}, &kernel.BufferedError{ID: "1"},
-		&kernel.ServerLostError{URL: "http://h/"}, &site.UnreachableError{URL: "http://h/", Err: errors.New("why")},
+		&kernel.ServerLostError{URL: "http://h/"}, site.ErrUnreachable,
 		&pyenv.NoPythonError{}, &pyenv.InstallError{Err: errors.New("why")},
 		fmt.Errorf("%w: %w", sandbox.ErrNone, &sandbox.MissingError{Tier: sandbox.Full, Err: errors.New("why")}),
 		usage.New("", usage.Shell("dsstar memory")),

@@ -70,7 +70,7 @@ func (h Host) Survey(ctx context.Context, s *configs.Settings) (v Survey, err er
 				}
 			}
 			if _, refused := errors.AsType[*kernel.ServerError](w.Err); w.Err != nil && !refused {
-				w.Err = &UnreachableError{w.URL, w.Err}
+				w.Err = fmt.Errorf("%s %w: %w", w.URL, ErrUnreachable, w.Err)
 			}
 		})
 	}
@@ -143,19 +143,8 @@ func Ago(d time.Duration) string {
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
 
-// An UnreachableError reports a server that does not respond.
-type UnreachableError struct {
-	URL string
-	Err error
-}
-
-func (e *UnreachableError) Error() string {
-	if errors.Is(e.Err, context.DeadlineExceeded) {
-		return e.URL + " does not answer"
-	}
-	return e.Err.Error() // it names the server
-}
-func (e *UnreachableError) Unwrap() error { return e.Err }
+// ErrUnreachable says that a server does not respond.
+var ErrUnreachable = errors.New("does not answer")
 
 // Identity describes k in a few words.
 func Identity(k kernel.Running) string {
