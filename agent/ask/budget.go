@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
 
+	"dsstar/agent/record"
 	"dsstar/notebook/human"
+	"dsstar/prompts"
 )
 
 // Limits are what may be used; 0 is no limit.
@@ -95,4 +98,78 @@ func (b *Budget) Used() (paid float64, refused error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.paid, b.spent
+}
+
+// Sizes returns how much is shown now.
+func (a *Asker) Sizes() record.Sizes {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sizes
+}
+
+// ShowAs has as much shown as at the beginning of a run that goes on, for the replies that it has.
+// What the model is still to be asked shows no more than the settings say.
+func (a *Asker) ShowAs(sizes record.Sizes) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.sizes = cmp.Or(sizes, a.sizes)
+}
+
+// The smallest sizes that are worth a try.
+const leastContext, leastResult, leastEarlier = 2000, 500, 2000
+
+// firstSizes are what the settings say, or less where the model's context is known to be small, of
+// three bytes a token, which tables and code have at least. Half of it is for descriptions, a
+// quarter for outputs and one for earlier questions, which seldom take all; the rest is for the
+// words around them, the code and the reply.
+func firstSizes(cfg Settings) record.Sizes {
+	s := record.Sizes{Result: cfg.ResultChars, Results: 5 * cfg.ResultChars,
+		Description: cfg.DescriptionChars, Context: cfg.ContextChars}
+	if room := 3 * cfg.Context; room > 0 {
+		s.Context = max(leastContext, min(s.Context, room/2))
+		s.Description = max(leastResult, min(s.Description, s.Context/2))
+		s.Results = max(leastResult, min(s.Results, room/4))
+		s.Result = max(leastResult, min(s.Result, s.Results/2))
+		s.Earlier = max(leastEarlier, room/4)
+	}
+	return s
+}
+
+// within returns the smaller of two sizes.
+func within(s, o record.Sizes) record.Sizes {
+	if s.Earlier == 0 || o.Earlier > 0 && o.Earlier < s.Earlier {
+		s.Earlier = o.Earlier
+	}
+	s.Result, s.Results = min(s.Result, o.Result), min(s.Results, o.Results)
+	s.Description, s.Context = min(s.Description, o.Description), min(s.Context, o.Context)
+	return s
+}
+
+// tooLong returns what is kept in place of a reply to a request that was too long: how much is shown
+// instead, first less of earlier questions, then half of all else, as little may be left of the
+// context. If nothing is left to take away, the error is the reason.
+func (a *Asker) tooLong(before record.Sizes, r Request, parts []prompts.Part,
+	reason error) (kept, error) {
+	if now := within(a.Sizes(), a.most); now != before { // another request was too long, or a run goes on
+		return kept{Less: &now}, nil
+	}
+	less := before
+	for _, p := range parts {
+		e, _ := p.(prompts.Earlier)
+		if size := e.Size(); size > leastEarlier && (before.Earlier == 0 || size <= before.Earlier) {
+			less.Earlier = size / 2 // else they cannot be shorter
+		}
+	}
+	if less == before {
+		less = within(before, record.Sizes{Result: max(leastResult, before.Result/2),
+			Results:     max(leastResult, before.Results/2),
+			Description: max(leastResult, before.Description/2),
+			Context:     max(leastContext, before.Context/2)})
+	}
+	if less == before {
+		return kept{}, reason
+	}
+	return kept{Less: &less}, a.warn(fmt.Sprintf("the %s's request for %s was longer than the "+
+		"model's context: from here on less of earlier questions, files and outputs is shown",
+		r.Role, r.Subject))
 }
