@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -121,18 +121,12 @@ func demoSettings(user *configs.Settings) (*configs.Settings, error) {
 // demoData returns the example's data folder in the cache. It is created whole on first use.
 func (a *app) demoData(ctx context.Context, s *configs.Settings, spec kernel.Spec) (string, error) {
 	sum := sha256.Sum256([]byte(demoGenerator))
-	dir := filepath.Join(a.host.CacheDir, "demo-"+hex.EncodeToString(sum[:4]))
+	dir := filepath.Join(a.host.CacheDir, fmt.Sprintf("demo-%x", sum[:4]))
 	if isFolder(dir) {
 		return dir, nil
 	}
-	if err := a.checkCache(); err != nil {
-		return "", err
-	}
 	python, err := spec.Program(a.host.Env)
-	if err == nil {
-		err = os.MkdirAll(a.host.CacheDir, 0o755)
-	}
-	if err != nil {
+	if err = cmp.Or(a.checkCache(), err, os.MkdirAll(a.host.CacheDir, 0o755)); err != nil {
 		return "", err
 	}
 	part, err := os.MkdirTemp(a.host.CacheDir, "demo-part-")
