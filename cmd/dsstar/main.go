@@ -173,9 +173,9 @@ func (a *app) rootCommand() *cobra.Command {
 	})
 	root.SilenceErrors, root.SilenceUsage, root.Version = true, true, version()
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
-		typed := a.line.Typed
-		a.line = lineOf(cmd, args)
-		a.line.Typed = typed
+		line := lineOf(cmd, args)
+		line.Typed = a.line.Typed
+		a.line = line
 		return a.noCache
 	}
 	cli.GroupFlags(root)

@@ -123,11 +123,8 @@ func newWithin(roots []string) (w within, err error) {
 			w.addresses = append(w.addresses, root)
 			continue
 		}
-		at, err := filepath.Abs(root)
-		if err == nil {
-			at, err = filepath.EvalSymlinks(at)
-		}
-		if err != nil || !isFolder(at) {
+		at := disk.RealPath(disk.Absolute(root))
+		if !isFolder(at) {
 			return w, usage.New("--root: there is no folder "+root, usage.Shell("ls -ld %s", root))
 		}
 		w.folders = append(w.folders, at)

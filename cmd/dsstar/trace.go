@@ -97,11 +97,10 @@ func derivationsBeside(trace string, key record.Key) (c record.Counts, claimed b
 	if err != nil {
 		return nil, false
 	}
-	t, err := page.Read(nb)
-	if err != nil {
-		return nil, false
+	if t, err := page.Read(nb); err == nil {
+		return t.Derivations(), !key.Holds(t.Seal)
 	}
-	return t.Derivations(), !key.Holds(t.Seal)
+	return nil, false
 }
 
 // A spending is what the exchanges of a trace have used. Its fields in JSON are a contract: see the help.
