@@ -5,6 +5,7 @@ import (
 
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/rerun"
+	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 )
 
@@ -83,7 +84,7 @@ func (a *app) rerunCommand() cli.Command {
 				"run the attempts of this round of dsstar's notebook again, and compare them"),
 			cli.Opt(&flags.Parameters, "parameters,p", "",
 				"name=value: a variable to set after the cell with the tag parameters; may be repeated"),
-			cli.Opt(&flags.Data, "data", "Data", "another data folder than the notebook's"),
+			cli.Opt((*usage.Once)(&flags.Data), "data", "Data", "another data folder than the notebook's"),
 			cli.Opt(cli.Setting{Key: "python", To: new(string)}, "python", "Kernel",
 				"your own interpreter, with ipykernel"),
 			cli.Opt(cli.Setting{Key: "kernel", To: new(string)}, "kernel", "Kernel",

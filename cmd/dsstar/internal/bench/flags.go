@@ -32,7 +32,7 @@ func (s *suiteFlags) all() []cli.Flag {
 	return []cli.Flag{
 		cli.Opt(&s.bench, "bench", "", "the benchmark: "+strings.Join(names, ", ")),
 		cli.Opt(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks"),
-		cli.Opt(&s.data, "data", "", "the data folder, if it is elsewhere"),
+		cli.Opt((*usage.Once)(&s.data), "data", "", "the data folder, if it is elsewhere"),
 		cli.Opt(cli.Choice(&s.setting, "retrieval", "oracle"), "data-setting", "",
 			"retrieval: all files; oracle: those that the answer needs"),
 		cli.Opt(cli.Choice(&s.split, "dev", "test", "all", "easy", "medium", "hard"), "split", "",

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -76,4 +77,20 @@ func (l Line) Only(names ...string) []Flag {
 		}
 	}
 	return slices.Clip(flags)
+}
+
+// A Once is a flag that may be given only once, because a second value would silently
+// replace the first.
+type Once string
+
+func (f *Once) String() string { return string(*f) }
+func (f *Once) Type() string   { return "string" }
+func (f *Once) Set(value string) error {
+	if *f != "" {
+		return New(fmt.Sprintf("two data folders are given, %s and %s, but a run has only one", *f,
+			value),
+			Shell("mkdir both && cp -r %s %s both/   # one folder for --data", string(*f), value))
+	}
+	*f = Once(value)
+	return nil
 }
