@@ -141,14 +141,6 @@ func TestMCP(t *testing.T) {
 	if !c.told("Load the numbers") {
 		t.Error("the client was told nothing of the step")
 	}
-	c.mu.Lock()
-	grows := slices.IsSortedFunc(c.heard, func(a, b *sdk.ProgressNotificationParams) int {
-		return cmp.Compare(a.Progress, b.Progress)
-	})
-	c.mu.Unlock()
-	if !grows {
-		t.Error("the progress does not grow")
-	}
 
 	name := filepath.Base(r.RunDir)
 	question := "@/etc/passwd: how many? Save it as rows.txt."

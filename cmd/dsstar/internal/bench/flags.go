@@ -168,7 +168,8 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 
 // choose returns the tasks that the flags select, in run order.
 func (b *runFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
-	tasks, err := suite.Choose(bench.Filter{Level: b.level(), IDs: b.ids, Seed: b.seed, Limit: b.limit})
+	filter := bench.Filter{Level: b.level(), IDs: b.ids, Seed: b.seed, Limit: b.limit}
+	tasks, err := suite.Choose(filter)
 	if errors.Is(err, bench.ErrNoTasks) {
 		return nil, usage.New(err.Error()+" by --split and --ids",
 			usage.Without("split", "ids").Note("all tasks"))

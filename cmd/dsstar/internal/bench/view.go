@@ -21,7 +21,7 @@ func (r *run) event(e runner.Event) {
 	r.progress.Wait(r.state(e.Totals))
 }
 
-func (run *run) ended(e runner.Event) {
+func (b *run) ended(e runner.Event) {
 	r, word, why := e.Record, "right", ""
 	switch {
 	case r.Score == nil:
@@ -37,13 +37,13 @@ func (run *run) ended(e runner.Event) {
 			why += ": " + ui.Fit(detail, 100)
 		}
 	}
-	run.progress.Say("%-8s %s%s in %.0f s; %s", word, e.Task, why, r.Seconds.Total, run.state(e.Totals))
+	b.progress.Say("%-8s %s%s in %.0f s; %s", word, e.Task, why, r.Seconds.Total, b.state(e.Totals))
 }
 
 // state returns the state of the run in one line.
 func (r *run) state(t runner.Totals) string {
-	done := t.Right + t.Wrong + t.Unscored
-	text := fmt.Sprintf("%d of %d done: %d right, %d wrong", done, len(r.config.Folder.Items), t.Right, t.Wrong)
+	done, all := t.Right+t.Wrong+t.Unscored, len(r.config.Folder.Items)
+	text := fmt.Sprintf("%d of %d done: %d right, %d wrong", done, all, t.Right, t.Wrong)
 	if t.Unscored > 0 {
 		text += fmt.Sprintf(", %d not scored", t.Unscored)
 	}

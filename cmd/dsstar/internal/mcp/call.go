@@ -74,7 +74,8 @@ func (s *server) carryOut(ctx context.Context, r *sdk.CallToolRequest, t tool,
 		return nil, err
 	}
 	result.StructuredContent = out
-	result.Content = []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(end.said + "\n" + string(out))}}
+	text := strings.TrimSpace(end.said + "\n" + string(out))
+	result.Content = []sdk.Content{&sdk.TextContent{Text: text}}
 	return result, nil
 }
 
@@ -154,8 +155,8 @@ func messages(r io.Reader, pass func(message)) string {
 // calls that they hear nothing of.
 const silence = 10 * time.Second
 
-// tell passes on the messages of a command, if the client wants to know. Its other events are in its
-// lines, too. A client that has gone is no reason to end: its context says so.
+// tell passes on the messages of a command, if the client wants to know. Its other events are in
+// its lines, too. A client that has gone is no reason to end: its context says so.
 func tell(ctx context.Context, r *sdk.CallToolRequest, messages <-chan message) {
 	token, doing, sent := r.Params.GetProgressToken(), "", 0.0
 	beat := time.NewTimer(silence)

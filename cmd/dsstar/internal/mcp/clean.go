@@ -9,7 +9,7 @@ import (
 )
 
 // A cleaner writes messages, each in one Write, without what terminals obey: their texts come from
-// models, files and cells, and clients print them on terminals. All that a client gets goes through it.
+// models, files and cells, and clients print them on terminals. All that a client gets is so written.
 type cleaner struct{ io.WriteCloser }
 
 func (c cleaner) Write(text []byte) (int, error) {

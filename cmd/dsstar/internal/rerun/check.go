@@ -52,8 +52,8 @@ func (r *rerun) check(s *step) checkedCell {
 	return c
 }
 
-// verdict judges a cell, and adds how its outputs differ. Those of a cell that was stopped depend on
-// timing.
+// verdict judges a cell, and adds how its outputs differ. Those of a cell that was stopped depend
+// on timing.
 func (r *rerun) verdict(s *step, found *[]compare.Difference) (v verdict, reason string) {
 	switch {
 	case s.is == nil:

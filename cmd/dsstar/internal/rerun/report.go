@@ -36,8 +36,8 @@ type failedCell struct {
 	Reason string          `json:"reason"`
 }
 
-// conclude returns what a run prints that ended with err, and an error that says what there is. A check
-// that is unfinished has no result.
+// conclude returns what a run prints that ended with err, and an error that says what there is. A
+// check that is unfinished has no result.
 func (r *rerun) conclude(err error) (out cli.Output, _ error) {
 	if err == nil && r.failed == nil {
 		r.say("done     %s in %.1f s", human.Plural(r.result.Executed, "cell"), r.result.Seconds)

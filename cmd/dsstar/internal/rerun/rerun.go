@@ -197,7 +197,8 @@ func (r *rerun) goBack(ctx context.Context) error {
 		r.Round))
 	back, err := r.k.Rollback(ctx, r.base)
 	if n := len(back.Executions); err == nil && n > 0 && back.Executions[n-1].Status != notebook.OK {
-		err = fmt.Errorf("cell %d of those before round %d: %s", n, r.Round, problem(back.Executions[n-1]))
+		err = fmt.Errorf("cell %d of those before round %d: %s", n, r.Round,
+			problem(back.Executions[n-1]))
 	}
 	return err
 }
@@ -217,7 +218,8 @@ func (r *rerun) ends(s *step, x notebook.Execution) bool {
 func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 	r.result.Executed++
 	title := firstLine(s.code)
-	r.Progress.Running(fmt.Sprintf("cell %d of %d: %s", r.result.Executed, len(r.steps), title), s.code)
+	doing := fmt.Sprintf("cell %d of %d: %s", r.result.Executed, len(r.steps), title)
+	r.Progress.Running(doing, s.code)
 	r.say("%s", ui.Fit(fmt.Sprintf("In [%d]: %s", r.result.Executed, title), 100))
 	x, err := r.k.ExecuteCell(ctx,
 		kernel.Cell{Code: s.code, MayRaise: s.mayRaise, Observe: r.Progress.Output})

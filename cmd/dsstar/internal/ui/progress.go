@@ -33,7 +33,7 @@ type Progress struct {
 	described, files int
 	planned          bool          // there is a step
 	label            string        // of the text below
-	text             func() string // the model's reply so far, the running cell or its outputs; nil: none
+	text             func() string // a reply so far, the running cell or its outputs; nil: none
 	output           string        // the end of the cell's outputs
 	spent            string        // "": not known
 }
@@ -140,8 +140,8 @@ func (p *Progress) Folder(path string) {
 	p.send(message{Event: "folder", Text: path})
 }
 
-// Stream shows a request to a model, and its reply so far: nil, before it comes. Until then the view
-// keeps what it shows.
+// Stream shows a request to a model, and its reply so far: nil, before it comes. Until then the
+// view keeps what it shows.
 func (p *Progress) Stream(role, _ string, soFar func() string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 
 // A Screen writes lines of history to W and, on a terminal, keeps a view below them until Stop.
 // It does not change the terminal's mode, and leaves the cursor at the beginning of a line, so
-// that the terminal is usable however the program ends. A blocked terminal or pipe holds its callers
-// up once, for a limited time.
+// that the terminal is usable however the program ends. A blocked terminal or pipe holds its
+// callers up once, for a limited time.
 type Screen struct {
 	W io.Writer
 	Options

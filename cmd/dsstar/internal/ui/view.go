@@ -22,8 +22,8 @@ const (
 	textRows = 8
 )
 
-// picture draws the view. The lines are clean and leave the last column free. If there are not enough
-// rows, the first lines are dropped.
+// picture draws the view. The lines are clean and leave the last column free. If there are not
+// enough rows, the first lines are dropped.
 func (p *Progress) picture(columns, height int) (lines []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
