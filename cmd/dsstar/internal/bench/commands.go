@@ -14,7 +14,6 @@ import (
 	"dsstar/agent/bench/runner"
 	"dsstar/agent/bench/tables"
 	"dsstar/agent/llm"
-	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/ui"
@@ -29,10 +28,8 @@ type App struct {
 	ExitHelp    string                        // what the exit codes mean
 	Check       func(*configs.Settings) error // of budget and method
 	AgentConfig func(*configs.Settings) agent.Config
-	Key         func() record.Key
 	Model       func(*configs.Settings, func(llm.Request, string)) (llm.Model, error)
 	ModelLine   func(*configs.Settings) string
-	Prices      func(*configs.Settings) func(role string) (llm.Price, bool)
 	NewProgress func(quiet bool) *ui.Progress
 	// Agree asks the user to agree, and does not ask if yes is set.
 	Agree func(ctx context.Context, p *ui.Progress, yes bool, to site.Consent) error
@@ -67,17 +64,6 @@ func readRun(path string) (runner.Result, error) {
 	return r, err
 }
 
-func readRuns(paths []string) (all []runner.Result, _ error) {
-	for _, path := range paths {
-		r, err := readRun(path)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, r)
-	}
-	return all, nil
-}
-
 func tableCommand() cli.Command {
 	var papers cli.Commas
 	return cli.Command{
@@ -90,9 +76,13 @@ with the number of tasks and the 95 % interval. docs/benchmarks.md lists the tab
 		Flags: []cli.Flag{cli.Opt(&papers, "paper", "", "the table, such as ds-star:1; may be repeated")},
 		Args:  cli.Any,
 		Run: func(_ context.Context, c *cli.Call) (none cli.Output, _ error) {
-			runs, err := readRuns(c.Args)
-			if err != nil {
-				return none, err
+			var runs []runner.Result
+			for _, path := range c.Args {
+				r, err := readRun(path)
+				if err != nil {
+					return none, err
+				}
+				runs = append(runs, r)
 			}
 			var made, names []string
 			for _, t := range tables.Papers() {

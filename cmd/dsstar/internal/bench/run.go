@@ -90,7 +90,7 @@ func (r *run) prepare(ctx context.Context, f *pflag.FlagSet) (err error) {
 	asPublished(agent, r.settings)
 	about := r.flags.about(f, r.settings, tasks)
 	agents := r.AgentConfig(r.settings)
-	agents.Key, agents.Jobs, agents.Price = r.Key(), max(1, r.settings.Jobs), r.Prices(r.settings)
+	agents.Jobs = max(1, r.settings.Jobs)
 	r.config = runner.Config{
 		Jobs: r.flags.jobs, Tasks: r.suite.ByID(), Agent: agents,
 		Solve:  agent.New(r.flags.agentOptions),
