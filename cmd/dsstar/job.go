@@ -61,20 +61,11 @@ type runFlags struct {
 // checkOut rejects a run folder that is not empty before anything is set up. The folder is checked
 // again, and created, when the run begins.
 func (r *runFlags) checkOut() error {
-	if r.out == "" {
-		return nil
-	}
 	entries, err := os.ReadDir(r.out)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if r.out == "" || errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		return nil
-	case err != nil:
-		return usage.New(fmt.Sprintf("--out: %v", err),
-			usage.Shell("mktemp -d   # makes a new folder for --out"))
-	case len(entries) > 0:
-		return fmt.Errorf("--out %s: %w", r.out, record.ErrInUse)
 	}
-	return nil
+	return fmt.Errorf("--out %s: %w", r.out, cmp.Or(err, record.ErrInUse))
 }
 
 // ofNew is the flag of commands that may begin a run.

@@ -15,11 +15,9 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/ui"
-	"dsstar/cmd/dsstar/internal/usage"
-	"dsstar/configs"
 )
 
-const learnHelp = `Learn about data from verified runs. The model proposes what each teaches: facts
+const learnHelp = `Learn about data from a verified run. The model proposes what it teaches: facts
 with their sources, and at most three functions, cut from the accepted cells. A
 function is admitted if, in a fresh process, it gives values that the run has
 printed. What is added to the memory is shown, and on a terminal asked about, before
@@ -28,9 +26,8 @@ it is kept.`
 func (a *app) learnCommand() cli.Command {
 	var flags runFlags
 	return cli.Command{
-		Use: "learn [flags] RUN...", Short: "Add what verified runs teach to the memory of their data",
-		Long: learnHelp, Example: "  dsstar learn dsstar-runs/2026-11-21-which-store-sold-most",
-		Args: cli.Some("no run is named", usage.Shell("dsstar runs"), usage.Shell("dsstar learn --help")),
+		Use: "learn [flags] [RUN]", Short: "Add what a verified run teaches to the memory of its data",
+		Long: learnHelp, Example: "  dsstar learn dsstar-runs/2026-11-21-which-store-sold-most", Args: a.oneRun("run"),
 		Flags: []cli.Flag{
 			cli.Opt(&flags.quiet, "quiet,q", "Output", "no progress on standard error"),
 			cli.Opt(&flags.yes, "yes,y", "Output", "do not ask before the memory is changed"),
@@ -38,29 +35,15 @@ func (a *app) learnCommand() cli.Command {
 		Settings: "all",
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
 			c.Settings.Learn = true
-			runs, err := a.namedRuns(c.Args)
-			for _, run := range runs {
-				if err := a.learnRun(ctx, c.Settings, flags, run); err != nil {
-					return none, err
-				}
+			j, err := a.newJob(flags, c.Settings)
+			if err != nil {
+				return none, err
 			}
-			return none, err
+			defer j.progress.Stop()
+			a.stdout = io.Discard // the answer is known
+			return none, a.resume(ctx, j, c.Args[0], wish{})
 		},
 	}
-}
-
-// learnRun has one run teach what it can.
-func (a *app) learnRun(ctx context.Context, s *configs.Settings, flags runFlags, run string) error {
-	stdout := a.stdout
-	a.stdout = io.Discard // the answer is known
-	defer func() { a.stdout = stdout }()
-	own := *s
-	j, err := a.newJob(flags, &own)
-	if err != nil {
-		return err
-	}
-	defer j.progress.Stop()
-	return a.resume(ctx, j, run, wish{})
 }
 
 // learned adds what a verified run teaches to the memory of its data, after showing it.

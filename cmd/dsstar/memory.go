@@ -100,57 +100,45 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 	return r
 }
 
-// sound returns those of some functions that hold on the data of a run. It tells of the others.
-func (j job) sound(ctx context.Context, run agent.Config, tools []lesson.Tool) []lesson.Tool {
+// sound returns those of some functions whose cases hold on the data of a run, and that call none which
+// does not hold. It tells of the others. The cases of all run in one process, as each takes a second to
+// start, and alone only if one does not hold.
+func (j job) sound(ctx context.Context, run agent.Config, tools []lesson.Tool) (sound []lesson.Tool) {
 	task := j.task
 	if !filepath.IsAbs(task.Data) {
 		task.Data = filepath.Join(run.Dir, task.Data)
 	}
-	why, err := unsound(ctx, run.RunScript, task, tools)
-	if err != nil {
-		j.progress.Warn("memory: the functions are not tested and left out: %v", err)
-		return nil
-	}
-	var sound []lesson.Tool
-	for _, tool := range tools {
-		if fault := why[tool.Name]; fault != "" {
-			j.progress.Warn("memory: the function %s is left out: %s", tool.Name, fault)
-			continue
+	fault := func(some []lesson.Tool, tests string) string {
+		reason, err := agent.ToolFault(ctx, run.RunScript, task, lesson.Module(some), tests)
+		if err != nil {
+			reason = "it is not tested: " + err.Error()
 		}
-		tool.Test = "" // the memory has it
-		sound = append(sound, tool)
+		return reason
 	}
-	return sound
-}
-
-// unsound returns why functions do not hold on the data of a task, whose folder is absolute, by their
-// names. A function that calls one of these does not hold, either. The cases of all run in one
-// process, as each takes a second to start, and alone only if one does not hold.
-func unsound(ctx context.Context, run agent.RunScript, task record.Task,
-	tools []lesson.Tool) (map[string]string, error) {
-	why := map[string]string{}
-	tests := ""
+	tests, why := "", map[string]string{}
 	for _, t := range tools {
 		tests += t.Test + "\n"
 	}
-	reason, err := agent.ToolFault(ctx, run, task, lesson.Module(tools), tests)
-	if err != nil || reason == "" {
-		return why, err
-	}
-	for _, t := range tools {
-		module := lesson.Module(lesson.Needed(tools, t.Name))
-		if why[t.Name], err = agent.ToolFault(ctx, run, task, module, t.Test); err != nil {
-			return nil, err
+	if fault(tools, tests) != "" {
+		for _, t := range tools {
+			why[t.Name] = fault(lesson.Needed(tools, t.Name), t.Test)
 		}
 	}
 	for _, t := range tools {
+		reason := why[t.Name]
 		for _, needed := range lesson.Needed(tools, t.Code) {
-			if fault := why[needed.Name]; fault != "" {
-				why[t.Name] = cmp.Or(why[t.Name], "it needs "+needed.Name+": "+fault)
+			if f := why[needed.Name]; f != "" {
+				reason = cmp.Or(reason, "it needs "+needed.Name+": "+f)
 			}
 		}
+		if reason != "" {
+			j.progress.Warn("memory: the function %s is left out: %s", t.Name, reason)
+			continue
+		}
+		t.Test = "" // the memory has it
+		sound = append(sound, t)
 	}
-	return why, nil
+	return sound
 }
 
 func fileNames(task record.Task) (names []string) {
