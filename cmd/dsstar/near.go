@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,22 +43,20 @@ func nearFlags(cmd *cobra.Command, name string) (hints []usage.Hint) {
 	return hints
 }
 
-// namedRuns returns the paths for arguments, each a path or the name of a run.
-func (a *app) namedRuns(args []string) ([]string, error) {
-	paths := slices.Clone(args)
-	for i, arg := range args {
-		if _, err := os.Lstat(arg); err == nil || arg != filepath.Base(arg) {
-			continue
-		}
-		base, err := a.runsFolder()
-		if err != nil {
-			return nil, err
-		}
-		if path := filepath.Join(base, arg); exists(path) {
-			paths[i] = path
-		} else if hints := similar(arg, base); len(hints) > 0 {
-			return nil, usage.New("there is no run "+ui.Printable(arg), append(hints, usage.Shell("dsstar runs"))...)
-		}
+// namedRun returns the path of a run that is given as a path or a name.
+func (a *app) namedRun(arg string) (string, error) {
+	if _, err := os.Lstat(arg); err == nil || arg != filepath.Base(arg) {
+		return arg, nil
 	}
-	return paths, nil
+	base, err := a.runsFolder()
+	if err != nil {
+		return "", err
+	}
+	if path := filepath.Join(base, arg); exists(path) {
+		return path, nil
+	}
+	if hints := similar(arg, base); len(hints) > 0 {
+		return "", usage.New("there is no run "+ui.Printable(arg), append(hints, usage.Shell("dsstar runs"))...)
+	}
+	return arg, nil
 }

@@ -188,37 +188,40 @@ func isRunning(folder record.Folder) bool {
 	return errors.Is(err, disk.ErrLocked)
 }
 
-// lastRun returns the paths of what a command's arguments name: the newest run that this user's
-// dsstar made if there are none.
-func (a *app) lastRun(args []string) ([]string, error) {
-	if len(args) > 0 {
-		return a.namedRuns(args)
-	}
+// newestRun returns the folder of the newest run that this user's dsstar made.
+func (a *app) newestRun() (string, error) {
 	base, err := a.runsFolder()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	all := runsIn(base, a.key())
 	hint := usage.Shell("dsstar runs")
 	if len(all) == 0 {
 		hint = usage.Again().Args("RUN").Note("a run folder elsewhere; dsstar nb makes one")
 	}
-	all = slices.DeleteFunc(all, func(r listedRun) bool { return r.Claimed })
-	if len(all) == 0 {
-		return nil, usage.New("no run is given, and there is none in "+base+" that your dsstar made", hint)
+	i := slices.IndexFunc(all, func(r listedRun) bool { return !r.Claimed })
+	if i < 0 {
+		return "", usage.New("no run is given, and there is none in "+base+" that your dsstar made", hint)
 	}
-	fmt.Fprintf(a.stderr, "last     %s: %s\n", all[0].Run, ui.Fit(ui.Clean(all[0].Question), 60))
-	return []string{all[0].Run}, nil
+	fmt.Fprintf(a.stderr, "last     %s: %s\n", all[i].Run, ui.Fit(ui.Clean(all[i].Question), 60))
+	return all[i].Run, nil
 }
 
-// oneRun is lastRun for a command that takes one run, or what else it says.
+// oneRun is the argument of a command that takes one run, or what else it says; the newest one if none is
+// named.
 func (a *app) oneRun(what string) cli.Args {
 	return func(args []string) ([]string, error) {
-		args, err := a.lastRun(args)
-		if err != nil {
-			return nil, err
+		var run string
+		var err error
+		switch len(args) {
+		case 0:
+			run, err = a.newestRun()
+		case 1:
+			run, err = a.namedRun(args[0])
+		default:
+			err = usage.New(fmt.Sprintf("expected one %s, got %d", what, len(args)), usage.Shell("dsstar runs"))
 		}
-		return cli.Exactly(1, "one "+what, usage.Shell("dsstar runs"))(args)
+		return []string{run}, err
 	}
 }
 

@@ -187,16 +187,6 @@ func Some(none string, hints ...usage.Hint) Args {
 	}
 }
 
-// Exactly takes n arguments, which are what: "two runs".
-func Exactly(n int, what string, hint usage.Hint) Args {
-	return func(args []string) ([]string, error) {
-		if len(args) != n {
-			return nil, usage.New(fmt.Sprintf("expected %s, got %d", what, len(args)), hint)
-		}
-		return args, nil
-	}
-}
-
 // Table writes rows with their cells below each other.
 func Table(b *strings.Builder, rows [][]string) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
