@@ -47,7 +47,7 @@ that sees nothing of the steps: --role-model second=provider/name takes another
 for that, --no-second leaves it out.
 
 With --review dsstar asks before every cell, also before repairs and the last one:
-accept it, edit step and cell in $VISUAL or $EDITOR, reject it with a reason that
+accept it, edit the cell in $VISUAL or $EDITOR, reject it with a reason that
 the solver reads, accept all that follow, or stop. Only what you accept runs,
 and the scripts that describe files.
 

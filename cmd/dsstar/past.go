@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -175,19 +174,12 @@ func otherFile(folder record.Folder, t *record.Trajectory) string {
 	return ""
 }
 
-// How a run is no more as it was answered: see runs --json.
+// How a run is no more as it was answered, in runs --json.
 const (
 	isEdited   = "edited" // a person has changed its cells
 	isOnOthers = "data"   // its data files have other content by now
 	hasOthers  = "files"  // a file of its answer is not as it was proved
 )
-
-// sayGoesOn says why a run goes on from the answer that is shown.
-func sayGoesOn(out io.Writer, how, run string) {
-	words := map[string]string{isEdited: "its cells were changed", isOnOthers: "its data files have changed",
-		hasOthers: "a file of its answer was changed or removed"}
-	fmt.Fprintf(out, "goes on  %s: dsstar resume %s\n", words[how], human.Shell(ui.Printable(run)))
-}
 
 // newestIn returns the newest notebook of a run folder; "" if there is none.
 func newestIn(run string) string { return disk.Newest(record.Folder(run).Notebook()) }

@@ -245,9 +245,11 @@ func printRuns(b *strings.Builder, all []listedRun, none string, now time.Time) 
 			dash(ui.Fit(ui.Clean(r.Answer), 24)), question, ui.Printable(r.Run)})
 	}
 	cli.Table(b, rows)
+	words := map[string]string{isEdited: "its cells were changed", isOnOthers: "its data files have changed",
+		hasOthers: "a file of its answer was changed or removed"}
 	for _, r := range all {
 		if r.GoesOn != "" {
-			sayGoesOn(b, r.GoesOn, r.Run)
+			fmt.Fprintf(b, "goes on  %s: dsstar resume %s\n", words[r.GoesOn], human.Shell(ui.Printable(r.Run)))
 		}
 	}
 }
