@@ -155,7 +155,7 @@ func TestMCP(t *testing.T) {
 		t.Errorf("list_runs: %+v", runs)
 	}
 	var again struct{ Answers []struct{ Same bool } }
-	c.call(false, "rerun_notebook", map[string]any{"notebook": name}, &again)
+	c.call(false, "rerun_notebook", map[string]any{"notebook": filepath.Base(r.RunDir)}, &again)
 	if len(again.Answers) != 2 || !again.Answers[0].Same || !again.Answers[1].Same {
 		t.Errorf("rerun_notebook: %+v", again)
 	}
