@@ -242,6 +242,9 @@ func (a *app) goOn(j *job, r pastRun, question string) (record.Folder, error) {
 		return "", err
 	}
 	task.Data, r.t.Started = r.data(), time.Now()
+	if len(task.Sources) > 0 {
+		task.Data = record.DataFolder
+	}
 	for i := range task.Sources {
 		s := &task.Sources[i]
 		at := slices.IndexFunc(j.sources, func(o files.Source) bool { return o.Name == s.Name })
