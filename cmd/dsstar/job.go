@@ -55,7 +55,7 @@ type runFlags struct {
 	review bool       // ask before every cell
 	names  cli.Commas // names to keep in the user's kernel
 	// choices, "" for the default
-	answer, progressForm string
+	answer, ask, progressForm string
 }
 
 // checkOut rejects a run folder that is not empty before anything is set up. The folder is checked
@@ -68,9 +68,14 @@ func (r *runFlags) checkOut() error {
 	return fmt.Errorf("--out %s: %w", r.out, cmp.Or(err, record.ErrInUse))
 }
 
-// ofNew is the flag of commands that may begin a run.
+// ofNew are the flags of commands that begin a run.
 func (r *runFlags) ofNew() []cli.Flag {
-	return []cli.Flag{cli.Opt(&r.out, "out,o", "Output", "the run folder; must be new or empty")}
+	return []cli.Flag{r.outFlag(), cli.Opt(cli.Choice(&r.ask, "never", "when-it-matters"), "ask", "Method",
+		"whether to ask on a terminal which reading of the question is meant (default when-it-matters)")}
+}
+
+func (r *runFlags) outFlag() cli.Flag {
+	return cli.Opt(&r.out, "out,o", "Output", "the run folder; must be new or empty")
 }
 
 // common are the flags that also apply to existing runs.

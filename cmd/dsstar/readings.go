@@ -39,7 +39,7 @@ func (a *app) chooseReading(j job) func(context.Context, record.Reading, string)
 
 // canAsk reports whether a person can be asked what the question means.
 func (a *app) canAsk(j job) bool {
-	return !j.json && !j.quiet && !j.shown && a.stdinTTY && a.stderrTTY
+	return j.ask != "never" && !j.json && !j.quiet && !j.shown && a.stdinTTY && a.stderrTTY
 }
 
 // choose records which option is meant. It is named by its number among those of all open readings

@@ -68,7 +68,7 @@ func (a *app) resumeCommand() cli.Command {
 		Use:   "resume [flags] [RUN]",
 		Short: "Continue a run that was stopped or edited, or ask another question",
 		Long:  resumeHelp, Example: resumeExample,
-		Args: a.oneRun("run"), Flags: slices.Concat(own, flags.ofNew(), flags.inKernel(), flags.common()), Settings: "all",
+		Args: a.oneRun("run"), Flags: slices.Concat(own, []cli.Flag{flags.outFlag()}, flags.inKernel(), flags.common()), Settings: "all",
 		Excludes: [][]string{{"choose", "drop", "ask"}},
 		Needs:    [][]string{{"guidelines", "ask", "your question"}, {"note", "drop", "STEP"}},
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
