@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,8 +21,8 @@ import (
 	"dsstar/notebook/disk"
 )
 
-const mcpHelp = `Serve the Model Context Protocol on standard input and output, with which agents such
-as Claude Code ask dsstar.
+const mcpHelp = `Serve the Model Context Protocol, with which agents such as Claude Code ask dsstar:
+on standard input and output, or with --http on a port of this machine.
 
 Tools: ask, follow_up, continue_run, go_back, describe_data, list_kernels, list_runs,
 rerun_notebook. Each call is a command of dsstar in a process of its own. Model, key,
@@ -30,11 +32,15 @@ own file.
 --root names what may be asked about: a folder with all in it, or an address of a
 database, bucket or website (or env:VARIABLE, which hides it); may be repeated.
 Hidden files are left out. Runs are put into dsstar-runs in the first folder, and
-relative paths begin there. The default is the current folder.`
+relative paths begin there. The default is the current folder.
+
+With --http a client needs the token that is printed, or that of DSSTAR_MCP_TOKEN:
+  Authorization: Bearer TOKEN`
 
 const mcpExample = `  dsstar mcp
   dsstar mcp --root ~/sales --root env:SALES_DB
-  claude mcp add dsstar -e DSSTAR_MODEL=… -- dsstar mcp --root ~/sales`
+  claude mcp add dsstar -e DSSTAR_MODEL=… -- dsstar mcp --root ~/sales
+  DSSTAR_MCP_TOKEN=… dsstar mcp --http 127.0.0.1:8765`
 
 // mcpAnswer is the result of a tool that answers a question.
 type mcpAnswer struct {
@@ -42,9 +48,9 @@ type mcpAnswer struct {
 	Error string `json:"error,omitempty"` // and hints; "": the run came to its end
 }
 
-// mcpRoots is the variable with which the server tells its commands, one on each line, the addresses
-// that they may read.
-const mcpRoots = "DSSTAR_MCP_ROOTS"
+// mcpToken is the variable with the token of --http. mcpRoots is the one with which the server tells
+// its commands, one on each line, the addresses that they may read.
+const mcpToken, mcpRoots = "DSSTAR_MCP_TOKEN", "DSSTAR_MCP_ROOTS"
 
 // takeRoots returns the addresses of mcpRoots, and removes the variable; nil: it is not set.
 func takeRoots() []string {
@@ -57,24 +63,27 @@ func takeRoots() []string {
 func (a *app) mcpCommand() cli.Command {
 	config := mcp.Config{Parallel: 2}
 	var roots []string
+	var address string
 	return cli.Command{
 		Use: "mcp", Short: "Let other agents ask, by the Model Context Protocol",
 		Long: mcpHelp, Example: mcpExample,
 		Flags: []cli.Flag{
 			cli.Opt(&roots, "root", "",
 				"what may be asked about: a folder, or an address as dsstar nb takes it; may be repeated"),
+			cli.Opt(&address, "http", "", "serve HTTP on this port of the loopback interface, such as "+
+				"127.0.0.1:8765, instead of standard input and output"),
 			cli.Opt(&config.Kernels, "allow-kernels", "",
 				"questions may be about running kernels, which are not in the sandbox"),
 			cli.Opt(&config.Parallel, "parallel", "", "calls that may compute at once; others wait"),
 		},
 		Run: func(ctx context.Context, _ *cli.Call) (none cli.Output, err error) {
-			return none, a.mcp(ctx, config, roots)
+			return none, a.mcp(ctx, config, roots, address)
 		},
 	}
 }
 
 // mcp carries out the command.
-func (a *app) mcp(ctx context.Context, config mcp.Config, roots []string) error {
+func (a *app) mcp(ctx context.Context, config mcp.Config, roots []string, address string) error {
 	if config.Parallel < 1 {
 		return usage.New("--parallel must be at least 1", usage.Again("--parallel", "1"))
 	}
@@ -90,8 +99,34 @@ func (a *app) mcp(ctx context.Context, config mcp.Config, roots []string) error 
 	}
 	config.Version, config.Data, config.MayRead = version(), within.data(),
 		func(data string) error { return a.inWords(within.check(data)) }
-	config.Env = append(slices.Clone(a.host.Env), mcpRoots+"="+strings.Join(within.addresses, "\n"))
-	return mcp.Serve(ctx, config)
+	config.Env = append(slices.DeleteFunc(slices.Clone(a.host.Env), func(entry string) bool {
+		return strings.HasPrefix(entry, mcpToken+"=")
+	}), mcpRoots+"="+strings.Join(within.addresses, "\n"))
+	server := mcp.New(ctx, config)
+	if address != "" {
+		return a.serveHTTP(ctx, server, address)
+	}
+	return server.Serve()
+}
+
+// serveHTTP serves on a port of the loopback interface.
+func (a *app) serveHTTP(ctx context.Context, server *mcp.Server, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
+		return usage.New("--http: "+address+" is not a port of the loopback interface",
+			usage.Again("--http", "127.0.0.1:8765"))
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("--http: %w", err)
+	}
+	token, shown := a.host.Getenv(mcpToken), "of "+mcpToken
+	if token == "" {
+		token = rand.Text()
+		shown = token
+	}
+	fmt.Fprintf(a.stderr, "serving  http://%s%s\ntoken    %s\n", listener.Addr(), mcp.Path, shown)
+	return server.ServeHTTP(listener, token)
 }
 
 // inWords returns an error as one text, with its hints.

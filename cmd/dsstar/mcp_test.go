@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -290,4 +292,82 @@ func TestMCPCancel(t *testing.T) {
 	if r.Answer != "42" || !r.Verified || r.Rounds != 1 || r.Error != "" {
 		t.Errorf("%+v", r)
 	}
+}
+
+// TestMCPHTTP serves whom the token says, and no page of the web.
+func TestMCPHTTP(t *testing.T) {
+	t.Parallel()
+	cmd := mcpProgram(t, "", "--http", "127.0.0.1:0")
+	said := filepath.Join(t.TempDir(), "stderr")
+	stderr, err := os.Create(said)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		if code := exitCode(t, cmd); code != 0 {
+			t.Errorf("exit code %d\n%s", code, content(t, said))
+		}
+	})
+	where := regexp.MustCompile(`serving  (http\S+)\ntoken    (\S+)\n`)
+	var at []string
+	waitFor(t, "the server says where it is", func() bool {
+		at = where.FindStringSubmatch(content(t, said))
+		return at != nil
+	})
+	for name, want := range map[string]struct {
+		token, host, origin string
+		status              int
+	}{
+		"no token":       {status: http.StatusUnauthorized},
+		"a wrong token":  {token: at[2] + "x", status: http.StatusUnauthorized},
+		"a name":         {token: at[2], host: "evil.example.org", status: http.StatusForbidden},
+		"another's page": {token: at[2], origin: "https://evil.example.org", status: http.StatusForbidden},
+	} {
+		body := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at[1], body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = want.host
+		r.Header = http.Header{"Content-Type": {"application/json"},
+			"Accept": {"application/json, text/event-stream"}}
+		if want.token != "" {
+			r.Header.Set("Authorization", "Bearer "+want.token)
+		}
+		if want.origin != "" {
+			r.Header.Set("Origin", want.origin)
+		}
+		response, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if response.StatusCode != want.status {
+			t.Errorf("%s: status %d", name, response.StatusCode)
+		}
+	}
+	c := newClient(t, &sdk.StreamableClientTransport{Endpoint: at[1],
+		HTTPClient: &http.Client{Transport: withToken(at[2])}})
+	c.call(false, "list_runs", nil, &struct{ Runs []listedRun }{})
+
+	a, _, errs := testApp(t)
+	for _, address := range []string{"0.0.0.0:0", ":0", "example.org:80", "8765"} {
+		if code := a.run(t.Context(), []string{"mcp", "--http", address}); code != exitUsage {
+			t.Errorf("--http %s: exit code %d\n%s", address, code, errs)
+		}
+	}
+}
+
+// withToken sends requests with a token.
+type withToken string
+
+func (token withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", fmt.Sprintf("Bearer %s", string(token)))
+	return http.DefaultTransport.RoundTrip(r)
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // call carries out a call of a tool. What goes wrong is a result, which a model reads.
-func (s *server) call(ctx context.Context, t tool, r *sdk.CallToolRequest) *sdk.CallToolResult {
+func (s *Server) call(ctx context.Context, t tool, r *sdk.CallToolRequest) *sdk.CallToolResult {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.ctx, cancel)()
@@ -40,7 +40,7 @@ func (s *server) call(ctx context.Context, t tool, r *sdk.CallToolRequest) *sdk.
 
 // carryOut runs a command for a call, when there is a slot for it. Nothing of what the command says
 // is lost: an error is text beside what the command has printed until then.
-func (s *server) carryOut(ctx context.Context, r *sdk.CallToolRequest, t tool,
+func (s *Server) carryOut(ctx context.Context, r *sdk.CallToolRequest, t tool,
 	args []string) (*sdk.CallToolResult, error) {
 	said := make(chan message)
 	var told sync.WaitGroup
@@ -104,7 +104,7 @@ const (
 
 // execute runs a command to its end. The end of ctx interrupts it, as Ctrl-C does: a run is saved
 // and can be continued.
-func (s *server) execute(ctx context.Context, args []string, line func(message)) (outcome, error) {
+func (s *Server) execute(ctx context.Context, args []string, line func(message)) (outcome, error) {
 	var printed bytes.Buffer
 	cmd := exec.CommandContext(ctx, s.Program, args...)
 	cmd.Env, cmd.Stdout = s.Env, &printed
@@ -183,6 +183,6 @@ func tell(ctx context.Context, r *sdk.CallToolRequest, messages <-chan message) 
 		beat.Reset(silence)
 		sent++
 		_ = r.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{
-			ProgressToken: token, Progress: sent, Message: text})
+			ProgressToken: token, Progress: sent, Message: clean(text).(string)})
 	}
 }

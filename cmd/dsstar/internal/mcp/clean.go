@@ -3,26 +3,29 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-	"io"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dsstar/cmd/dsstar/internal/ui"
 )
 
-// A cleaner writes messages, each in one Write, without what terminals obey: their texts come from
-// models, files and cells, and clients print them on terminals. All that a client gets is so written.
-type cleaner struct{ io.WriteCloser }
-
-func (c cleaner) Write(text []byte) (int, error) {
-	in := json.NewDecoder(bytes.NewReader(text))
-	in.UseNumber()
-	var message any
-	if err := in.Decode(&message); err != nil {
-		return 0, err
+// cleaned returns a result without what terminals obey: its texts come from models, files and cells,
+// and clients print them on terminals.
+func cleaned(r *sdk.CallToolResult) *sdk.CallToolResult {
+	for _, c := range r.Content {
+		if text, ok := c.(*sdk.TextContent); ok {
+			text.Text = clean(text.Text).(string)
+		}
 	}
-	if err := json.NewEncoder(c.WriteCloser).Encode(clean(message)); err != nil {
-		return 0, err
+	if object, ok := r.StructuredContent.(json.RawMessage); ok {
+		in := json.NewDecoder(bytes.NewReader(object))
+		in.UseNumber()
+		var value any
+		if in.Decode(&value) == nil { // it is valid: see carryOut
+			r.StructuredContent = clean(value)
+		}
 	}
-	return len(text), nil
+	return r
 }
 
 // clean returns a JSON value with clean texts.

@@ -13,7 +13,7 @@ import (
 
 // runs are those that a command prints, the newest first, with absolute paths: a client may be
 // elsewhere. A run to which a link leads must be among what may be read.
-func (s *server) runs(printed []byte) (all []map[string]any, err error) {
+func (s *Server) runs(printed []byte) (all []map[string]any, err error) {
 	err = json.Unmarshal(printed, &all)
 	return slices.DeleteFunc(all, func(r map[string]any) bool {
 		for _, key := range []string{"run", "notebook"} {
@@ -27,7 +27,7 @@ func (s *server) runs(printed []byte) (all []map[string]any, err error) {
 }
 
 // listRuns makes an object of them.
-func (s *server) listRuns(printed []byte) (json.RawMessage, error) {
+func (s *Server) listRuns(printed []byte) (json.RawMessage, error) {
 	all, err := s.runs(printed)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (s *server) listRuns(printed []byte) (json.RawMessage, error) {
 
 // folderOf returns the folder of the run that a name or path names, the newest that this user's dsstar
 // made for "", or the path itself if it may be read.
-func (s *server) folderOf(ctx context.Context, name string) (string, error) {
+func (s *Server) folderOf(ctx context.Context, name string) (string, error) {
 	end, err := s.execute(ctx, []string{"runs", "--json"}, func(message) {})
 	if err == nil && end.code != exitDone {
 		err = errors.New(end.said)

@@ -5,10 +5,15 @@ package mcp
 
 import (
 	"context"
-	"os"
+	"crypto/subtle"
+	"errors"
+	"net"
+	"net/http"
 	"sync"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -24,9 +29,10 @@ type Config struct {
 	Parallel int                     // how many calls may compute at once
 }
 
-// A server answers calls of tools.
-type server struct {
+// A Server answers calls of tools.
+type Server struct {
 	Config
+	sdk   *sdk.Server
 	ctx   context.Context // ends every call
 	slots chan struct{}
 	calls sync.WaitGroup
@@ -38,29 +44,67 @@ session. Ask whole questions in plain language; dsstar looks at the files itself
 half a minute to many minutes. Tell the user whether an answer is verified, the doubts if it is not,
 and the answers under other readings of the question.`
 
-// Serve serves one client over standard input and output, until the client goes or ctx ends, which
-// ends every call.
-func Serve(ctx context.Context, config Config) error {
-	s := &server{Config: config, ctx: ctx, slots: make(chan struct{}, config.Parallel)}
-	of := sdk.NewServer(&sdk.Implementation{Name: "dsstar", Title: "dsstar", Version: config.Version},
+// New returns a server whose calls end with ctx.
+func New(ctx context.Context, config Config) *Server {
+	s := &Server{Config: config, ctx: ctx, slots: make(chan struct{}, config.Parallel)}
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "dsstar", Title: "dsstar", Version: config.Version},
 		&sdk.ServerOptions{Instructions: oneLine(instructions), Capabilities: &sdk.ServerCapabilities{}})
 	for _, t := range tools {
 		in, out := t.schema(), &jsonschema.Schema{Type: "object"}
 		if t.hints == answers {
 			out = s.Answer
 		}
-		of.AddTool(&sdk.Tool{Name: t.name, Title: t.title, Description: oneLine(t.text),
+		s.sdk.AddTool(&sdk.Tool{Name: t.name, Title: t.title, Description: oneLine(t.text),
 			Annotations: t.hints, InputSchema: in, OutputSchema: out},
 			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 				s.calls.Add(1)
 				defer s.calls.Done()
-				return s.call(ctx, t, r), nil
+				return cleaned(s.call(ctx, t, r)), nil
 			})
 	}
-	err := of.Run(ctx, &sdk.IOTransport{Reader: os.Stdin, Writer: cleaner{os.Stdout}})
+	return s
+}
+
+// Serve serves one client over standard input and output, until the client goes or the server's
+// context ends, and its calls have ended.
+func (s *Server) Serve() error {
+	err := s.sdk.Run(s.ctx, &sdk.StdioTransport{})
 	s.calls.Wait()
-	if ctx.Err() != nil {
+	if s.ctx.Err() != nil {
 		return nil
 	}
 	return err
+}
+
+// Path is where ServeHTTP serves.
+const Path = "/mcp"
+
+// ServeHTTP serves clients that have the token, until the server's context ends. The listener must
+// be on the loopback interface: then no page of the web can have a browser call a tool, even if its
+// name resolves to this machine.
+func (s *Server) ServeHTTP(l net.Listener, token string) error {
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s.sdk },
+		&sdk.StreamableHTTPOptions{PropagateRequestCancellation: true})
+	mux := http.NewServeMux()
+	mux.Handle(Path, http.NewCrossOriginProtection().Handler(bearer(token)(handler)))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(s.ctx, func() { _ = server.Close() })
+	defer stop()
+	err := server.Serve(l)
+	s.calls.Wait()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// bearer lets only requests with the token pass.
+func bearer(token string) func(http.Handler) http.Handler {
+	return auth.RequireBearerToken(
+		func(_ context.Context, given string, _ *http.Request) (*auth.TokenInfo, error) {
+			if subtle.ConstantTimeCompare([]byte(given), []byte(token)) != 1 {
+				return nil, auth.ErrInvalidToken
+			}
+			return &auth.TokenInfo{}, nil
+		}, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})
 }
