@@ -1,9 +1,14 @@
 package notebook
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
+	"reflect"
+
+	"dsstar/notebook/disk"
 )
 
 // CellType is nbformat's cell_type.
@@ -58,4 +63,59 @@ func (n *Notebook) uniqueIDs() {
 		}
 		seen[c.ID] = true
 	}
+}
+
+// Open reads the notebook at path with [Read]. The file need not be trusted. A link there is an
+// error.
+func Open(path string) (*Notebook, error) {
+	data, err := disk.ReadPlain(path, disk.MaxDocument)
+	if err != nil {
+		return nil, err
+	}
+	return Read(bytes.NewReader(data))
+}
+
+// Save writes the notebook to path whole or not at all.
+func (n *Notebook) Save(path string) error {
+	data, err := n.Encode()
+	if err != nil {
+		return err
+	}
+	return disk.WriteFile(path, data)
+}
+
+// Guard guards the notebook at path. What Jupyter changes by itself is no edit: see [content].
+func Guard(path string) *disk.Guarded {
+	return disk.Guard(path, func(a, b []byte) bool {
+		x, errX := content(a)
+		y, errY := content(b)
+		return errX == nil && errY == nil && reflect.DeepEqual(x, y)
+	})
+}
+
+// content returns what a notebook's file holds without execution counts and what Jupyter changes by
+// itself: trust, the kernelspec and its language, execution times, numbers such as 2.0 that become
+// 2, and empty attachments.
+func content(data []byte) (plain any, err error) {
+	n, err := Read(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range []string{"kernelspec", "language_info", "widgets"} {
+		delete(n.Metadata, key)
+	}
+	for i := range n.Cells {
+		c := &n.Cells[i]
+		delete(c.Metadata, "execution")
+		if c.ExecutionCount = 0; len(c.Attachments) == 0 {
+			c.Attachments = nil
+		}
+		for j := range c.Outputs {
+			c.Outputs[j].ExecutionCount = 0
+		}
+	}
+	if data, err = n.Encode(); err == nil {
+		err = json.Unmarshal(data, &plain)
+	}
+	return plain, err
 }
