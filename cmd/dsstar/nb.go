@@ -61,7 +61,6 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"
   dsstar nb --data ./data --review "…"             asks before every cell
   dsstar nb --kernel analysis.ipynb "…"            about the variables of a running notebook: see dsstar kernels
-  dsstar nb --kernel "http://localhost:8888/lab/tree/analysis.ipynb?token=…" "…"
   JUPYTER_TOKEN=… dsstar nb --data ./data --server https://hub.example.org/user/ada/ "…"`
 
 func (a *app) nbCommand() cli.Command {
