@@ -46,6 +46,8 @@ type Trajectory struct {
 	Journal *journal.Journal `json:"journal,omitempty"` // what was learned from outside
 	Sizes   Sizes            `json:"sizes,omitzero"`    // of what the first requests showed
 
+	From string `json:"from,omitempty"` // digest of the notebook of the answer that the run goes on from
+
 	// Adopted: another dsstar began the run, so that cells of a stranger may be among its cells.
 	Adopted bool `json:"adopted,omitempty"`
 

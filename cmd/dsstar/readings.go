@@ -52,6 +52,10 @@ func choose(t *record.Trajectory, named string) error {
 			return agent.Choose(t, c.question, c.reading, c.option)
 		}
 	}
+	if len(all) == 0 && len(t.Edits()) > 0 {
+		return &record.EditError{Problem: "the notebook was edited, and which readings change the answer is " +
+			"not known until it is computed again"}
+	}
 	if len(all) == 0 {
 		return usage.New("--choose: as far as is known, the answer depends on no open reading of the question",
 			usage.Again().But("choose"))

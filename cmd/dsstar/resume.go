@@ -3,10 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"dsstar/agent"
@@ -130,16 +133,23 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return err
 	}
 	release, err := r.folder.Lock() // before it is read
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EROFS): // nobody can be at work in it
+	case err != nil:
 		return err
+	default:
+		defer release()
 	}
-	defer release()
 	if err := r.read(a.key()); err != nil {
 		return err
 	}
 	was, err := page.Recorded(r.nb)
 	if err != nil {
 		return err
+	}
+	next := ""
+	if was.Stands() {
+		next = wentOn(runsIn(filepath.Dir(string(r.folder)), a.key()), r.content, was)
 	}
 	// Where no sandbox confines the cells, what others may have written runs only if the user
 	// agrees.
@@ -162,13 +172,18 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err != nil {
 		return err
 	}
+	if next != "" && j.out == "" && w == (wish{}) && !record.Finished(r.t, now, j.settings.MaxRounds) {
+		return a.resume(ctx, j, next, w)
+	}
 	j.task.Data, j.past = r.data(), true
 	if w.question != "" && j.settings.Model == demoModel {
 		return usage.New("the demo has recorded replies for its own question only",
 			usage.Again("--model", "PROVIDER/MODEL"))
 	}
 	if err := w.do(r.t); err != nil {
-		if _, ok := errors.AsType[*record.EditError](err); ok {
+		if _, ok := errors.AsType[*record.EditError](err); ok && next != "" {
+			return usage.New(err.Error(), usage.Again().Args(next).Note("went on from it as it is now"))
+		} else if ok {
 			return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
 		}
 		return err
@@ -233,6 +248,21 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		})
 }
 
+// wentOn returns the run among all that goes on from a notebook with that content and answer, with no
+// other question; "" if there is none.
+func wentOn(all []listedRun, content []byte, was *record.Trajectory) string {
+	from := digestOf(content)
+	i := slices.IndexFunc(all, func(r listedRun) bool {
+		return !r.Claimed && r.t.From == from && len(r.t.Questions)+len(r.t.Later) == len(was.Questions)
+	})
+	if i < 0 {
+		return ""
+	}
+	return all[i].Run
+}
+
+func digestOf(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
+
 // goOn makes the folder in which a run goes on, so that the one that it has stays as it is.
 func (a *app) goOn(j *job, r pastRun, question string) (record.Folder, error) {
 	task := &r.t.Task
@@ -258,6 +288,7 @@ func (a *app) goOn(j *job, r pastRun, question string) (record.Folder, error) {
 	if len(task.Sources) > 0 {
 		j.task.Data = filepath.Join(string(folder), record.DataFolder)
 	}
+	r.t.From = digestOf(r.content)
 	r.t.Journal.Move(string(folder))
 	j.progress.Folder(string(folder))
 	return folder, nil

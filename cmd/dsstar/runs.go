@@ -56,14 +56,22 @@ func (a *app) listRuns(ctx context.Context, words []string) (none cli.Output, er
 	if len(all) > 0 {
 		empty = "No run in " + ui.Printable(base) + " has " + ui.Clean(strings.Join(words, " and ")) + "."
 	}
-	all = slices.DeleteFunc(all, func(r listedRun) bool { return !r.has(words) })
-	for i, r := range all {
+	listed := slices.DeleteFunc(slices.Clone(all), func(r listedRun) bool { return !r.has(words) })
+	for i := range listed {
+		r := &listed[i]
 		if !r.Claimed && r.GoesOn == "" {
-			all[i].GoesOn = departed(ctx, record.Folder(r.Run), r.t)
+			r.GoesOn = departed(ctx, record.Folder(r.Run), r.t)
+		}
+		if r.GoesOn == "" {
+			continue
+		}
+		content, err := disk.ReadPlain(r.Notebook, disk.MaxDocument)
+		if err == nil && wentOn(all, content, r.t) != "" {
+			r.GoesOn = ""
 		}
 	}
-	return cli.Output{Value: append([]listedRun{}, all...),
-		Text: func(b *strings.Builder) { printRuns(b, all, empty, time.Now()) }}, nil
+	return cli.Output{Value: append([]listedRun{}, listed...),
+		Text: func(b *strings.Builder) { printRuns(b, listed, empty, time.Now()) }}, nil
 }
 
 // runsFolder returns the folder in which run folders are created.
