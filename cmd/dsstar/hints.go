@@ -70,6 +70,7 @@ var causes = []func(error) (cause, bool){
 		usage.Shell("dsstar doctor --sandbox off   # does it start without the sandbox?")),
 	one(sandbox.ErrProcesses, exitError, usage.Shell("ulimit -u; ps -eLo user= | sort | uniq -c   # how many "+
 		"you may have, and who has them")),
+	one(errNotLearned, exitNotVerified),
 	one(errInterrupted, exitInterrupted),
 	one(agent.ErrStopped, exitInterrupted),
 

@@ -38,6 +38,7 @@ type job struct {
 	shown    bool         // a demo, for which an answer that depends on a reading is a success
 	stands   string       // the notebook of an answer from which the run goes on; "": none
 	teaches  bool         // a finished run is only asked what it teaches
+	learns   bool         // nothing but what a verified run teaches is wanted
 	calls    int          // of the run before it went on
 	fresh    bool         // the run makes its folder, which need not stay
 	past     bool         // the run is resumed and already has the variables that it needs

@@ -15,13 +15,14 @@ import (
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/ui"
+	"dsstar/cmd/dsstar/internal/usage"
 )
 
 const learnHelp = `Learn about data from a verified run. The model proposes what it teaches: facts
 with their sources, and at most three functions, cut from the accepted cells. A
 function is admitted if, in a fresh process, it gives values that the run has
 printed. What is added to the memory is shown, and on a terminal asked about, before
-it is kept.`
+it is kept. A run that is not verified teaches nothing: exit code 3.`
 
 func (a *app) learnCommand() cli.Command {
 	var flags runFlags
@@ -40,10 +41,23 @@ func (a *app) learnCommand() cli.Command {
 				return none, err
 			}
 			defer j.progress.Stop()
-			a.stdout = io.Discard // the answer is known
+			j.learns, a.stdout = true, io.Discard // the answer is known
 			return none, a.resume(ctx, j, c.Args[0], wish{})
 		},
 	}
+}
+
+var errNotLearned = errors.New("nothing is learned, as the run is not verified")
+
+// notLearned says why a finished run teaches nothing, and what makes it verified.
+func notLearned(t *record.Trajectory, folder record.Folder) error {
+	e := &usage.Stopped{Err: errNotLearned, Text: t.InWords()}
+	for _, c := range chooseable(t) {
+		option := t.Questions[c.question].Readings[c.reading].Options[c.option].Text
+		e.Hints = append(e.Hints, usage.Shell("dsstar resume --learn --choose %s %s   # if this is meant: "+
+			ui.Fit(option, 200), c.name, string(folder)))
+	}
+	return e
 }
 
 // learned adds what a verified run teaches to the memory of its data, after showing it.

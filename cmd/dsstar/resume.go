@@ -198,6 +198,9 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return err
 	}
 	finished := record.Finished(r.t, now, j.settings.MaxRounds)
+	if finished && j.learns && !r.t.Verified() {
+		return notLearned(r.t, r.folder)
+	}
 	j.teaches = finished && j.settings.Learn && r.t.Verified() && r.t.Learned == nil
 	if finished && !j.teaches {
 		j.progress.Say("finished there is nothing left to do")
