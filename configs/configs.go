@@ -89,6 +89,9 @@ type Settings struct {
 	// AllowDatabases are the addresses that were given as AllowRead, which then has paths only.
 	AllowDatabases []string `key:"-"`
 
+	// Warnings are about variables that set nothing.
+	Warnings []string `key:"-"`
+
 	won     layer
 	project string // the path of the project file
 }
@@ -151,14 +154,15 @@ func Load(from Sources) (*Settings, error) {
 	weaker := maps.Clone(won)
 	project, unread := readFile(from.ProjectFile)
 	err = cmp.Or(err, unread, won.add(project))
-	if err = cmp.Or(err, won.add(envLayer(from.Env, won)), won.add(flagLayer(from.Flags)), won.whole()); err != nil {
+	env, strays := envLayer(from.Env, won)
+	if err = cmp.Or(err, won.add(env), won.add(flagLayer(from.Flags)), won.whole()); err != nil {
 		return nil, err
 	}
 	s, err := decode(won)
 	if err != nil {
 		return nil, err
 	}
-	s.won, s.project, s.UserFile = won, from.ProjectFile, from.UserFile
+	s.won, s.project, s.UserFile, s.Warnings = won, from.ProjectFile, from.UserFile, strays
 	s.Chosen = map[string]bool{}
 	for _, key := range folders {
 		s.Chosen[key] = won[key].source != defaultSource && won[key].source != from.ProjectFile

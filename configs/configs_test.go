@@ -145,6 +145,10 @@ func TestErrors(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
+	s := load(t, Sources{Env: []string{"DSSTAR_MODLE=a/b", "DSSTAR_TEST_PYTHON=x", "DSSTAR_DB_X=y", "DSSTAR_MCP_TOKEN=z", "PATH=/bin"}})
+	if w := s.Warnings; len(w) != 1 || !strings.HasSuffix(w[0], "did you mean DSSTAR_MODEL?") {
+		t.Errorf("warnings %q", w)
+	}
 }
 
 func TestRedact(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -121,23 +122,38 @@ func embedded(data []byte) *viper.Viper {
 // defaults are the settings of default.yaml.
 var defaults = sync.OnceValue(func() layer { return flat(embedded(DefaultYAML), defaultSource) })
 
+const envPrefix = "DSSTAR_"
+
+// otherEnv are variables that are no settings: addresses of databases, and those of dsstar mcp and tests.
+var otherEnv = regexp.MustCompile("^DSSTAR_(DB_|MCP_|TEST_|LONG$)")
+
 // envName returns the name of the environment variable for a key.
 func envName(key string) string {
 	inVariable := strings.NewReplacer(separator, "_", "-", "_", ".", "_")
-	return "DSSTAR_" + strings.ToUpper(inVariable.Replace(key))
+	return envPrefix + strings.ToUpper(inVariable.Replace(key))
 }
 
-// envLayer has what variables set. A variable's name does not show where the parts of its key end:
-// those of the known keys are looked up. An empty one counts as unset.
-func envLayer(env []string, known layer) layer {
-	l := layer{}
+// envLayer has what variables set, and warnings about those that set nothing: they are no errors,
+// as another version of dsstar may know them. A variable's name does not show where the parts of its
+// key end: those of the known keys are looked up. An empty one counts as unset.
+func envLayer(env []string, known layer) (l layer, strays []string) {
+	l, keys := layer{}, map[string]string{}
 	for key := range known {
-		name := envName(key)
-		if value := disk.Getenv(env, name); value != "" {
+		keys[envName(key)] = key
+	}
+	for _, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		key, is := keys[name]
+		switch {
+		case is && value != "":
 			l[key] = setting{value, envSource + name}
+		case !is && strings.HasPrefix(name, envPrefix) && !otherEnv.MatchString(name):
+			strays = append(strays, fmt.Sprintf("the environment variable %s is not a setting%s", name,
+				didYouMean(name, slices.Collect(maps.Keys(keys)))))
 		}
 	}
-	return l
+	slices.Sort(strays)
+	return l, strays
 }
 
 func flagLayer(flags map[string]Flag) layer {

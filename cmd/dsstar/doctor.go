@@ -37,6 +37,9 @@ if something failed.`,
 // doctor checks everything, and prints each finding at once.
 func (a *app) doctor(ctx context.Context, c *cli.Call) (out cli.Output, err error) {
 	fmt.Fprintf(a.stdout, "%-18s %s\n", "dsstar", version())
+	for _, w := range a.strays() {
+		a.warn("%s", w)
+	}
 	try := func(name string, check func(context.Context, *configs.Settings) (string, error)) {
 		text, err := check(ctx, c.Settings)
 		if ctx.Err() != nil {

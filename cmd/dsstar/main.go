@@ -279,6 +279,12 @@ func (a *app) runProgress(r runFlags) *ui.Progress {
 		Quiet: r.quiet, JSON: r.progressForm == "json", Live: able,
 		Colours: able && a.host.Getenv("NO_COLOR") == "", Size: a.size,
 	})
+	for _, w := range a.strays() { // a misspelt DSSTAR_MASK shows what should stay hidden: with --quiet, too
+		if r.quiet {
+			fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", ui.Clean(w))
+		}
+		a.progress.Warn("%s", w)
+	}
 	return a.progress
 }
 

@@ -50,6 +50,14 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 	return s, nil
 }
 
+// strays are the warnings of the settings, once.
+func (a *app) strays() (all []string) {
+	if a.loaded != nil {
+		all, a.loaded.Warnings = a.loaded.Warnings, nil
+	}
+	return all
+}
+
 // ownFile begins a shell command that writes the user's settings file, whose folder may not
 // exist yet.
 func ownFile(path string) string { return "mkdir -p " + human.Shell(filepath.Dir(path)) + " && " }
@@ -100,6 +108,9 @@ file, and that the defaults.`,
 			s, err := a.settings(c.Flags)
 			if err != nil {
 				return cli.Output{}, err
+			}
+			for _, w := range a.strays() {
+				a.warn("%s", w)
 			}
 			all := s.Explain()
 			return cli.Output{Value: all, Text: func(b *strings.Builder) {
