@@ -136,7 +136,7 @@ func Given(flags *pflag.FlagSet) (given map[string]configs.Flag, err error) {
 				role, name, ok := strings.Cut(entry, "=")
 				if !ok {
 					err = usage.New("--role-model: "+entry+" is not role=provider/name",
-						usage.Again("--role-model", "coder=openai/MODEL"))
+						usage.Instead(entry, "second="+entry))
 				}
 				set("models."+role, name, f)
 			}
