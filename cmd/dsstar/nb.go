@@ -23,8 +23,8 @@ It may be repeated and may name files and quoted patterns, too: then cells see
 data/NAME for each, where NAME is its own name, or the one given with NAME=PATH.
 A file of the web is downloaded first. postgresql://user@host/name and other
 databases are db["name"] in cells, which only read them, and s3://bucket/folder
-(gs://, az://) is bucket["folder"]. Passwords come from the address or from where
-the usual clients find them, and are in no file.
+(gs://, az://) is bucket["folder"]. Passwords come from the address, PGPASSWORD or
+MYSQL_PWD, and are in no file.
 With --engine cells compute on a cluster of Spark, Dask or Ray.
 dsstar resume --ask goes on in the session of a run.
 
