@@ -30,15 +30,17 @@ type pastRun struct {
 	theirs  bool // another dsstar made it: nothing of it counts as proved
 }
 
-// tell says from where the run goes on.
-func (r pastRun) tell(p *ui.Progress, question string) {
+// tell says from where the run goes on, and how its data have changed, if they have.
+func (r pastRun) tell(p *ui.Progress, question, changes string) {
 	if r.theirs {
 		p.Say("theirs   another dsstar made this run, or it was changed: a model judges and derives its answer " +
 			"again, and its notes and cells count as nobody's wishes")
 		return
 	}
-	if done := r.t.RoundsTaken(); question == "" && len(r.t.Edits()) == 0 {
-		p.Say("goes on  where it stopped: %s so far", human.Plural(done, "round"))
+	if changes != "" && r.t.Described {
+		p.Say("changed  the data, so what was asked is answered anew: %s", ui.Printable(changes))
+	} else if question == "" && len(r.t.Edits()) == 0 {
+		p.Say("goes on  where it stopped: %s so far", human.Plural(r.t.RoundsTaken(), "round"))
 	}
 	for _, what := range r.t.Edits() {
 		p.Say("edited   %s", what)

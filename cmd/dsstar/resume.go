@@ -215,7 +215,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	} else if j.out == "" {
 		j.out = string(r.folder)
 	}
-	r.tell(j.progress, w.question)
+	r.tell(j.progress, w.question, r.t.DataChanges(now))
 	if j.settings.Kernel == "" && r.t.Answer() == "" && r.t.Earlier() == 0 &&
 		(r.t.Task.Data == "" || len(r.t.Variables) > 0) {
 		return usage.New("the run uses the variables of a running kernel and has not finished: "+
