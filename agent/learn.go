@@ -42,7 +42,7 @@ func (r *run) learnFrom(ctx context.Context) error {
 		return cmp.Or(err, ctx.Err())
 	case err != nil: // the answer is verified all the same
 		r.t.Learned = &record.Learned{LeftOut: []string{err.Error()}}
-		return r.Warn("nothing was learned: " + err.Error())
+		return r.Warn("no fact and no function was learned: " + err.Error())
 	}
 	learned := &record.Learned{LeftOut: proposed.Problems,
 		Facts: proposed.Facts[:min(len(proposed.Facts), maxLearned)]}
