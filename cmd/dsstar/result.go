@@ -37,7 +37,7 @@ type result struct {
 	Files    []string        `json:"files"` // paths: asked for or named by the answer; pictures
 	Usage    resultUsage     `json:"usage"`
 	Seconds  record.Seconds  `json:"seconds"`
-	Kernel   resultKernel    `json:"kernel"`
+	Kernel   *resultKernel   `json:"kernel"` // null: none was needed
 	Warnings []string        `json:"warnings"`
 }
 
@@ -67,7 +67,7 @@ type resultKernel struct {
 func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 	byRole := map[string]record.Usage{}
 	maps.Copy(byRole, t.ByRole)
-	return result{
+	r := result{
 		Answer: t.Answer(), Summary: t.Summary(), Standing: t.Standing(),
 		Label: t.SummaryLabel(), Worth: t.InWords(), Verified: t.Verified(), Sufficient: t.Sufficient(),
 		Inconclusive: t.Inconclusive(), Readings: readingsOf(t),
@@ -75,9 +75,12 @@ func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Files: delivered(t, f), Usage: resultUsage{t.Usage, t.Cost, byRole},
 		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds,
-		Kernel: resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox,
-			Rollback: string(at.Way)},
 	}
+	if at.Name != "" {
+		r.Kernel = &resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox,
+			Rollback: string(at.Way)}
+	}
+	return r
 }
 
 // readingsOf returns the options of the open readings that change the answer, and of those of the
