@@ -34,7 +34,8 @@ with a trace.jsonl, or such a file.
 
 If the run's notebook is beside the trace, lines follow: how many readings of the
 question were named and change the answer; and how many second derivations were asked
-for and agreed, and how many derivations an arbiter had corrected.
+for and agreed, and how many derivations an arbiter had corrected. They are of all
+questions of the notebook, the calls of those that this run folder asked.
 
 --json prints one object instead:
   roles   list of role and the fields of total
