@@ -41,7 +41,7 @@ var causes = []func(error) (cause, bool){
 			return means(exitError, usage.Shell("mkdir data && cp FILES data   # without %s, or with its tables "+
 				"as CSV or Parquet", e.File))
 		}
-		return means(exitError, usage.Shell("dsstar describe DATA   # names the columns"),
+		return means(exitError, usage.Shell("dsstar describe DATA   # names the columns").But("mask"),
 			usage.Again("--mask", "COLUMN").Note("each for a column of a file"))
 	}),
 	kind(downloadCause),

@@ -107,7 +107,7 @@ func (h Hint) On(line Line) string {
 	case h.old != "":
 		text = strings.Join(append([]string{"dsstar"}, h.instead(line)...), " ")
 	case h.shell != "":
-		text = line.other(h.shell)
+		text = line.other(h.shell, h.without)
 	default:
 		text = h.again(line)
 	}
@@ -165,15 +165,19 @@ func (h Hint) instead(line Line) (words []string) {
 	return words
 }
 
-// other is a shell command, with the flags that mean the same to it if it is one of ours.
-func (l Line) other(text string) string {
+// other is a shell command, with the flags that mean the same to it if it is one of ours, but those
+// without. DATA in it stands for the data of the line.
+func (l Line) other(text string, without []string) string {
 	command, note, _ := strings.Cut(text, "   #")
 	if l.Takes == nil || !strings.HasPrefix(command, "dsstar ") || strings.Contains(command, " --help") {
 		return text
 	}
+	if before, is := strings.CutSuffix(command, " DATA"); is {
+		command = before + l.data()
+	}
 	words := []string{command}
 	for _, f := range l.Flags {
-		if f.Alike && l.Takes(command, f.Name) && !has(words[:1], f.Name) {
+		if f.Alike && l.Takes(command, f.Name) && !has(words[:1], f.Name) && !slices.Contains(without, f.Name) {
 			words = append(words, f.String())
 		}
 	}
@@ -181,6 +185,27 @@ func (l Line) other(text string) string {
 		words = append(words, "  #"+note)
 	}
 	return strings.Join(words, " ")
+}
+
+// data are the arguments of dsstar describe for the data of the line.
+func (l Line) data() (words string) {
+	data := l.Args
+	if !l.Folder {
+		data = nil
+		for _, f := range l.Only("data") {
+			data = append(data, f.Value)
+		}
+	}
+	if len(data) == 0 {
+		data = []string{"."}
+		if l.Command != "dsstar nb" { // it is the run's
+			return " DATA"
+		}
+	}
+	for _, word := range data {
+		words += " " + human.Shell(word)
+	}
+	return words
 }
 
 // Fits reports whether the line has the word that the hint replaces, and its command the flags that the

@@ -42,6 +42,23 @@ func TestHints(t *testing.T) {
 	if got := Again("--data", "new").On(folder); got != "dsstar describe new a.csv" {
 		t.Error(got)
 	}
+	line.Takes = func(_, flag string) bool { return flag == "server" || flag == "paper" }
+	for i := range line.Flags {
+		line.Flags[i].Alike = true
+	}
+	folder.Takes = line.Takes
+	nb, resume := Line{Command: "dsstar nb", Takes: line.Takes}, Line{Command: "dsstar resume", Takes: line.Takes}
+	for _, c := range []struct {
+		line Line
+		want string
+	}{
+		{line, "dsstar describe d --server http://h:1/   # why"}, {nb, "dsstar describe .   # why"},
+		{folder, "dsstar describe old a.csv   # why"}, {resume, "dsstar describe DATA   # why"},
+	} {
+		if got := Shell("dsstar describe DATA   # why").But("paper").On(c.line); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
 	if only := line.Only("role-model", "cache"); len(only) != 3 ||
 		only[2].String() != "--cache=false" {
 		t.Errorf("%v", only)
