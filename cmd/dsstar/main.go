@@ -135,6 +135,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	strict(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitVerified
@@ -187,6 +188,27 @@ func (a *app) rootCommand() *cobra.Command {
 		return flagError(cmd, err)
 	})
 	return root
+}
+
+// strict has the commands that cobra adds reject arguments that they do not know. They write to what
+// root has as its output by now.
+func strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				below, rest, err := root.Find(args)
+				return cmp.Or(err, noArgs(below, rest))
+			}
+		case "completion":
+			cmd.Args, cmd.RunE = noArgs, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			for _, shell := range cmd.Commands() {
+				shell.Args = noArgs
+			}
+		}
+	}
 }
 
 // lineOf returns the command line of a command.
