@@ -42,7 +42,7 @@ func newOutFile(path, out string) (*outFile, error) {
 		o.folder, err = os.OpenRoot(dir)
 	}
 	if err != nil {
-		return nil, usage.New("--out: "+ui.Printable(err.Error()), usage.Shell("ls -ld %s", dir))
+		return nil, usage.New(ui.Printable(err.Error()), usage.Again("--out", "~/"+filepath.Base(target)))
 	}
 	o.name = filepath.Base(target)
 	return o, nil
