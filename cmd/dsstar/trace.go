@@ -21,7 +21,7 @@ import (
 )
 
 const traceHelp = `Show what the model calls of a run used, in a table by role. TRACE is a run folder
-with a trace.jsonl, or such a file.
+with a trace.jsonl, its notebook, or such a file.
 
   calls      replies
   again      calls made because a reply could not be read
@@ -57,6 +57,8 @@ func (a *app) traceCommand() cli.Command {
 			path := disk.RealPath(c.Args[0])
 			if isFolder(path) {
 				path = record.Folder(path).Trace()
+			} else if filepath.Ext(path) == ".ipynb" {
+				path = record.Folder(filepath.Dir(path)).Trace()
 			}
 			exchanges, err := readTrace(path)
 			if err != nil {
@@ -73,8 +75,7 @@ func (a *app) traceCommand() cli.Command {
 func readTrace(path string) ([]llm.Exchange, error) {
 	data, err := disk.ReadPlain(path, disk.MaxDocument)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage.New("there is no trace "+path, usage.Shell("ls dsstar-runs/*/trace.jsonl"),
-			usage.Shell("dsstar runs"))
+		return nil, usage.New("there is no trace "+path, usage.Shell("dsstar runs"))
 	}
 	if err != nil {
 		return nil, usage.New(fmt.Sprintf("open the trace: %v", err), usage.Shell("ls -l %s", path))
