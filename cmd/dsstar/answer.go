@@ -164,7 +164,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 		if j.stands != "" {
 			r.RunDir, r.Notebook = filepath.Dir(j.stands), j.stands
 		}
-		j.progress.Say("removed  the run folder, because no model has replied")
+		j.progress.Say("removed  the run folder %s, because no model has replied", ui.Printable(string(folder)))
 	}
 	var err error
 	if j.json {
