@@ -166,7 +166,17 @@ func (asked Asked) words(a, b string) Finding {
 	case min(a, b) <= onlyFiles:
 		return Finding{Unsure, "an answer has no words"}
 	}
-	return asked.nodes(parse(a), parse(b))
+	x, y := parse(a), parse(b)
+	for _, pair := range [][2]node{{x, y}, {y, x}} { // a decimal comma, where the other has a point
+		n, other := pair[0].atom, pair[1].atom
+		if n.number == nil && other.number != nil && !other.number.whole && aComma().MatchString(n.text) {
+			swapped := node{atom: newAtom(comma.Replace(n.text))}
+			if asked.nodes(swapped, pair[1]).Sameness == Same {
+				return Finding{}
+			}
+		}
+	}
+	return asked.nodes(x, y)
 }
 
 // blank is the text of a drawing that shows no data.

@@ -131,8 +131,9 @@ class Dsstar(Magics):
             raise UsageError("there is no run to go on with")
         if question:
             given = given + ["--ask", f" {question}"]  # an @ at its beginning names no file
-        begun = "" if question or "--choose" in given else run.get("begun")
-        self.begin(["resume"] + given + [begun or run["run"]], "", question or run["question"])
+        left = "" if question or "--choose" in given else run.get("followed", "")
+        folder = left if os.path.isdir(left) else run["run"]
+        self.begin(["resume"] + given + [folder], "", question or run["question"])
 
     def begin(self, arguments, stdin, question):
         """Starts the program and shows it in the output of this cell."""
@@ -223,7 +224,7 @@ class Dsstar(Magics):
             if run.before and not run.answered:
                 self.run, self.painter = run.before
                 if self.run is not None:
-                    self.run.begun = run.run_dir
+                    self.run.followed = run.run_dir
             self.listen(False)
             if self.button:
                 self.hide(*self.button)
@@ -289,7 +290,7 @@ class Dsstar(Magics):
         run = self.run
         if run is not None and run.run_dir:
             r = run.result or {}
-            return {"run": run.run_dir, "begun": run.begun, "question": run.question, "answer": r.get("answer", ""),
+            return {"run": run.run_dir, "followed": run.followed, "question": run.question, "answer": r.get("answer", ""),
                     "notebook": r.get("notebook") or os.path.join(run.run_dir, "notebook.ipynb")}
         mine = (r for r in self.listed() if not r["claimed"])
         return next(mine, {"run": "", "question": "", "answer": ""})

@@ -31,7 +31,7 @@ class Run:
         self.begun, self.ended = time.time(), None
         self.steps, self.spent, self.waiting = [], {}, ""
         self.run_dir = ""
-        self.begun = ""  # the folder in which another answer was begun after this one
+        self.followed = ""  # the folder in which another question was begun after this one
         self.result = None  # the object of --json
         self.code = None  # the exit code
         self.errors, self.hints, self.warnings = [], [], []
