@@ -290,8 +290,8 @@ class Dsstar(Magics):
         run = self.run
         if run is not None and run.run_dir:
             r = run.result or {}
-            return {"run": run.run_dir, "followed": run.followed, "question": run.question, "answer": r.get("answer", ""),
-                    "notebook": r.get("notebook") or os.path.join(run.run_dir, "notebook.ipynb")}
+            return {"run": run.run_dir, "followed": run.followed, "question": run.question,
+                    "answer": r.get("answer", ""), "notebook": r.get("notebook") or os.path.join(run.run_dir, "notebook.ipynb")}
         mine = (r for r in self.listed() if not r["claimed"])
         return next(mine, {"run": "", "question": "", "answer": ""})
 
