@@ -25,6 +25,8 @@ var (
 	// the last item of a list; "x y z" are not two
 	lastItem = lazy.Regexp(`^([^;|\n({[]*[^;|\n({[,\s]),? (?:and|und|et|&) ([^,;|\n]+)$`)
 	anAnd    = lazy.Regexp(`\s(?:and|und|et|y|e|&)\s`)
+	// a number with words beside it
+	beside = lazy.Regexp(`(?:^|[^\d,])\d{1,3}(?:,\d{3})+(?: \S|\))`)
 	// perhaps a decimal comma
 	aComma = lazy.Regexp(`^[-+$€£¥]{0,2}\d[\d.]*,\d+(?: ?` + unitForm + `)?$`)
 )
@@ -55,6 +57,10 @@ func parse(text string) node {
 	if (whole.atom.isValue() || aComma().MatchString(text)) && !strings.Contains(text, "\n") {
 		return whole
 	}
+	text = beside().ReplaceAllStringFunc(text, func(number string) string {
+		return strings.ReplaceAll(number, ",", "")
+	})
+	whole = node{atom: newAtom(text)}
 	if n, ok := literal(text); ok {
 		return n
 	}
