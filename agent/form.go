@@ -27,7 +27,8 @@ type form struct {
 
 // Parts of the patterns below.
 const (
-	aFile = `[\pL\d_.-]+\.(?:csv|tsv|tab|txt|md|jsonl?|geojson|xml|ya?ml|parquet|feather|xlsx?|ods|docx?|` +
+	numberKind = `(?:(?:single|whole|real|decimal|natural|positive)\s+)*(?:number|integer|float|percentage)`
+	aFile      = `[\pL\d_.-]+\.(?:csv|tsv|tab|txt|md|jsonl?|geojson|xml|ya?ml|parquet|feather|xlsx?|ods|docx?|` +
 		`pptx|png|jpe?g|svg|gif|webp|pdf|html?|npy|npz|pkl|pickle|joblib|h5|hdf5|sqlite|db|sql|py|ipynb|zip|gz)`
 	isQuoted = `["'“‘][^"'“”‘’\n]{1,40}["'”’]`
 )
@@ -59,16 +60,32 @@ var rules = []struct {
 			is := func(one string) bool { return strings.EqualFold(bare(answer), bare(one)) }
 			return slices.ContainsFunc(all, is)
 		}},
-	{lazy.Regexp(`(?i)\b(?:an?|one)\s+(?:(?:single|whole|real|decimal|natural|positive)\s+)*` +
-		`(?:number|integer|float|percentage)\b(\s+of\b)?`),
+	{lazy.Regexp(`(?i)\b(?:an?|one)\s+` + numberKind + `\b(\s+of\b)?`),
 		func(said []string, guidelines, answer string) bool {
 			return said[1] != "" || strings.ContainsFunc(answer, unicode.IsDigit) || label().MatchString(guidelines)
 		}},
+	{lazy.Regexp(`(?i)\b(?:(?:just|only)\s+an?|exactly\s+one|a\s+single)\s+(?:` + numberKind + `|name)\b|\bone\s+name\b`),
+		func(said []string, guidelines, answer string) bool { // perhaps with a unit
+			_, isNumber := compare.Number(answer)
+			isName := !strings.ContainsAny(answer, "\n;") && !strings.HasPrefix(answer, "[")
+			return isNumber || isName && strings.HasSuffix(strings.ToLower(said[0]), "name") ||
+				several().MatchString(guidelines)
+		}},
+	{lazy.Regexp(`(?i)\b(?:number|integer|float|percentage|fraction|share|proportion|` +
+		`probability|value|score|decimal|correlation|coefficient)\s+(?:that\s+is\s+)?(?:between|from|(?:with)?in)\s+` +
+		`(?:the\s+range\s+)?(?:(?:of|from)\s+)?\[?(-?\d+(?:\.\d+)?)%?\s*(?:and|to|,|-|–)\s*` +
+		`(-?\d+(?:\.\d+)?)\b`), func(said []string, _, answer string) bool {
+		value, isNumber := compare.Number(answer)
+		least, _ := strconv.ParseFloat(said[1], 64)
+		most, _ := strconv.ParseFloat(said[2], 64)
+		return !isNumber || value >= least && value <= most
+	}},
 }
 
 // What else question and guidelines say.
 var (
 	label         = lazy.Regexp(`@[A-Za-z_]\w*\[`)
+	several       = lazy.Regexp(`(?i)\b(?:each|every|per|list|followed|and)\b|@[a-z_]\w*\[`)
 	quoted        = lazy.Regexp(isQuoted)
 	decimalPlaces = lazy.Regexp(`(?i)\b(\d{1,2}|one|two|three|four|five|six)\s+(?:decimals?|digits?\s+after)\b`)
 	wholeNumber   = lazy.Regexp(`(?i)\b(?:whole\s+number|(?:an|one|single|nearest|only)\s+integer|integer\s+(?:value|only))\b`)
@@ -80,7 +97,7 @@ var (
 // formOf reads the form from a task's question and guidelines. What it does not recognise is not
 // checked.
 func formOf(task record.Task) form {
-	f := form{words: task.Guidelines}
+	f := form{words: strings.ReplaceAll(task.Guidelines, "\u2212", "-")}
 	if f.decimals = decimalsIn(f.words, wholeNumber()); f.decimals < 0 {
 		f.decimals = decimalsIn(task.Question, asWholeNumber())
 	}

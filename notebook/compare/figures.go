@@ -10,6 +10,16 @@ import (
 	"dsstar/notebook/lazy"
 )
 
+// Number returns the number that an answer is, perhaps with a unit.
+func Number(answer string) (value float64, ok bool) {
+	q := newAtom(cleaned(answer)).number
+	if q == nil {
+		return 0, false
+	}
+	value, _ = q.value.Float64()
+	return value, true
+}
+
 // IsNone reports whether an answer, or each part of it, only says that there is none.
 func IsNone(answer string) bool {
 	none := true
