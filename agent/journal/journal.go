@@ -162,17 +162,6 @@ func Drop[T any](j *Journal, kind string, goes func(T) bool) {
 	})
 }
 
-// Add adds the results of another journal that this one lacks.
-func (j *Journal) Add(other *Journal) {
-	for _, e := range other.all() {
-		j.mu.Lock()
-		if j.index(e.Key) < 0 {
-			j.entries = append(j.entries, e)
-		}
-		j.mu.Unlock()
-	}
-}
-
 func (j *Journal) all() []Entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
