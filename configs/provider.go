@@ -57,8 +57,7 @@ func (p Provider) Key(getenv func(string) string) (key, from string) {
 func (p Provider) URL(getenv func(string) string) (address, from string, err error) {
 	if address, from = first(p.BaseURLEnv, getenv); from != "" {
 		if !isWebURL(address) {
-			return "", from, fmt.Errorf("%s: %q is not a URL that begins with http:// or https://",
-				from, address)
+			return "", from, fmt.Errorf("%s: %q is not %s", from, address, forms["URL"])
 		}
 		return address, from, nil
 	}

@@ -1,14 +1,11 @@
 package kernel
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -312,15 +309,4 @@ func (o Outputs) take(f *notebook.Fold) {
 		f.Note(fmt.Sprintf("the outputs of all cells have reached %s: from here on little is kept of them",
 			human.Bytes(o.Run)))
 	}
-}
-
-// exceeded recognises the message that a server sends in place of the output that it drops
-// (jupyter_server, kernels/connection/channels.py, _limit_rate).
-func exceeded(content json.RawMessage) bool {
-	const longest = 2000
-	var c struct{ Name, Text string }
-	return len(content) <= longest && bytes.Contains(content, []byte(" rate exceeded.")) &&
-		json.Unmarshal(content, &c) == nil && c.Name == "stderr" &&
-		(strings.HasPrefix(c.Text, "IOPub message rate exceeded.") ||
-			strings.HasPrefix(c.Text, "IOPub data rate exceeded."))
 }

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"strings"
@@ -44,6 +45,17 @@ func (r *run) on(ctx context.Context, m Message) {
 	if err != nil {
 		r.incomplete(m.Header.MsgType + " that could not be read: " + err.Error())
 	}
+}
+
+// exceeded recognises the message that a server sends in place of the output that it drops
+// (jupyter_server, kernels/connection/channels.py, _limit_rate).
+func exceeded(content json.RawMessage) bool {
+	const longest = 2000
+	var c struct{ Name, Text string }
+	return len(content) <= longest && bytes.Contains(content, []byte(" rate exceeded.")) &&
+		json.Unmarshal(content, &c) == nil && c.Name == "stderr" &&
+		(strings.HasPrefix(c.Text, "IOPub message rate exceeded.") ||
+			strings.HasPrefix(c.Text, "IOPub data rate exceeded."))
 }
 
 // reply handles an execute_reply.

@@ -84,7 +84,7 @@ func dialWS(ctx context.Context, s Server, kernel, session string, w waits,
 		drained: make(chan struct{}), now: wsState{changed: make(chan struct{})},
 	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
-	conn, err := l.first(ctx, session, w.handshake)
+	conn, err := l.first(ctx, w.handshake)
 	if err != nil {
 		l.cancel()
 		return nil, err
@@ -97,10 +97,9 @@ func dialWS(ctx context.Context, s Server, kernel, session string, w waits,
 // first makes the first connection. The server accepts it only once the kernel has answered a
 // request, and a kernel that misses one (ipykernel#1554) answers when the next connection is made.
 // So the first attempt has a short time-out, which doubles with each repetition.
-func (l *wsLink) first(ctx context.Context, session string,
-	patience time.Duration) (*websocket.Conn, error) {
+func (l *wsLink) first(ctx context.Context, patience time.Duration) (*websocket.Conn, error) {
 	for ; ; patience *= 2 {
-		conn, err := l.connect(ctx, session, patience)
+		conn, err := l.connect(ctx, l.session, patience)
 		if slow, ok := errors.AsType[net.Error](err); err == nil || ctx.Err() != nil || !ok ||
 			!slow.Timeout() {
 			return conn, err

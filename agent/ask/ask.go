@@ -95,9 +95,11 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 		a.times[ground]++
 		on := []any{ground, a.times[ground]}
 		a.mu.Unlock()
-		was, known := journal.Known[kept](a.Journal, "reply", on)
-		if known && format.Form != "" && strings.HasPrefix(was.Text, "{") {
-			a.Journal.Forget("reply", on) // it is in JSON, as dsstar once asked for
+		if format.Form != "" {
+			was, known := journal.Known[kept](a.Journal, "reply", on)
+			if known && strings.HasPrefix(was.Text, "{") {
+				a.Journal.Forget("reply", on) // it is in JSON, as dsstar once asked for
+			}
 		}
 		reply, err := journal.Once(ctx, a.Journal, "reply", on, func(ctx context.Context) (kept, error) {
 			k, err := kept{}, llm.ErrContextLength

@@ -90,6 +90,7 @@ func (e *editing) leftIn(nb *notebook.Notebook) error {
 	for _, c := range nb.Cells {
 		ids[c.ID] = true
 	}
+	asked := e.t.Asked()
 	for i, c := range nb.Cells {
 		l := left{Cell: c, part: in}
 		if c.Metadata["dsstar"] != nil {
@@ -97,7 +98,7 @@ func (e *editing) leftIn(nb *notebook.Notebook) error {
 				return fmt.Errorf("read the notebook: cell %d: %w", i+1, err)
 			}
 		}
-		shows, m := shownBy(e.t, l.meta), l.meta
+		shows, m := shownBy(asked, l.meta), l.meta
 		attempt := m.Role == record.RoleStep || m.Role == record.RoleFinal
 		l.own = m.Role != "" && !seen[m.id()] && (shows != nil || !attempt) &&
 			(c.Type == notebook.Code) == slices.Contains(codeRoles, m.Role)
@@ -139,9 +140,9 @@ func (c left) remark(after string, ids map[string]bool) record.Remark {
 	return r
 }
 
-// shownBy returns the attempt that a cell shows, or nil.
-func shownBy(t *record.Trajectory, m cellMeta) *record.Attempt {
-	for _, c := range t.Asked() {
+// shownBy returns the attempt that a cell shows, of those of all questions, or nil.
+func shownBy(asked []record.Cell, m cellMeta) *record.Attempt {
+	for _, c := range asked {
 		if c.Role == m.Role && c.Question == max(1, m.Part)-1 && c.Round == m.Round {
 			return c.Attempt
 		}

@@ -53,7 +53,8 @@ func candidates(env []string) (paths []string) {
 // longestAnswer is how long a candidate may take: one on a lost network share hangs.
 const longestAnswer = 20 * time.Second
 
-// find returns the first interpreter on env's PATH of which environments can be made. The error is a [*NoPythonError] or that of ctx.
+// find returns the first interpreter on env's PATH of which environments can be made. The error is a
+// [*NoPythonError] or that of ctx.
 func find(ctx context.Context, env []string) (Python, error) {
 	fail := &NoPythonError{}
 	for _, path := range candidates(env) {

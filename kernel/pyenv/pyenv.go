@@ -1,7 +1,8 @@
 // Package pyenv keeps the Python environment that cells run in when the user names no interpreter.
 //
-// [Ensure] creates the environment from a lock file the first time, with venv and pip, and afterwards finds it without subprocesses and network. Several processes may call it
-// concurrently, and any of them may be killed: an environment is complete only once its marker,
+// [Ensure] creates the environment from a lock file the first time, with venv and pip, and afterwards
+// finds it without subprocesses and network. Several processes may call it concurrently, and any of
+// them may be killed: an environment is complete only once its marker,
 // written last, is there. [Describe] and [Check] inspect other interpreters, and [Ask] runs a
 // script in one.
 package pyenv

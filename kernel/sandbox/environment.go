@@ -1,11 +1,12 @@
 package sandbox
 
 import (
-	"dsstar/notebook/disk"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/disk"
 )
 
 // harmless are the variables that every process of a box keeps. Here and below, a name that ends

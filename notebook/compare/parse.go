@@ -53,14 +53,15 @@ func parseFile(f File) node {
 // parse reads the structure of a text: JSON, a list of Python, a table, labels, a list, or a value.
 func parse(text string) node {
 	text = cleaned(text)
-	whole := node{atom: newAtom(text)}
-	if (whole.atom.isValue() || aComma().MatchString(text)) && !strings.Contains(text, "\n") {
-		return whole
+	if !strings.Contains(text, "\n") {
+		if a := newAtom(text); a.isValue() || aComma().MatchString(text) {
+			return node{atom: a}
+		}
 	}
 	text = beside().ReplaceAllStringFunc(text, func(number string) string {
 		return strings.ReplaceAll(number, ",", "")
 	})
-	whole = node{atom: newAtom(text)}
+	whole := text
 	if n, ok := literal(text); ok {
 		return n
 	}
@@ -77,7 +78,7 @@ func parse(text string) node {
 	if n := listed([]string{text}); n.kind == object {
 		return n
 	}
-	return whole
+	return node{atom: newAtom(whole)}
 }
 
 // literal parses JSON and lists of Python. A single value in parentheses is none: it may be below

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"sync"
 )
@@ -25,7 +24,7 @@ const longestLine = 16 << 20
 // incomplete last line, from a crash, is removed; a file that ends with more than longestLine bytes
 // without a line is an error. The caller must Close it.
 func OpenLines(path string) (*Lines, error) {
-	f, err := openOwn(path, os.O_APPEND, math.MaxInt64)
+	f, err := openOwn(path, os.O_APPEND)
 	if err != nil {
 		return nil, err
 	}

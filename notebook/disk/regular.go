@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -57,11 +58,10 @@ func ReadIn(folder *os.Root, name string, most int64) ([]byte, error) {
 }
 
 // openOwn opens a file that belongs to this program, and creates it if necessary. Anything else in
-// its place, such as a link, is an error, and so are more than most bytes. The caller must close the
-// file.
-func openOwn(path string, flag int, most int64) (f *os.File, err error) {
+// its place, such as a link, is an error. The caller must close the file.
+func openOwn(path string, flag int) (f *os.File, err error) {
 	err = in(path, func(folder *os.Root, name string) (err error) {
-		f, err = openIn(folder, name, os.O_RDWR|os.O_CREATE|flag, 0o644, most)
+		f, err = openIn(folder, name, os.O_RDWR|os.O_CREATE|flag, 0o644, math.MaxInt64)
 		return err
 	})
 	return f, err

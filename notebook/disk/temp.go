@@ -100,7 +100,7 @@ var ErrLocked = errors.New("another dsstar is at work there")
 // Lock locks a file that belongs to this program, and creates it if necessary, until release is
 // called or the program ends. The file must not be replaced.
 func Lock(path string) (release func(), err error) {
-	f, err := openOwn(path, 0, 1<<62)
+	f, err := openOwn(path, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,9 @@ package disk
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -83,16 +83,22 @@ func Secret(path string, n int) (secret []byte, err error) {
 		return nil, err
 	}
 	err = in(path, func(folder *os.Root, name string) error {
-		_, err := folder.Lstat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = makeSecret(folder, name, n)
+		if _, err := folder.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			if err := makeSecret(folder, name, n); err != nil {
+				return err
+			}
 		}
-		info, e := folder.Lstat(name)
-		if err = cmp.Or(err, e); err == nil && (!isPrivate(info) || info.Size() != int64(n)) {
+		f, err := OpenPlainIn(folder, name, int64(n))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat() // of the file that is read
+		if err == nil && (!isPrivate(info) || info.Size() != int64(n)) {
 			err = &fs.PathError{Op: "read", Path: path, Err: errNotPrivate}
 		}
 		if err == nil {
-			secret, err = ReadIn(folder, name, int64(n))
+			secret, err = io.ReadAll(f)
 		}
 		return err
 	})
