@@ -39,7 +39,9 @@ func (a *app) answer(ctx context.Context, j job) error {
 	task := j.task
 	saver := newSaver(folder, a.key())
 	if err := link(folder, &task); err != nil {
-		discard(folder, saver)
+		if j.fresh {
+			discard(folder, saver)
+		}
 		return err
 	}
 	j.progress.Folder(string(folder))

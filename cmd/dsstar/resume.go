@@ -19,6 +19,7 @@ import (
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
 )
 
@@ -147,9 +148,11 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err != nil {
 		return err
 	}
-	next := ""
-	if was.Stands() {
-		next = wentOn(runsIn(filepath.Dir(string(r.folder)), a.key()), r.content, was)
+	next := func() string { // where it went on from its answer
+		if !was.Stands() {
+			return ""
+		}
+		return wentOn(runsIn(filepath.Dir(string(r.folder)), a.key()), r.path, was)
 	}
 	// Where no sandbox confines the cells, what others may have written runs only if the user
 	// agrees.
@@ -172,8 +175,10 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err != nil {
 		return err
 	}
-	if next != "" && j.out == "" && w == (wish{}) && !record.Finished(r.t, now, j.settings.MaxRounds) {
-		return a.resume(ctx, j, next, w)
+	if j.out == "" && w == (wish{}) && !record.Finished(r.t, now, j.settings.MaxRounds) {
+		if next := next(); next != "" {
+			return a.resume(ctx, j, next, w)
+		}
 	}
 	j.task.Data, j.past = r.data(), true
 	if w.question != "" && j.settings.Model == demoModel {
@@ -181,12 +186,13 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 			usage.Again("--model", "PROVIDER/MODEL"))
 	}
 	if err := w.do(r.t); err != nil {
-		if _, ok := errors.AsType[*record.EditError](err); ok && next != "" {
-			return usage.New(err.Error(), usage.Again().Args(next).Note("went on from it as it is now"))
-		} else if ok {
-			return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
+		if _, ok := errors.AsType[*record.EditError](err); !ok {
+			return err
 		}
-		return err
+		if next := next(); next != "" {
+			return usage.New(err.Error(), usage.Again().Args(next).Note("went on from it as it is now"))
+		}
+		return usage.New(err.Error(), usage.Shell("dsstar resume %s", path))
 	}
 	a.recallDemo(&j, r.t)
 	j.progress.Folder(string(r.folder))
@@ -251,17 +257,26 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		})
 }
 
-// wentOn returns the run among all that goes on from a notebook with that content and answer, with no
-// other question; "" if there is none.
-func wentOn(all []listedRun, content []byte, was *record.Trajectory) string {
-	from := digestOf(content)
-	i := slices.IndexFunc(all, func(r listedRun) bool {
-		return !r.Claimed && r.t.From == from && len(r.t.Questions)+len(r.t.Later) == len(was.Questions)
-	})
-	if i < 0 {
-		return ""
+// wentOn returns the run among all that goes on from a notebook as it is now, whose answer is was, with
+// no other question; "" if there is none.
+func wentOn(all []listedRun, path string, was *record.Trajectory) string {
+	from := ""
+	for _, r := range all {
+		if r.Claimed || r.t.From == "" || len(r.t.Questions)+len(r.t.Later) != len(was.Questions) {
+			continue
+		}
+		if from == "" { // only now: it reads all of the notebook
+			content, err := disk.ReadPlain(path, disk.MaxDocument)
+			if err != nil {
+				return ""
+			}
+			from = digestOf(content)
+		}
+		if r.t.From == from {
+			return r.Run
+		}
 	}
-	return all[i].Run
+	return ""
 }
 
 func digestOf(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
@@ -269,7 +284,7 @@ func digestOf(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(co
 // goOn makes the folder in which a run goes on, so that the one that it has stays as it is.
 func (a *app) goOn(j *job, r pastRun, question string) (record.Folder, error) {
 	task := &r.t.Task
-	j.fresh, j.calls, j.task.Question = true, r.t.Usage.Calls, cmp.Or(question, task.Question)
+	j.fresh, j.calls, j.task.Question = !exists(j.out), r.t.Usage.Calls, cmp.Or(question, task.Question)
 	folder, err := j.folder()
 	if err != nil {
 		return "", err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -62,11 +61,7 @@ func (a *app) listRuns(ctx context.Context, words []string) (none cli.Output, er
 		if !r.Claimed && r.GoesOn == "" {
 			r.GoesOn = departed(ctx, record.Folder(r.Run), r.t)
 		}
-		if r.GoesOn == "" {
-			continue
-		}
-		content, err := disk.ReadPlain(r.Notebook, disk.MaxDocument)
-		if err == nil && wentOn(all, content, r.t) != "" {
+		if r.GoesOn != "" && wentOn(all, r.Notebook, r.t) != "" {
 			r.GoesOn = ""
 		}
 	}
@@ -139,7 +134,7 @@ func runsIn(base string, key record.Key) (all []listedRun) {
 			r.Standing, r.Label = r.Standing+record.Claimed, r.Label+record.Claimed
 		}
 		if !r.Claimed && !t.Adopted && !edited && len(t.Edits()) == 0 {
-			r.Cells = fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(t.Cells(), "\x00"))))
+			r.Cells = digestOf([]byte(strings.Join(t.Cells(), "\x00")))
 		}
 		for _, v := range t.Loaded() {
 			if v.File != "" {

@@ -272,7 +272,8 @@ func (h *Host) Reopen(sources []files.Source, s *configs.Settings, made bool) er
 				allowRead(s, shown).Note("if its cells may read that"))
 		}
 		d.Variable = source.Variable()
-		h.Databases = append(h.Databases, d)
+		known := func(o Database) bool { return o.Variable == d.Variable } // of a run that goes on elsewhere
+		h.Databases = append(slices.DeleteFunc(h.Databases, known), d)
 	}
 	return nil
 }

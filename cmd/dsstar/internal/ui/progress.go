@@ -27,15 +27,15 @@ type Progress struct {
 	now    func() time.Time
 	asks   func() bool // whether each cell is reviewed; nil: no
 
-	mu               sync.Mutex // of the live view
-	begun, since     time.Time
-	doing            string // what is being waited for since then; "": no view
-	described, files int
-	planned          bool          // there is a step
-	label            string        // of the text below
-	text             func() string // a reply so far, the running cell or its outputs; nil: none
-	output           string        // the end of the cell's outputs
-	spent            string        // "": not known
+	mu           sync.Mutex // of the live view
+	begun, since time.Time
+	doing        string // what is being waited for since then; "": no view
+	described    int
+	planned      bool          // there is a step
+	label        string        // of the text below
+	text         func() string // a reply so far, the running cell or its outputs; nil: none
+	output       string        // the end of the cell's outputs
+	spent        string        // "": not known
 }
 
 // Options say what the terminal behind a Progress can do.

@@ -73,8 +73,6 @@ func (p *Progress) learn(e agent.Event, t *record.Trajectory) {
 	p.spent = fmt.Sprintf("%s, %s in%s, %s out%s", human.Plural(t.Usage.Calls, "call"),
 		human.Count(t.Usage.InputTokens), cached, human.Count(t.Usage.OutputTokens), cost)
 	switch e.Kind {
-	case agent.Started:
-		p.files = len(t.Task.Files)
 	case agent.Described:
 		p.described++
 	case agent.Planned, agent.Repeated:
