@@ -10,6 +10,7 @@ import (
 	_ "embed"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -18,11 +19,11 @@ import (
 // what a project file may do, see cannot; flag, the title under which help lists its flag, or off, if
 // that is --no-KEY; and its letter.
 type Settings struct {
-	Model string `key:"model" project:"redirects" flag:"Model" letter:"m"`
+	Model string `key:"model" project:"model" flag:"Model" letter:"m"`
 	// by role; "" is Model
-	Models          map[string]string `key:"models" project:"redirects" flag:"Model"`
-	BaseURL         string            `key:"base_url" is:"URL" project:"redirects" flag:"Model"`
-	APIKeyEnv       string            `key:"api_key_env" is:"NAMES" project:"redirects" flag:"Model"`
+	Models          map[string]string `key:"models" project:"model" flag:"Model"`
+	BaseURL         string            `key:"base_url" is:"URL" project:"address" flag:"Model"`
+	APIKeyEnv       string            `key:"api_key_env" is:"NAMES" project:"address" flag:"Model"`
 	Context         int               `key:"context" is:"0 or at least 2000" project:"free" flag:"Model"`
 	Temperature     *float64          `key:"temperature" is:"0 to 2" project:"free"`
 	MaxOutputTokens int               `key:"max_output_tokens" is:"at least 0" project:"budget"`
@@ -30,9 +31,9 @@ type Settings struct {
 	IdleTimeout     time.Duration     `key:"idle_timeout" is:"at least 1ms" project:"budget"`
 	Retries         int               `key:"retries" is:"0 to 100" project:"spending"`
 	// by name, in lower case
-	Providers map[string]Provider `key:"providers" project:"redirects"`
+	Providers map[string]Provider `key:"providers" project:"address"`
 
-	Prices   map[string]Price `key:"prices" project:"redirects"` // by model, in lower case
+	Prices   map[string]Price `key:"prices" project:"prices"` // by model, in lower case
 	MaxCost  float64          `key:"max_cost" is:"at least 0" project:"budget" flag:"Limits"`
 	MaxCalls int              `key:"max_calls" is:"at least 0" project:"budget" flag:"Limits"`
 	MaxTime  time.Duration    `key:"max_time" is:"at least 0s" project:"budget" flag:"Limits"`
@@ -46,7 +47,7 @@ type Settings struct {
 	ContextChars     int `key:"context_chars" is:"at least 2000" project:"spending"`
 	MaxFiles         int `key:"max_files" is:"at least 1" project:"spending"`
 
-	Memory string `key:"memory" project:"redirects" flag:"Data"` // "auto", "off" or a folder
+	Memory string `key:"memory" project:"folder" flag:"Data"` // "auto", "off" or a folder
 	Learn  bool   `key:"learn" project:"learn" flag:"Data"`
 
 	Include     []string `key:"include" project:"include" flag:"Data"`
@@ -76,15 +77,11 @@ type Settings struct {
 	MaxFile      Bytes `key:"max_file" project:"cells" flag:"Sandbox"`
 	MaxFolder    Bytes `key:"max_folder" project:"cells" flag:"Sandbox"`
 
-	Out string `key:"out" project:"redirects"`
+	Out string `key:"out" project:"folder"`
 
 	// UserFile is the path of the user's own file, which need not exist; "" if there is no
 	// configuration folder.
 	UserFile string `key:"-"`
-
-	// Chosen says which folders, by key, the user has chosen: they come from neither the defaults
-	// nor the project file.
-	Chosen map[string]bool `key:"-"`
 
 	// AllowDatabases are the addresses that were given as AllowRead, which then has paths only.
 	AllowDatabases []string `key:"-"`
@@ -163,10 +160,6 @@ func Load(from Sources) (*Settings, error) {
 		return nil, err
 	}
 	s.won, s.project, s.UserFile, s.Warnings = won, from.ProjectFile, from.UserFile, strays
-	s.Chosen = map[string]bool{}
-	for _, key := range folders {
-		s.Chosen[key] = won[key].source != defaultSource && won[key].source != from.ProjectFile
-	}
 	if len(project) == 0 {
 		return s, nil
 	}
@@ -176,10 +169,24 @@ func Load(from Sources) (*Settings, error) {
 // Explain returns every effective setting and where it comes from, sorted by key.
 func (s *Settings) Explain() (all []Entry) {
 	for _, key := range slices.Sorted(maps.Keys(s.won)) {
-		set := s.won[key]
-		all = append(all, Entry{display(key), redact(set.value), set.source})
+		e := s.won[key]
+		e.Value = redact(e.Value)
+		all = append(all, e)
 	}
 	return all
+}
+
+// Given reports whether a flag or variable sets a key.
+func (s *Settings) Given(key string) bool {
+	set := s.won[strings.ReplaceAll(key, ".", separator)]
+	return set.Value != "" && (strings.HasPrefix(set.Source, flagSource) ||
+		strings.HasPrefix(set.Source, envSource))
+}
+
+// Chosen reports whether the user has set a key: its value comes neither from the defaults nor from the
+// project's file.
+func (s *Settings) Chosen(key string) bool {
+	return s.won[key].Source != defaultSource && s.won[key].Source != s.project
 }
 
 // DefaultYAML is the complete, commented default configuration.
@@ -190,27 +197,23 @@ var DefaultYAML []byte
 //go:embed prices.yaml
 var pricesYAML []byte
 
-// PythonLock pins, with hashes, the packages available to every cell.
-//
-//go:embed python.txt
-var PythonLock []byte
+// The locks pin Python packages, with hashes. Those that only tests refer to are left out of programs
+// by the linker.
+var (
+	// PythonLock has the packages available to every cell.
+	//go:embed python.txt
+	PythonLock []byte
 
-// The locks below are for tests. Nothing else refers to them, so the linker leaves them out of
-// programs.
+	// TestLock has the Jupyter tools and servers that tests use. It overlaps PythonLock with equal
+	// versions, so that the two can be concatenated.
+	//go:embed python-test.txt
+	TestLock []byte
 
-// TestLock pins the Jupyter tools and servers that tests use. It overlaps PythonLock with equal
-// versions, so that the two can be concatenated.
-//
-//go:embed python-test.txt
-var TestLock []byte
+	// LabLock has JupyterLab, jupyter-collaboration, a browser driver and reviewers' tools.
+	//go:embed python-lab.txt
+	LabLock []byte
 
-// LabLock pins JupyterLab, jupyter-collaboration, a browser driver and the tools that reviewers of
-// notebooks use.
-//
-//go:embed python-lab.txt
-var LabLock []byte
-
-// OldKernelLock pins the last ipykernel 6, with the versions of numpy and pandas in PythonLock.
-//
-//go:embed python-ipykernel6.txt
-var OldKernelLock []byte
+	// OldKernelLock has the last ipykernel 6, with the numpy and pandas of PythonLock.
+	//go:embed python-ipykernel6.txt
+	OldKernelLock []byte
+)

@@ -12,7 +12,8 @@ import (
 // A field is a setting, as a field of [Settings], of its Method or of a table.
 type field struct {
 	reflect.StructField
-	key string // for instance method::paper
+	key   string // for instance method::paper
+	class string // what a project's file may do with it: see cannot
 }
 
 // fields are all settings, in the order of the structs.
@@ -22,10 +23,10 @@ var fields = sync.OnceValue(func() (all []field) {
 		case f.Type == reflect.TypeFor[Method]():
 			for inner := range f.Type.Fields() {
 				inner.Index = slices.Concat(f.Index, inner.Index)
-				all = append(all, field{inner, key + separator + inner.Tag.Get("key")})
+				all = append(all, field{inner, key + separator + inner.Tag.Get("key"), inner.Tag.Get("project")})
 			}
 		case key != "" && key != "-":
-			all = append(all, field{f, key})
+			all = append(all, field{f, key, f.Tag.Get("project")})
 		}
 	}
 	return all
@@ -46,7 +47,7 @@ func fieldOf(key string) (field, bool) {
 		case len(part) == 3 && f.Type.Elem().Kind() == reflect.Struct:
 			for inner := range f.Type.Elem().Fields() {
 				if inner.Tag.Get("key") == part[2] {
-					return field{inner, key}, true
+					return field{inner, key, f.class}, true
 				}
 			}
 		}
@@ -80,7 +81,7 @@ var Flags = sync.OnceValue(func() (all []FlagInfo) {
 		if is := f.Tag.Get("is"); f.Type.Kind() == reflect.String && strings.Contains(is, " or ") {
 			flag.Words = alternatives.Split(is, -1)
 		}
-		value := Entry{Value: defaults()[f.key].value}.Text()
+		value := defaults()[f.key].Text()
 		switch off := f.Tag.Get("off"); {
 		case off != "":
 			flag.Name, flag.Help, flag.Group, flag.Off = "no-"+name, "do not "+help[key], off, true

@@ -21,12 +21,6 @@ import (
 // models may contain dots.
 const separator = "::"
 
-// A setting is a value and its source.
-type setting struct {
-	value  any
-	source string
-}
-
 // Sources of values: defaultSource is that of those that nobody set; the others begin it.
 const (
 	defaultSource = "default"
@@ -35,7 +29,7 @@ const (
 )
 
 // A layer holds the settings of one source by key.
-type layer map[string]setting
+type layer map[string]Entry
 
 // add has the settings of a stronger layer replace those of won. Their keys must be known, and
 // their values what they can be. A key without a value changes nothing; only temperature can be null.
@@ -43,10 +37,10 @@ func (won layer) add(l layer) error {
 	for _, key := range slices.Sorted(maps.Keys(l)) {
 		f, known := fieldOf(key)
 		if !known {
-			return fmt.Errorf("%s: unknown key %s%s", l[key].source, display(key),
+			return fmt.Errorf("%s: unknown key %s%s", l[key].Source, display(key),
 				didYouMean(key, slices.Collect(maps.Keys(won))))
 		}
-		if l[key].value == nil && key != "temperature" {
+		if l[key].Value == nil && key != "temperature" {
 			continue
 		}
 		if err := f.check(l[key]); err != nil {
@@ -66,8 +60,8 @@ func (won layer) whole() error {
 		part := strings.Split(key, separator)
 		for _, name := range needed[part[0]] {
 			part[2] = name
-			if value := won[strings.Join(part, separator)].value; value == nil || value == "" {
-				return fmt.Errorf("%s: %s.%s: needs %s", won[key].source, part[0], part[1], name)
+			if value := won[strings.Join(part, separator)].Value; value == nil || value == "" {
+				return fmt.Errorf("%s: %s.%s: needs %s", won[key].Source, part[0], part[1], name)
 			}
 		}
 	}
@@ -105,7 +99,7 @@ func readYAML(data []byte) (*viper.Viper, error) {
 func flat(v *viper.Viper, source string) layer {
 	l := layer{}
 	for _, key := range v.AllKeys() { // in lower case, including provider names
-		l[key] = setting{v.Get(key), source}
+		l[key] = Entry{display(key), v.Get(key), source}
 	}
 	return l
 }
@@ -146,7 +140,7 @@ func envLayer(env []string, known layer) (l layer, strays []string) {
 		key, is := keys[name]
 		switch {
 		case is && value != "":
-			l[key] = setting{value, envSource + name}
+			l[key] = Entry{display(key), value, envSource + name}
 		case !is && strings.HasPrefix(name, envPrefix) && !otherEnv.MatchString(name):
 			strays = append(strays, fmt.Sprintf("the environment variable %s is not a setting%s", name,
 				didYouMean(name, slices.Collect(maps.Keys(keys)))))
@@ -160,7 +154,7 @@ func flagLayer(flags map[string]Flag) layer {
 	l := layer{}
 	for key, flag := range flags {
 		key = strings.ToLower(strings.ReplaceAll(key, ".", separator))
-		l[key] = setting{flag.Value, flagSource + flag.Name}
+		l[key] = Entry{display(key), flag.Value, flagSource + flag.Name}
 	}
 	return l
 }

@@ -25,12 +25,10 @@ func (e *RelaxedError) Error() string {
 		e.File, e.Key, e.Value, e.What)
 }
 
-// sends holds the last parts of the keys that decide where requests and API keys are sent.
-var sends = []string{"base_url", "base_url_env", "host_env", "api_key_env", "key_env"}
-
-// cannot says, by the tag project of a setting, what a project file cannot do with it. It may set
-// those of budget that the user has not set, and those without a text here; see also redirects.
+// cannot says, by the tag project of a setting, what a project file cannot do with it; "": it may do
+// anything.
 var cannot = map[string]string{
+	"free":     "",
 	"cells":    "let cells do more", // also what runs outside of the sandbox
 	"budget":   "raise what you have set",
 	"spending": "raise what a run may use", // not even above the defaults
@@ -38,6 +36,11 @@ var cannot = map[string]string{
 	"include":  "take in files that are skipped",
 	"mask":     "show a model what you mask",
 	"learn":    "have answers kept with the data",
+	"prices":   "say what you pay",
+	"address":  "say where your data and keys are sent",
+	"folder":   "have results written outside its folder",
+	"model":    "send your data to a provider that you did not choose",
+	"replay":   "answer from a recording", // what a model may be, too
 }
 
 // checkProject returns a [RelaxedError] for the first key that the project file relaxes. weaker are
@@ -49,17 +52,28 @@ func (s *Settings) checkProject(weaker layer) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.won)) {
 		set := s.won[key]
-		if set.source != s.project || reflect.DeepEqual(set.value, weaker[key].value) {
+		if set.Source != s.project || reflect.DeepEqual(set.Value, weaker[key].Value) {
 			continue
 		}
 		f, _ := fieldOf(key)
-		class := f.Tag.Get("project")
-		free := cannot[class] == "" || class == "budget" && weaker[key].source == defaultSource
-		if !free && relaxes(key, class, f.of(was), f.of(s)) {
-			return &RelaxedError{s.project, display(key), asFlag(set.value), cannot[class]}
+		text, class, relaxed := asFlag(set.Value), f.class, false
+		switch class {
+		case "free":
+		case "prices":
+			relaxed = true
+		case "address":
+			relaxed = text != ""
+		case "folder":
+			relaxed = text != "" && !filepath.IsLocal(text)
+		case "model":
+			class = s.misleads(text, weaker)
+			relaxed = class != ""
+		default:
+			relaxed = f.relaxes(f.of(was), f.of(s)) &&
+				(class != "budget" || weaker[key].Source != defaultSource)
 		}
-		if what := s.redirects(key, set.value, weaker); what != "" {
-			return &RelaxedError{s.project, display(key), asFlag(set.value), what}
+		if relaxed {
+			return &RelaxedError{s.project, set.Key, text, cannot[class]}
 		}
 	}
 	return nil
@@ -72,80 +86,73 @@ const (
 	DemoModel    = "demo"
 )
 
-// folders are the keys of folders that are written to. A project file may name some in its own folder.
-var folders = []string{"out", "memory"}
-
-// redirects says what a project file must not do with a key that decides where questions, keys and
-// results go, or what they cost; "" if the value is allowed. more has settings that the file overrides.
-func (s *Settings) redirects(key string, value any, more layer) string {
-	part, text := strings.Split(key, separator), asFlag(value)
-	switch {
-	case part[0] == "prices":
-		return "say what you pay"
-	case text == "":
-		return ""
-	case slices.Contains(sends, part[len(part)-1]):
-		return "say where your data and keys are sent"
-	case slices.Contains(folders, key) && !filepath.IsLocal(text):
-		return "have results written outside its folder"
-	case !namesModel(key):
-		return ""
-	case strings.HasPrefix(text, ReplayPrefix) || text == DemoModel:
-		return "answer from a recording"
+// misleads returns the rule that a model breaks which a stranger has chosen; "" if it breaks none. more
+// has settings that the stranger's overrides.
+func (s *Settings) misleads(model string, more layer) string {
+	if strings.HasPrefix(model, ReplayPrefix) || model == DemoModel {
+		return "replay"
 	}
-	var chosen []string // the providers that settings outside the file name
+	provider := func(model string) string {
+		name, _, _ := strings.Cut(model, "/")
+		return strings.ToLower(name)
+	}
+	var chosen []string // the providers that settings outside the project's file name
 	for _, l := range []layer{s.won, more} {
 		for key, set := range l {
-			if model := asFlag(set.value); set.source != s.project && model != "" && namesModel(key) {
-				chosen = append(chosen, provider(model))
+			name := asFlag(set.Value)
+			if f, _ := fieldOf(key); f.class == "model" && set.Source != s.project && name != "" {
+				chosen = append(chosen, provider(name))
 			}
 		}
 	}
-	if s.BaseURL == "" && len(chosen) > 0 && !slices.Contains(chosen, provider(text)) {
-		return "send your data to a provider that you did not choose"
+	if model != "" && s.BaseURL == "" && len(chosen) > 0 && !slices.Contains(chosen, provider(model)) {
+		return "model"
 	}
 	return ""
 }
 
-func namesModel(key string) bool {
-	return key == "model" || strings.HasPrefix(key, "models"+separator)
-}
-
-func provider(model string) string {
-	name, _, _ := strings.Cut(model, "/")
-	return strings.ToLower(name)
+// Recall takes the models that a run has asked, the main one and those of roles, and reports whether it
+// does. The notebook of the run may come from a stranger: like a project's file it cannot name a
+// recording, or a provider that the user did not choose.
+func (s *Settings) Recall(model string, roles map[string]string) bool {
+	for _, name := range append(slices.Collect(maps.Values(roles)), model) {
+		if s.misleads(name, nil) != "" {
+			return false
+		}
+	}
+	s.Model = model
+	for role, name := range roles {
+		if _, known := s.Models[role]; known && !s.Given("models."+role) {
+			s.Models[role] = name
+		}
+	}
+	return true
 }
 
 // tiers ranks the values of the setting sandbox by strength.
 var tiers = map[string]int{"off": 0, "external": 1, "builtin": 2, "auto": 2, "full": 3}
 
-// relaxes reports whether a value of a key does more than another one before.
-func relaxes(key, class string, was, is reflect.Value) bool {
-	switch key {
-	case "sandbox":
+// relaxes reports whether a value of a setting does more than another one before.
+func (f field) relaxes(was, is reflect.Value) bool {
+	switch {
+	case f.key == "sandbox":
 		return tiers[is.String()] < tiers[was.String()]
-	case "method::verifier_input":
-		return is.String() == "query-plan"
-	case "method::second", "method::readings":
-		return !is.Bool()
-	case "mask": // it may grow
+	case f.class == "mask": // it may grow
 		was, is = is, was
 	}
 	switch is.Kind() {
-	case reflect.Bool:
-		return is.Bool()
+	case reflect.Bool, reflect.String:
+		return is.Interface() != defaults()[f.key].Value
 	case reflect.Slice:
 		return slices.ContainsFunc(is.Interface().([]string), func(one string) bool {
 			return !slices.Contains(was.Interface().([]string), one)
 		})
-	case reflect.String:
-		return is.String() != ""
 	}
 	before, now := number(was), number(is)
 	switch {
-	case class == "spending" && is.Kind() == reflect.Int: // 0 means none, else unlimited
+	case f.class == "spending" && is.Kind() == reflect.Int: // 0 means none, else unlimited
 		return now > before
-	case class == "cells": // of max_memory 0 depends on the machine
+	case f.class == "cells": // of max_memory 0 depends on the machine
 		return now == 0 || before == 0 || now > before
 	}
 	return before != 0 && (now == 0 || now > before)

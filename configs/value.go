@@ -21,7 +21,7 @@ import (
 func decode(won layer) (*Settings, error) {
 	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
 	for key, set := range won {
-		v.Set(key, set.value)
+		v.Set(key, set.Value)
 	}
 	s := &Settings{}
 	err := v.Unmarshal(s, viper.DecodeHook(convert),
@@ -36,12 +36,12 @@ func decode(won layer) (*Settings, error) {
 }
 
 // check reports a value that is not of the field's type, or not what its tag is allows.
-func (f field) check(set setting) error {
+func (f field) check(set Entry) error {
 	v := reflect.New(f.Type)
 	d, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: v.Interface(),
 		DecodeHook: convert})
 	if err == nil {
-		err = d.Decode(set.value)
+		err = d.Decode(set.Value)
 	}
 	is := f.Tag.Get("is")
 	should := cmp.Or(forms[is], is)
@@ -49,11 +49,11 @@ func (f field) check(set setting) error {
 	case err == nil && (is == "" || fits(v.Elem(), is)):
 		return nil
 	case is == "NAMES": // the value may be a key
-		return fmt.Errorf("%s: %s: should be %s", set.source, display(f.key), should)
+		return fmt.Errorf("%s: %s: should be %s", set.Source, set.Key, should)
 	case err != nil:
 		should = kindName(f.Type)
 	}
-	return fmt.Errorf("%s: %s: is %s, should be %s", set.source, display(f.key), show(set.value),
+	return fmt.Errorf("%s: %s: is %s, should be %s", set.Source, set.Key, show(set.Value),
 		should)
 }
 
@@ -167,4 +167,39 @@ func number(v reflect.Value) float64 { return v.Convert(reflect.TypeFor[float64]
 func isWebURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+var (
+	loginInURL = regexp.MustCompile(`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#'"<>]*@`)
+	// oddLoginInURL matches a login whose password contains unescaped characters that would end the
+	// host. It does not match a port.
+	oddLoginInURL = regexp.MustCompile(
+		`(?i)\b([a-z][a-z0-9+.-]*://)[^\s/?#:@\['"<>]*:(?:\d{6}|\d*[^\s\d/?#'"<>]|[/?#])[^\s'"<>]*@`,
+	)
+	keyInURL = regexp.MustCompile(
+		`(?i)([?&](?:[a-z0-9_-]*(?:token|key|secret|signature|credential)|passw[a-z]*|pwd|sig)=)[^\s&#'"<>]*`,
+	)
+)
+
+// Redact hides logins, and what looks like a key, in all URLs in text, even malformed ones. It
+// misses only a password that begins like a port (u:80/w@h).
+func Redact(text string) string {
+	text = oddLoginInURL.ReplaceAllString(text, "${1}xxxxx@")
+	return keyInURL.ReplaceAllString(loginInURL.ReplaceAllString(text, "${1}xxxxx@"), "${1}xxxxx")
+}
+
+// redact applies Redact to a value if it is a string.
+func redact(value any) any {
+	if text, ok := value.(string); ok {
+		return Redact(text)
+	}
+	return value
+}
+
+// show formats a value for a message, with logins and keys hidden.
+func show(value any) string {
+	if text, ok := redact(value).(string); ok {
+		return fmt.Sprintf("%q", text)
+	}
+	return fmt.Sprint(value)
 }

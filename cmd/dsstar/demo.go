@@ -102,20 +102,18 @@ func demoReplies() (llm.Model, error) {
 	return llm.Replay(exchanges, true), err // packages of other versions print other things
 }
 
-// demoSettings returns the user's settings for the kernel and folders. The loop has the defaults,
-// with which the recording was made.
+// demoSettings returns the user's settings with the method of the defaults, by which the recording was made.
 func demoSettings(user *configs.Settings) (*configs.Settings, error) {
-	s, err := configs.Load(configs.Sources{})
+	defaults, err := configs.Load(configs.Sources{})
 	if err != nil {
 		return nil, err
 	}
-	s.Python, s.Kernel, s.Jobs, s.Out = user.Python, user.Kernel, user.Jobs, user.Out
-	s.Chosen, s.Model = user.Chosen, demoModel
-	s.CellTimeout, s.StartTimeout = user.CellTimeout, user.StartTimeout
-	s.Rollback, s.Sandbox, s.AllowNet, s.AllowMultiprocessing = user.Rollback, user.Sandbox, user.AllowNet, user.AllowMultiprocessing
-	s.AllowRead, s.AllowWrite, s.AllowEnv = user.AllowRead, user.AllowWrite, user.AllowEnv
-	s.MaxMemory, s.MaxProcesses, s.MaxFile, s.MaxFolder = user.MaxMemory, user.MaxProcesses, user.MaxFile, user.MaxFolder
-	return s, nil
+	s := *user
+	s.Model, s.Models, s.Mask, s.Method = demoModel, nil, nil, defaults.Method
+	s.MaxRounds, s.DebugTries = defaults.MaxRounds, defaults.DebugTries
+	s.TopK, s.MaxFiles = defaults.TopK, defaults.MaxFiles
+	s.MaxCost, s.MaxCalls, s.MaxTime, s.Learn = 0, 0, 0, false
+	return &s, nil
 }
 
 // demoData returns the example's data folder in the cache. It is created whole on first use.

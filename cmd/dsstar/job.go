@@ -236,7 +236,7 @@ func checkLinks(s *configs.Settings, key, path, rel string) error {
 	at := path
 	for range strings.Split(filepath.Clean(rel), "/") {
 		info, err := os.Lstat(at)
-		if err == nil && info.Mode()&fs.ModeSymlink != 0 && !s.Chosen[key] {
+		if err == nil && info.Mode()&fs.ModeSymlink != 0 && !s.Chosen(key) {
 			return usage.New(
 				fmt.Sprintf("%s is a symbolic link that somebody else may have made", ui.Printable(at)),
 				usage.Shell("ls -ld %s", at),
