@@ -97,8 +97,25 @@ func (a *app) mcp(ctx context.Context, config mcp.Config, roots []string, addres
 	if config.Program, err = os.Executable(); err != nil {
 		return err
 	}
+	runs, err := a.runsFolder()
+	if err != nil {
+		return err
+	}
 	config.Version, config.Data, config.MayRead = version(), within.data(),
 		func(data string) error { return a.inWords(within.check(data)) }
+	config.Run = func(name string) (string, error) {
+		run, err := a.namedRun(name)
+		if name == "" {
+			if run, err = a.newestRun(); err != nil {
+				return "", errors.New("there is no run yet that your dsstar made: ask makes one")
+			}
+		}
+		// a run of the list may be named wherever that is, but a link there leads only to what may be read
+		if err == nil && filepath.Dir(disk.RealPath(run)) != disk.RealPath(runs) {
+			err = within.check(run)
+		}
+		return disk.Absolute(run), a.inWords(err)
+	}
 	config.Env = append(slices.DeleteFunc(slices.Clone(a.host.Env), func(entry string) bool {
 		return strings.HasPrefix(entry, mcpToken+"=")
 	}), mcpRoots+"="+strings.Join(within.addresses, "\n"))

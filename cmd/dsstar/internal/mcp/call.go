@@ -11,11 +11,15 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"dsstar/cmd/dsstar/internal/ui"
+	"dsstar/notebook/disk"
 )
 
 // call carries out a call of a tool. What goes wrong is a result, which a model reads.
@@ -26,21 +30,21 @@ func (s *Server) call(ctx context.Context, t tool, r *sdk.CallToolRequest) *sdk.
 	var result *sdk.CallToolResult
 	values, err := t.read(r.Params.Arguments)
 	if err == nil {
-		err = s.permit(ctx, t, values)
+		err = s.permit(t, values)
 	}
 	if err == nil {
-		result, err = s.carryOut(ctx, r, t, t.line(values))
+		result, err = s.carryOut(ctx, r, t.line(values))
 	}
 	if err != nil {
 		result = &sdk.CallToolResult{}
-		result.SetError(err)
+		result.SetError(errors.New(clean(err.Error()).(string)))
 	}
 	return result
 }
 
 // carryOut runs a command for a call, when there is a slot for it. Nothing of what the command says
 // is lost: an error is text beside what the command has printed until then.
-func (s *Server) carryOut(ctx context.Context, r *sdk.CallToolRequest, t tool,
+func (s *Server) carryOut(ctx context.Context, r *sdk.CallToolRequest,
 	args []string) (*sdk.CallToolResult, error) {
 	said := make(chan message)
 	var told sync.WaitGroup
@@ -59,34 +63,59 @@ func (s *Server) carryOut(ctx context.Context, r *sdk.CallToolRequest, t tool,
 	if err != nil {
 		return nil, err
 	}
-	out := json.RawMessage(end.printed)
-	switch {
-	case !json.Valid(out):
+	var value any
+	in := json.NewDecoder(bytes.NewReader(end.printed))
+	in.UseNumber()
+	if in.Decode(&value) != nil {
 		return nil, errors.New(cmp.Or(end.said, fmt.Sprintf("exit code %d", end.code)))
-	case t.change != nil:
-		out, err = t.change(s, out)
+	}
+	if runs, ok := value.([]any); ok {
+		value = map[string]any{"runs": s.listed(runs)}
 	}
 	result := &sdk.CallToolResult{IsError: end.code != exitDone && end.code != exitNotVerified}
-	if result.IsError && err == nil {
-		out, err = withError(out, end.said)
+	if object, ok := value.(map[string]any); ok && result.IsError {
+		object["error"] = end.said // many clients show a model the object only
 	}
-	if err != nil {
-		return nil, err
-	}
-	result.StructuredContent = out
-	text := strings.TrimSpace(end.said + "\n" + string(out))
-	result.Content = []sdk.Content{&sdk.TextContent{Text: text}}
-	return result, nil
+	result.StructuredContent = clean(value)
+	var text strings.Builder
+	text.WriteString(clean(end.said + "\n").(string))
+	err = ui.JSON(&text, result.StructuredContent)
+	result.Content = []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(text.String())}}
+	return result, err
 }
 
-// withError adds an error to an object: many clients show a model the object only.
-func withError(out json.RawMessage, said string) (json.RawMessage, error) {
-	all := map[string]any{}
-	if err := json.Unmarshal(out, &all); err != nil {
-		return nil, err
+// listed are the runs of a list with absolute paths: a client may be elsewhere. A run that a client
+// may not name, such as a link that leads out, is not among them.
+func (s *Server) listed(runs []any) []any {
+	return slices.DeleteFunc(runs, func(one any) bool {
+		r, _ := one.(map[string]any)
+		for _, key := range []string{"run", "notebook"} {
+			path, _ := r[key].(string)
+			r[key] = disk.Absolute(path)
+		}
+		_, err := s.Run(r["run"].(string))
+		return err != nil
+	})
+}
+
+// clean returns a JSON value without what terminals obey: texts come from models, files and cells, and
+// clients print them on terminals.
+func clean(value any) any {
+	switch value := value.(type) {
+	case string:
+		return new(ui.Cleaner{Still: true}).Text(value)
+	case []any:
+		for i := range value {
+			value[i] = clean(value[i])
+		}
+	case map[string]any:
+		named := map[string]any{}
+		for name, v := range value {
+			named[clean(name).(string)] = clean(v)
+		}
+		return named
 	}
-	all["error"] = said
-	return json.Marshal(all)
+	return value
 }
 
 // What a command has left.

@@ -19,14 +19,16 @@ import (
 
 // A Config says what a server may do.
 type Config struct {
-	Program  string   // dsstar
-	Env      []string // of Program
-	Version  string
-	Answer   *jsonschema.Schema      // of the object that nb --json prints
-	Data     []string                // what questions are about that name no data
-	MayRead  func(data string) error // whether data, or a notebook, may be named
-	Kernels  bool                    // whether questions may use running kernels
-	Parallel int                     // how many calls may compute at once
+	Program string   // dsstar
+	Env     []string // of Program
+	Version string
+	Answer  *jsonschema.Schema      // of the object that nb --json prints
+	Data    []string                // what questions are about that name no data
+	MayRead func(data string) error // whether data may be named
+	// Run returns the folder of the run, or the notebook, that a client names: the newest run for ""
+	Run      func(name string) (string, error)
+	Kernels  bool // whether questions may use running kernels
+	Parallel int  // how many calls may compute at once
 }
 
 // A Server answers calls of tools.
@@ -59,7 +61,7 @@ func New(ctx context.Context, config Config) *Server {
 			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 				s.calls.Add(1)
 				defer s.calls.Done()
-				return cleaned(s.call(ctx, t, r)), nil
+				return s.call(ctx, t, r), nil
 			})
 	}
 	return s

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,8 +22,6 @@ type tool struct {
 	arguments []argument
 	needs     string // the argument that must be given
 	hints     *sdk.ToolAnnotations
-	// makes an object of what is printed; nil: it is one
-	change func(*Server, []byte) (json.RawMessage, error)
 }
 
 // An argument is what a model is told of it, and the type of its JSON.
@@ -86,7 +83,7 @@ var tools = []tool{
 			files if there are very many`}}},
 	{name: "list_kernels", title: "List kernels", hints: reads, command: "kernels",
 		text: "Lists the running Jupyter kernels and servers of this machine, and the kernelspecs."},
-	{name: "list_runs", title: "List runs", hints: reads, change: (*Server).listRuns,
+	{name: "list_runs", title: "List runs", hints: reads,
 		command: "runs -- {words}",
 		text: `Lists earlier questions with their answers, the newest first: whether each is verified,
 			what it cost, its run folder and notebook. What is claimed is only said by the notebook,
@@ -173,7 +170,7 @@ func (t tool) line(values map[string][]string) []string {
 }
 
 // permit completes the values that name data, runs and kernels, and refuses what a client may not name.
-func (s *Server) permit(ctx context.Context, t tool, values map[string][]string) error {
+func (s *Server) permit(t tool, values map[string][]string) error {
 	for _, a := range t.arguments {
 		given := values[a.name]
 		switch a.name {
@@ -192,9 +189,9 @@ func (s *Server) permit(ctx context.Context, t tool, values map[string][]string)
 				}
 			}
 		case "run", "notebook":
-			folder, err := s.folderOf(ctx, strings.Join(given, ""))
+			folder, err := s.Run(strings.Join(given, ""))
 			if err != nil {
-				return err
+				return fmt.Errorf("%w\nlist_runs lists the runs", err)
 			}
 			values[a.name] = []string{folder}
 		}
