@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -87,31 +86,6 @@ func readRows[T any](path string, row func(value T, raw json.RawMessage) error) 
 		}
 	}
 	return nil
-}
-
-// ReadAnswers reads the answers of a file, in the form of DABStep (agent_answer), of InfiAgent
-// (response), or plain (answer), whose dir (relative to the file) has what the agent left.
-func ReadAnswers(path string) (answers []Answer, err error) {
-	if path, err = filepath.Abs(path); err != nil {
-		return nil, err
-	}
-	err = readRows(path, func(row map[string]json.RawMessage, _ json.RawMessage) error {
-		a := Answer{ID: cmp.Or(textOf(row["task_id"]), textOf(row["id"])), Dir: textOf(row["dir"])}
-		for _, name := range []string{"agent_answer", "answer", "response"} {
-			if a.Value == nil {
-				a.Value = row[name]
-			}
-		}
-		if a.Dir != "" && !filepath.IsAbs(a.Dir) {
-			a.Dir = filepath.Join(filepath.Dir(path), a.Dir)
-		}
-		answers = append(answers, a)
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read answers: %w", err)
-	}
-	return answers, nil
 }
 
 // A oneOrMore is a string or a list of strings.

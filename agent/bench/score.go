@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +37,6 @@ type Scores struct {
 	Totals   []Total  `json:"totals"`   // the benchmark's own
 	Unscored int      `json:"unscored"` // tasks without a score
 	Missing  []string `json:"missing"`  // paths that this copy lacks for scoring
-	Unknown  []string `json:"unknown"`  // ids of answers to no task
 }
 
 // Compat selects how answers are scored: like the public code, with its faults, so that
@@ -171,15 +169,13 @@ func (s Scorer) rate(ctx context.Context, p *python, t Task, a Answer) (Score, e
 // The error is a *StopError, or ctx's error. Any other failure leaves only its task without a score.
 func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, answers []Answer) (Scores, error) {
 	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat),
-		Tasks: []Score{}, Missing: append([]string{}, s.Missing...), Unknown: []string{}}
+		Tasks: []Score{}, Missing: append([]string{}, s.Missing...)}
 	for _, t := range tasks {
 		all.Missing = append(all.Missing, t.NoGold...)
 	}
-	known, byID := s.ByID(), map[string]Answer{}
+	byID := map[string]Answer{}
 	for _, a := range answers {
-		if byID[a.ID] = a; known[a.ID].ID == "" {
-			all.Unknown = append(all.Unknown, cmp.Or(a.ID, "(no id)"))
-		}
+		byID[a.ID] = a
 	}
 	p := scorer.reading(tasks, answers)
 	defer p.close()

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -31,22 +30,20 @@ func (s *suiteFlags) all() []cli.Flag {
 		names = append(names, b.Name)
 	}
 	s.setting = "retrieval"
-	return []cli.Flag{
+	return append(s.moved(),
 		cli.Opt(&s.bench, "bench", "", "the benchmark: "+strings.Join(names, ", ")),
-		cli.Opt(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks"),
-		cli.Opt((*usage.Once)(&s.data), "data", "", "the data folder, if it is elsewhere"),
 		cli.Opt(cli.Choice(&s.setting, "retrieval", "oracle"), "data-setting", "",
 			"retrieval: all files; oracle: those that the answer needs"),
 		cli.Opt(cli.Choice(&s.split, "dev", "test", "all", "easy", "medium", "hard"), "split", "",
-			"easy, medium and hard are the tasks of one level"),
-	}
+			"easy, medium and hard are the tasks of one level"))
 }
 
-// of returns the flags that select the tasks of a run, which may have been moved.
-func (s suiteFlags) of(r runner.Result) suiteFlags {
-	return suiteFlags{bench: r.Bench, tasks: cmp.Or(s.tasks, r.Setup["tasks"]),
-		data: cmp.Or(s.data, r.Setup["data"]), setting: cmp.Or(r.Setup["data_setting"], "retrieval"),
-		split: r.Setup["split"]}
+// moved are those that say where the tasks of a run are.
+func (s *suiteFlags) moved() []cli.Flag {
+	return []cli.Flag{
+		cli.Opt(&s.tasks, "tasks", "", "the benchmark's folder, or a file of tasks"),
+		cli.Opt((*usage.Once)(&s.data), "data", "", "the data folder, if it is elsewhere"),
+	}
 }
 
 // level returns the level that --split names, or "".

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,51 +18,34 @@ import (
 	"dsstar/configs"
 )
 
-const scoreHelp = `Score answers by a benchmark's public rules: those of a run (OUT), or a file of
-answers in the benchmark's own form (--answers).
+const scoreHelp = `Score the answers of a run by the benchmark's public rules.
 Missing, unfinished and empty answers count as wrong.
 
 --compat upstream scores as the public code does, including its faults; fixed
 corrects them (docs/benchmarks.md lists them). KramaBench's paraphrases need --model.
-Charts of a run are extracted again from the code that draws them.`
+Charts are extracted again from the code that draws them.`
 
 func (a *App) scoreCommand() cli.Command {
 	var flags suiteFlags
-	var answers, compat string
+	var compat string
 	return cli.Command{
-		Use:   "score [OUT | --bench NAME --tasks PATH --answers FILE]",
-		Short: "Score the answers of a run or of a file",
-		Long:  scoreHelp,
-		Example: "  dsstar bench score first --compat fixed\n" +
-			"  dsstar bench score --bench dabstep --tasks tasks.jsonl --answers answers.jsonl --json",
-		Args: cli.Any, Settings: taken + " -max-rounds -debug-tries",
-		Flags: append(flags.all(), []cli.Flag{
-			cli.Opt(&answers, "answers", "", "a file with answers, instead of a run"),
-			cli.Opt(new(bool), "json", "Output", "print one JSON object instead of text"),
-			compatFlag(&compat),
-		}...),
+		Use:     "score OUT",
+		Short:   "Score the answers of a run",
+		Long:    scoreHelp,
+		Example: "  dsstar bench score first --compat fixed",
+		Args:    cli.Any,
+		Flags: append(flags.moved(), compatFlag(&compat),
+			cli.Opt(new(bool), "json", "Output", "print one JSON object instead of text")),
+		Settings: taken + " -max-rounds -debug-tries",
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
-			if flags.level() != "" || flags.split != "" && answers == "" {
-				return none, usage.New("--split: all tasks are scored, with totals by level",
-					usage.Without("split"))
+			if len(c.Args) != 1 {
+				return none, usage.New("expected one run", usage.Shell("dsstar bench score OUT"))
 			}
 			scorer, err := a.scorer(c.Settings, bench.Compat(compat))
 			if err != nil {
 				return none, err
 			}
-			var suite *bench.Suite
-			var given []bench.Answer
-			switch {
-			case len(c.Args) == 1 && answers == "":
-				scorer.Charts = true
-				suite, given, err = flags.ofRun(c.Args[0])
-			case len(c.Args) == 0 && answers != "":
-				suite, given, err = flags.ofFile(answers)
-			default:
-				err = usage.New("expected one run or one file of answers",
-					usage.Shell("dsstar bench score OUT"),
-					usage.Shell("dsstar bench score --bench dabstep --tasks TASKS --answers FILE"))
-			}
+			suite, given, err := flags.ofRun(c.Args[0])
 			if err != nil {
 				return none, err
 			}
@@ -80,26 +64,16 @@ func (a *App) scoreCommand() cli.Command {
 	}
 }
 
-// ofFile returns the benchmark, and the answers of a file of its own form.
-func (s suiteFlags) ofFile(file string) (*bench.Suite, []bench.Answer, error) {
-	suite, err := s.open()
-	if err != nil {
-		return nil, nil, err
-	}
-	answers, err := bench.ReadAnswers(file)
-	if err != nil {
-		return nil, nil, usage.New(err.Error(), usage.Shell("head -c 300 %s", file))
-	}
-	return suite, answers, nil
-}
-
 // ofRun returns the tasks of a run, from the same place unless flags say otherwise, and its answers.
 func (s suiteFlags) ofRun(out string) (*bench.Suite, []bench.Answer, error) {
 	r, err := readRun(out)
 	if err != nil {
 		return nil, nil, err
 	}
-	suite, err := s.of(r).open()
+	s.bench, s.split = r.Bench, r.Setup["split"]
+	s.tasks, s.data = cmp.Or(s.tasks, r.Setup["tasks"]), cmp.Or(s.data, r.Setup["data"])
+	s.setting = cmp.Or(r.Setup["data_setting"], "retrieval")
+	suite, err := s.open()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -149,7 +123,6 @@ func scoreWarnings(b bench.Scores) (all []string) {
 		which []string
 		most  int
 	}{{"missing in this copy of the benchmark", b.Missing, 5},
-		{"ignored answers to unknown tasks", b.Unknown, 5},
 		{"could not be scored, and are left out", failed, 3}} {
 		if len(w.which) > 0 {
 			all = append(all, w.what+": "+bench.Some(w.which, w.most))
