@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 
 	"dsstar/agent/brief"
@@ -95,12 +94,6 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 		a.times[ground]++
 		on := []any{ground, a.times[ground]}
 		a.mu.Unlock()
-		if format.Form != "" {
-			was, known := journal.Known[kept](a.Journal, "reply", on)
-			if known && strings.HasPrefix(was.Text, "{") {
-				a.Journal.Forget("reply", on) // it is in JSON, as dsstar once asked for
-			}
-		}
 		reply, err := journal.Once(ctx, a.Journal, "reply", on, func(ctx context.Context) (kept, error) {
 			k, err := kept{}, llm.ErrContextLength
 			if sizes == within(sizes, a.most) { // else they are those of a run that goes on

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"dsstar/agent/llm"
 	"dsstar/notebook/lazy"
@@ -70,15 +69,8 @@ type form struct {
 	label   *regexp.Regexp          // a group for each name, then the number and the end
 }
 
-// known has the forms so far: to make one takes a millisecond.
-var known sync.Map
-
 // formOf returns the form of a struct without some of its fields.
 func formOf[W any](without []string) *form {
-	key := fmt.Sprint(reflect.TypeFor[W](), without)
-	if f, ok := known.Load(key); ok {
-		return f.(*form)
-	}
 	f := &form{types: map[string]reflect.Kind{}}
 	f.own = f.fields(reflect.TypeFor[W](), without)
 	var names []string
@@ -89,7 +81,6 @@ func formOf[W any](without []string) *form {
 		`(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` + strings.Join(names, "|") +
 		`)(?:[\s_#(*-]*(\d{1,2}(?:\.\d{1,2})?)\b)?[*_"'|)\]` + "`" +
 		`]*(\s*[:=|]+|\s+[-–—]+\s+|\s+is\b|[ \t.]*$)`)
-	known.Store(key, f)
 	return f
 }
 

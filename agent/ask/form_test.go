@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"dsstar/agent/journal"
 	"dsstar/agent/llm"
 	"dsstar/prompts"
 )
@@ -24,17 +23,12 @@ func (m *chatty) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: m.replies[len(m.asked)-1]}, nil
 }
 
-// TestForm: a request ends with the form, once, also if it is asked again. A reply that was kept in JSON,
-// the form of before, is none.
+// TestForm: a request ends with the form, once, also if it is asked again.
 func TestForm(t *testing.T) {
 	form := Judgements(1, 0, nil, false, 0)
 	m := &chatty{replies: []string{"Verdict: maybe", "Verdict: unfinished\nReason: x"}}
 	asker := NewAsker(Settings{Model: m}, func() prompts.Part { return prompts.Workplace{} }, nil)
 	request := Request{Role: "judge", Words: func() []prompts.Part { return []prompts.Part{prompts.Answer{}} }}
-	on := []any{asker.ground(request, request.Words()), 1}
-	if err := journal.Put(asker.Journal, "reply", on, kept{Text: `{"verdict": "sufficient"}`}); err != nil {
-		t.Fatal(err)
-	}
 	if got, err := Role(t.Context(), asker, request, form); err != nil || !got.Unfinished || len(m.asked) != 2 {
 		t.Fatalf("%+v, %v, %d calls", got, err, len(m.asked))
 	}
