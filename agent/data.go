@@ -27,7 +27,7 @@ func (r *run) checkData() error {
 		}
 	}
 	if r.t.Task.Others == len(r.all)-len(r.t.Task.Files) { // it knows all files
-		list, _ := files.List(context.Background(), r.t.Task.In(r.dataPath()), r.t.Task.Include)
+		list, _ := files.List(context.Background(), r.t.Task.In(r.dataPath()))
 		for _, f := range list.Files {
 			if !known[f.Name] {
 				r.changedFile = f.Name

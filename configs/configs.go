@@ -50,7 +50,6 @@ type Settings struct {
 	Memory string `key:"memory" project:"folder" flag:"Data"` // "auto", "off" or a folder
 	Learn  bool   `key:"learn" project:"learn" flag:"Data"`
 
-	Include     []string `key:"include" project:"include" flag:"Data"`
 	Mask        []string `key:"mask" project:"mask" flag:"Data"`
 	MaxDownload Bytes    `key:"max_download" project:"spending" flag:"Data"`
 

@@ -33,7 +33,6 @@ var cannot = map[string]string{
 	"budget":   "raise what you have set",
 	"spending": "raise what a run may use", // not even above the defaults
 	"proof":    "make \"verified\" mean less",
-	"include":  "take in files that are skipped",
 	"mask":     "show a model what you mask",
 	"learn":    "have answers kept with the data",
 	"prices":   "say what you pay",

@@ -54,7 +54,7 @@ func TestProjectCannotRelax(t *testing.T) {
 		"max_memory: 4GB", "python: ./python", "server: http://localhost:8888", "kernel: newest",
 		"base_url: https://example.org/v1", "api_key_env: OTHER_KEY", "model: replay:.trace.jsonl",
 		"model: demo", "max_rounds: 21", "debug_tries: 4", "retries: 100", "top_k: 101", "max_files: 2001",
-		"context_chars: 80001", "jobs: 64", "learn: true", "include: [a]", "out: /srv/answers",
+		"context_chars: 80001", "jobs: 64", "learn: true", "out: /srv/answers",
 		"memory: ../there"} {
 		key, _, _ := strings.Cut(project, ":")
 		all = append(all, layers{"", project, "", key})

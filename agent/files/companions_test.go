@@ -27,7 +27,7 @@ func TestCompanions(t *testing.T) {
 				write(t, dir, other, other)
 			}
 			all, err := Together([]Source{source})
-			named, listErr := List(t.Context(), all, nil)
+			named, listErr := List(t.Context(), all)
 			if errors.Join(err, listErr) != nil || len(named.Files) != 1 {
 				t.Fatal(err, listErr, named)
 			}

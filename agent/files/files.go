@@ -59,16 +59,15 @@ func InWords(skipped []Skipped) string {
 
 // List lists the data files of all sources by their names in the data folder; of a folder, sorted
 // by folder and name, regular files at any depth, and links to regular files, without companions.
-// It skips hidden files, run folders of dsstar and installed packages. It never skips what is
-// a source itself, nor what include names ("." names all but what is hidden). It returns ctx's error
-// once ctx is done.
-func List(ctx context.Context, sources []Source, include []string) (l Listing, _ error) {
+// It skips hidden files, run folders of dsstar and installed packages, but never what is a source
+// itself. It returns ctx's error once ctx is done.
+func List(ctx context.Context, sources []Source) (l Listing, _ error) {
 	taken := map[string]bool{} // names of companions
 	for _, s := range sources {
 		if s.Database != "" {
 			l.Files = append(l.Files, File{Name: s.Name, Size: int64(len(s.Content()))})
 		} else if s.Of == "" {
-			if err := l.walk(ctx, s, within(s.Name, include), taken); err != nil {
+			if err := l.walk(ctx, s, taken); err != nil {
 				return Listing{}, fmt.Errorf("list the data: %w", err)
 			}
 		}
@@ -77,13 +76,12 @@ func List(ctx context.Context, sources []Source, include []string) (l Listing, _
 	return l, nil
 }
 
-// walk lists a source. named are the names in it that are not skipped.
-func (l *Listing) walk(ctx context.Context, s Source, named []string, taken map[string]bool) error {
+// walk lists a source.
+func (l *Listing) walk(ctx context.Context, s Source, taken map[string]bool) error {
 	root, err := filepath.EvalSymlinks(s.Path)
 	if err != nil {
 		return err
 	}
-	parts := "/" // the skipped folder that was entered last, for the parts of it that are named
 	visit := func(at string, d fs.DirEntry, err error) error {
 		in, why := strings.TrimPrefix(strings.TrimPrefix(at, root), "/"), ""
 		name := path.Join(s.Name, in)
@@ -94,17 +92,8 @@ func (l *Listing) walk(ctx context.Context, s Source, named []string, taken map[
 			return err
 		case err != nil:
 			why = "it cannot be read"
-		case in != "" && !slices.Contains(named, in):
-			leads := slices.ContainsFunc(named, func(n string) bool { return below(in, n) })
-			isPart := slices.ContainsFunc(named, func(n string) bool { return below(n, in) })
-			switch why = skipped(at, d); {
-			case leads && why != "" && !below(parts, in):
-				why, parts = "", in
-			case leads, why != unseen && slices.Contains(named, "."):
-				why = ""
-			case below(parts, in) && !isPart:
-				why = unseen
-			}
+		case in != "":
+			why = skipped(at, d)
 		}
 		if why != "" && d.IsDir() {
 			if why != unseen {
@@ -124,9 +113,6 @@ func (l *Listing) walk(ctx context.Context, s Source, named []string, taken map[
 	}
 	return filepath.WalkDir(root, visit) // not fs.WalkDir, which refuses names that are not UTF-8
 }
-
-// below reports whether a name is that of something in a folder.
-func below(folder, name string) bool { return strings.HasPrefix(name, folder+"/") }
 
 // unseen is why nobody is told that a file or folder is skipped: it is hidden, or a run.
 const unseen = "unseen"

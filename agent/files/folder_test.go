@@ -161,7 +161,7 @@ func TestSums(t *testing.T) {
 	}
 	sources := []Source{{Name: "a.csv", Path: filepath.Join(data, "a.csv")},
 		{Name: "in", Path: filepath.Join(data, "in")}, {Name: "db" + DatabaseEnding, Database: "sqlite://"}}
-	l, err := List(t.Context(), sources, nil)
+	l, err := List(t.Context(), sources)
 	if _, linkErr := Link(run, "data", sources, nil); errors.Join(err, linkErr) != nil {
 		t.Fatal(err, linkErr)
 	}

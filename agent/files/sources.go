@@ -90,27 +90,6 @@ func Databases(all []Source) []Source {
 	return slices.DeleteFunc(slices.Clone(all), func(s Source) bool { return s.Database == "" })
 }
 
-// Has reports whether a name in the data folder is that of the source, or of something in it.
-func (s Source) Has(name string) bool {
-	for _, inside := range within(s.Name, []string{name}) {
-		_, err := os.Stat(filepath.Join(s.Path, inside))
-		return err == nil && filepath.IsLocal(inside)
-	}
-	return false
-}
-
-// within returns those of names that are of a source, as they are in it: "." for itself.
-func within(source string, names []string) (in []string) {
-	for _, name := range names {
-		if way, err := filepath.Rel(source, name); path.Clean(name) == "." {
-			in = append(in, ".")
-		} else if err == nil && filepath.IsLocal(way) {
-			in = append(in, way)
-		}
-	}
-	return in
-}
-
 // Link makes the folder data below dir a data folder whose names lead to the sources. Relative
 // paths of sources start at dir, and their links are relative, so that all can be moved together.
 // Names that are there already are left alone: a person may have made one lead to where the data

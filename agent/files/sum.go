@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -50,10 +51,12 @@ func Sums(sources []Source, all []File) map[string]string {
 		}
 		folder := In(s.Path)
 		for _, f := range all {
-			for _, name := range within(s.Name, []string{f.Name}) {
-				if sum, err := folder.Sum(name); err == nil {
-					sums[f.Name] = sum
-				}
+			way, err := filepath.Rel(s.Name, f.Name)
+			if err != nil || !filepath.IsLocal(way) { // of another source
+				continue
+			}
+			if sum, err := folder.Sum(way); err == nil {
+				sums[f.Name] = sum
 			}
 		}
 	}

@@ -73,7 +73,7 @@ func (t *Trajectory) Disown() {
 		Question: t.Question, Questions: t.Questions, Later: t.Later, Remarks: remarks, Scripts: t.Scripts,
 		Choice: t.Choice, Recalled: t.Recalled, Seal: t.Seal, Journal: &journal.Journal{}, Adopted: true,
 		Started: time.Now(), Spent: Spent{Cost: new(float64)}}
-	if t.Task.Include = nil; t.Recalled != nil {
+	if t.Recalled != nil {
 		t.Recalled = &Recalled{Facts: t.Recalled.Facts, Tools: t.Recalled.Tools}
 	}
 }

@@ -86,7 +86,6 @@ type Task struct {
 	// Sources are what the names in the data folder lead to, if there are several or it is a file.
 	// Paths are relative to the run folder or absolute; links may lead elsewhere by now.
 	Sources []files.Source  `json:"sources,omitempty"`
-	Include []string        `json:"include,omitempty"` // patterns of [files.List]
 	Skipped []files.Skipped `json:"skipped,omitempty"` // as unlikely to be data
 	Mask    []string        `json:"mask,omitempty"`    // columns whose values no model sees
 }

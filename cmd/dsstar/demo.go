@@ -87,8 +87,7 @@ func (a *app) demo(ctx context.Context, j job) error {
 	if j.sources, err = a.sources(ctx, &j, []string{data}); err != nil {
 		return err
 	}
-	if j.task, err = newTask(ctx, question, strings.TrimSpace(demoGuidelines), j.sources, nil,
-		false); err != nil {
+	if j.task, err = newTask(ctx, question, strings.TrimSpace(demoGuidelines), j.sources); err != nil {
 		return err
 	}
 	return a.answer(ctx, j)

@@ -258,21 +258,13 @@ func dataFrom(run, data string) string {
 	return rel
 }
 
-// newTask lists the data of a question; without sources it is about variables only. A missing name in
-// include is an error only if it was given as a flag: a setting may be meant for other data.
-func newTask(ctx context.Context, question, guidelines string, sources []files.Source,
-	include []string, given bool) (record.Task, error) {
+// newTask lists the data of a question; without sources it is about variables only.
+func newTask(ctx context.Context, question, guidelines string,
+	sources []files.Source) (record.Task, error) {
 	task := record.Task{Question: question, Guidelines: guidelines}
 	if len(sources) == 0 {
 		return task, nil
 	}
-	for _, name := range include {
-		if given && !slices.ContainsFunc(sources, func(s files.Source) bool { return s.Has(name) }) {
-			return task, usage.New(fmt.Sprintf("--include: %s is not in the data, %s", name,
-				sources[0].Path), usage.Shell("ls -a %s", sources[0].Path))
-		}
-	}
-	task.Include = include
 	if task.Data = record.DataFolder; sources[0].Name == "" {
 		task.Data = sources[0].Path
 	} else {

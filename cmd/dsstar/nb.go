@@ -105,7 +105,7 @@ func (a *app) nbCommand() cli.Command {
 			if err := a.engine(engine, &j); err != nil {
 				return none, err
 			}
-			if err := a.ready(ctx, &j, question, form, c.Flags.Changed("include")); err != nil {
+			if err := a.ready(ctx, &j, question, form); err != nil {
 				return none, err
 			}
 			return none, a.answer(ctx, j)
@@ -114,9 +114,8 @@ func (a *app) nbCommand() cli.Command {
 }
 
 // ready makes a job of a question about the job's sources: all is checked before anything is set up.
-func (a *app) ready(ctx context.Context, j *job, question, form string, includeGiven bool) (err error) {
-	if j.task, err = newTask(ctx, question, form, j.sources, j.settings.Include,
-		includeGiven); err != nil {
+func (a *app) ready(ctx context.Context, j *job, question, form string) (err error) {
+	if j.task, err = newTask(ctx, question, form, j.sources); err != nil {
 		return err
 	}
 	if err := a.remember(ctx, j); err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"dsstar/agent/files"
 	"dsstar/agent/page"
@@ -117,16 +116,12 @@ func (r pastRun) named() (paths []string) {
 	return paths
 }
 
-// dataFiles lists the run's data, with the files that the run included and those of include, and
-// their sums.
-func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
-	include []string) ([]record.File, error) {
+// dataFiles lists the run's data, with their sums.
+func (r pastRun) dataFiles(ctx context.Context, sources []files.Source) ([]record.File, error) {
 	if len(sources) == 0 {
 		return nil, nil
 	}
-	include = slices.Concat(r.t.Task.Include, include)
-	slices.Sort(include)
-	now := record.Task{Include: slices.Compact(include)}
+	now := record.Task{}
 	err := listData(ctx, &now, sources)
 	read := now.Files
 	if len(read)-len(r.t.Task.Files) > files.MostInDigest {
@@ -136,7 +131,7 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 	for i, f := range now.Files {
 		now.Files[i].Sum = sums[f.Name]
 	}
-	r.t.Task.Include, r.t.Task.Skipped = now.Include, now.Skipped
+	r.t.Task.Skipped = now.Skipped
 	return now.Files, err
 }
 
@@ -145,7 +140,7 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source,
 func departed(ctx context.Context, folder record.Folder, t *record.Trajectory) string {
 	run := pastRun{folder: folder, t: record.New(t.Task, record.Question{})}
 	if data := run.data(); data != "" && exists(data) {
-		now, err := run.dataFiles(ctx, t.Task.In(data), nil)
+		now, err := run.dataFiles(ctx, t.Task.In(data))
 		if err == nil && run.t.DataChanges(now) != "" {
 			return isOnOthers
 		}

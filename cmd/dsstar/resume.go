@@ -171,7 +171,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err := a.host.Reopen(j.sources, j.settings, !r.theirs); err != nil {
 		return err
 	}
-	now, err := r.dataFiles(ctx, j.sources, j.settings.Include)
+	now, err := r.dataFiles(ctx, j.sources)
 	if err != nil {
 		return err
 	}

@@ -192,7 +192,7 @@ func link(folder record.Folder, task *record.Task) error {
 
 // listData lists the data of a task; none is a usage error.
 func listData(ctx context.Context, task *record.Task, sources []files.Source) error {
-	all, err := files.List(ctx, sources, task.Include)
+	all, err := files.List(ctx, sources)
 	if err != nil {
 		return err
 	}
@@ -202,10 +202,12 @@ func listData(ctx context.Context, task *record.Task, sources []files.Source) er
 	case len(all.Files) > 0:
 		return nil
 	case skipped != "":
-		hints := []usage.Hint{usage.Again("--include", ".").Note("skips nothing")}
-		if sources[0].Name == "" {
-			first := filepath.Join(where, all.Skipped[0].Name)
-			hints = append(hints, usage.Again("--data", first).Note("what is named is not skipped"))
+		var hints []usage.Hint
+		for _, s := range sources {
+			if way, err := filepath.Rel(s.Name, all.Skipped[0].Name); err == nil && filepath.IsLocal(way) {
+				hints = append(hints, usage.Again("--data", filepath.Join(s.Path, way)).
+					Note("what is named is not skipped"))
+			}
 		}
 		return usage.New("the data have no files except skipped ones: "+skipped, hints...)
 	}

@@ -14,9 +14,6 @@ import (
 	"dsstar/agent/record"
 )
 
-// everything in a benchmark's folder is data: nothing is skipped.
-var everything = []string{"."}
-
 // errLacking is wrapped by the error for a task whose data are not there. The task gets no record, and
 // the run continues.
 var errLacking = errors.New("its data are not there")
@@ -28,7 +25,7 @@ var errLacking = errors.New("its data are not there")
 func Look(ctx context.Context, t bench.Task, allowed []string) (hasData bool, linked []string) {
 	names := t.Files
 	if names == nil && t.Data != "" {
-		all, _ := files.List(ctx, []files.Source{{Path: t.Data}}, everything) // without a folder there are none
+		all, _ := files.List(ctx, []files.Source{{Path: t.Data}}) // without a folder there are none
 		for _, file := range all.Files {
 			names = append(names, file.Name)
 		}
@@ -47,7 +44,7 @@ func Look(ctx context.Context, t bench.Task, allowed []string) (hasData bool, li
 // the task names its files, the run folder gets a data folder with links to only these.
 func prepare(ctx context.Context, t bench.Task, folder record.Folder) (task record.Task,
 	read []string, err error) {
-	task = record.Task{Question: t.Question, Guidelines: t.Guidelines, Include: everything}
+	task = record.Task{Question: t.Question, Guidelines: t.Guidelines}
 	// The real path: the run folder's relative path to the data must not lead through links.
 	task.Data, err = filepath.EvalSymlinks(t.Data)
 	at := task.Data
@@ -65,7 +62,7 @@ func prepare(ctx context.Context, t bench.Task, folder record.Folder) (task reco
 	}
 	var all files.Listing
 	if err == nil {
-		all, err = files.List(ctx, task.In(at), everything)
+		all, err = files.List(ctx, task.In(at))
 	}
 	task.Files, task.Skipped = all.Files, all.Skipped
 	if t.Data == "" || errors.Is(err, fs.ErrNotExist) || err == nil && len(all.Files) == 0 {

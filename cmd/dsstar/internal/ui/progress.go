@@ -288,7 +288,7 @@ func (p *Progress) file(e agent.Event, t *record.Trajectory, done, files int) {
 // Skipped reports which data files are skipped.
 func (p *Progress) Skipped(t record.Task) {
 	if said := files.InWords(t.Skipped); said != "" {
-		p.Say("skipped  %s; --include NAME takes it", Fit(said, 400))
+		p.Say("skipped  %s; --data takes one that it names", Fit(said, 400))
 	}
 }
 
