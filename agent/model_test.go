@@ -169,15 +169,20 @@ func (m *model) hears(key string, r llm.Request) error {
 
 // hides fails the test if a request has a secret.
 func (m *model) hides(key string, r llm.Request) {
-	all := ""
-	for _, message := range r.Messages {
-		all += "\n" + message.Text
-	}
+	all := textOf(r)
 	for _, secret := range m.secrets {
 		if at := strings.Index(strings.ToLower(all), secret); at >= 0 {
 			m.t.Errorf("%s: %q is in %q", key, secret, all[max(0, at-100):])
 		}
 	}
+}
+
+// textOf returns the whole text of a request.
+func textOf(r llm.Request) (all string) {
+	for _, message := range r.Messages {
+		all += "\n\n" + message.Text
+	}
+	return all
 }
 
 func lastOf(r llm.Request) string { return r.Messages[len(r.Messages)-1].Text }

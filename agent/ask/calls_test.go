@@ -1,26 +1,18 @@
 package ask
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"dsstar/agent/llm"
+	"dsstar/agent/llm/llmtest"
 )
-
-// counting counts requests.
-type counting struct{ asked chan llm.Request }
-
-func (m counting) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
-	m.asked <- r
-	return llm.Reply{Text: "yes", Model: "m1", Usage: llm.Usage{InputTokens: 10}}, nil
-}
 
 // TestCalls: calls at the same time do not go beyond the limit together, and are counted by role.
 func TestCalls(t *testing.T) {
-	m := counting{make(chan llm.Request, 20)}
+	m := &llmtest.Model{Replies: []string{"yes"}}
 	a := NewAsker(Settings{Model: m, Limits: Limits{Calls: 7},
 		Price: func(string) (llm.Price, bool) { return llm.Price{Input: 1e6, Output: 0}, true }}, nil, nil)
 	var refused atomic.Int64
@@ -35,15 +27,15 @@ func TestCalls(t *testing.T) {
 	}
 	all.Wait()
 	s, _ := a.Spent()
-	if len(m.asked) != 7 || refused.Load() != 13 || s.Usage.Calls != 7 || *s.Cost != 70 ||
+	if len(m.Asked) != 7 || refused.Load() != 13 || s.Usage.Calls != 7 || *s.Cost != 70 ||
 		s.ByRole["a"].Calls+s.ByRole["b"].Calls != 7 {
-		t.Errorf("%d calls, %d refused, %+v, %v", len(m.asked), refused.Load(), s, *s.Cost)
+		t.Errorf("%d calls, %d refused, %+v, %v", len(m.Asked), refused.Load(), s, *s.Cost)
 	}
 }
 
 // TestGroundIsMasked: nobody can try values of what is masked on the ground of a request.
 func TestGroundIsMasked(t *testing.T) {
-	m := counting{make(chan llm.Request, 1)}
+	m := &llmtest.Model{Replies: []string{"yes"}}
 	a := NewAsker(Settings{Model: m}, nil, nil)
 	const text = "key AKIAIOSFODNN7EXAMPLE \"quoted\""
 	request := llm.Request{RestsOn: []any{text}, Messages: []llm.Message{{Text: text}}}
@@ -51,7 +43,7 @@ func TestGroundIsMasked(t *testing.T) {
 		t.Fatal(err)
 	}
 	asIs := func(texts []string) []string { return texts }
-	ground, masked := (<-m.asked).Ground, a.Mask.Mask(text)
+	ground, masked := m.Asked[0].Ground, a.Mask.Mask(text)
 	if ground == llm.GroundOf(asIs, text) || ground != llm.GroundOf(asIs, masked) {
 		t.Errorf("the ground is that of other words: %q", masked)
 	}

@@ -14,6 +14,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/bench"
 	"dsstar/agent/llm"
+	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
 )
@@ -49,12 +50,6 @@ func scored(v float64) Record {
 	return Record{Score: &v, Finished: true, Usage: record.Usage{Calls: 2}}
 }
 
-type model struct{}
-
-func (model) Ask(context.Context, llm.Request) (llm.Reply, error) {
-	return llm.Reply{Text: "yes", Usage: llm.Usage{OutputTokens: 1}}, nil
-}
-
 // with returns a run of tasks without right answers, all over one file of data.
 func with(t *testing.T, f *Folder, solve func(ctx context.Context, task string, cfg agent.Config) (Record, error)) Config {
 	t.Helper()
@@ -65,7 +60,7 @@ func with(t *testing.T, f *Folder, solve func(ctx context.Context, task string, 
 		tasks[i.ID] = bench.Task{ID: i.ID, Data: data}
 	}
 	return Config{Folder: f, Jobs: 1, Tasks: tasks, Budget: &ask.Budget{Flags: "total-"},
-		Model: model{},
+		Model: &llmtest.Model{Replies: []string{"yes"}},
 		Site: Site{Fatal: func(error) bool { return false },
 			Sessions: func(record.Folder, string, []string) (agent.Open, agent.RunScript) { return nil, nil }},
 		Solve: func(ctx context.Context, cfg agent.Config, _ record.Task) (Record, error) {

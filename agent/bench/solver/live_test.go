@@ -2,15 +2,21 @@ package solver_test
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"dsstar/agent"
+	"dsstar/agent/ask"
 	"dsstar/agent/bench/solver"
+	"dsstar/agent/describe"
+	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/record"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -19,6 +25,11 @@ import (
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
 )
+
+func TestMain(m *testing.M) {
+	sandbox.Main(os.Args) // returns unless this is a sandbox process
+	goleak.VerifyTestMain(m)
+}
 
 // TestLive: an agent in a real kernel, in the sandbox that works here, with the actions that run Bash,
 // Python files and SQL. Its notebook runs in a fresh kernel as in nbclient, which continues after cells
@@ -33,22 +44,24 @@ func TestLive(t *testing.T) {
 		t.Log(err, why)
 		tier = sandbox.Off
 	}
-	p := newPlay(t, script{"assistant": {
+	data, dir := t.TempDir(), record.Folder(t.TempDir())
+	python := func(code string) string { return "```python\n" + code + "\n```" }
+	model := &llmtest.Model{Replies: []string{
 		"```python\naction_seconds = 1\nfee = 7.0\n```\n```sh\nsleep 60 & sleep 60\n```",
 		"```sh\ncat data/a.txt; echo out >&2; ls data | wc -l\n```\n```sh\nls nowhere\n```",
-		block("action_seconds = 60\n" +
+		python("action_seconds = 60\n" +
 			"python('work/make.py', '''import sqlite3\nc = sqlite3.connect('x.sqlite')\n" +
 			"c.execute('CREATE TABLE t (a, b)')\nc.executemany('INSERT INTO t VALUES (?, ?)', " +
 			"[(1, 'x, y'), (6, None)])\nc.commit()\nprint('made')''')"),
-		block("sql('x.sqlite', 'SELECT * FROM t')\n" +
+		python("sql('x.sqlite', 'SELECT * FROM t')\n" +
 			"sql('x.sqlite', 'SELECT sum(a) AS total FROM t', 'total.csv')"),
-		block("sql('y.sqlite', 'SELECT 1')"),
-		block("python('plot.py', '''import matplotlib.pyplot as plt\nplt.bar([1], [2])\n" +
+		python("sql('y.sqlite', 'SELECT 1')"),
+		python("python('plot.py', '''import matplotlib.pyplot as plt\nplt.bar([1], [2])\n" +
 			"plt.savefig('plot.png')''')"),
 		"```sh\ncat total.csv; ls . work\n```", "Answer: 7.0\nTERMINATE",
-	}})
-	box := sandbox.Box{Tier: tier, Read: []string{p.task.Data}, Limits: sandbox.Limits{Processes: 256}}
-	p.cfg.Open = func(ctx context.Context, _ agent.Purpose, dir string) (agent.Session, error) {
+	}}
+	box := sandbox.Box{Tier: tier, Read: []string{data}, Limits: sandbox.Limits{Processes: 256}}
+	open := func(ctx context.Context, _ agent.Purpose, dir string) (agent.Session, error) {
 		k, err := kernel.Start(ctx, kernel.Options{Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: dir,
 			Scratch: record.Folder(dir).Files(), Env: os.Environ(), CellTimeout: time.Minute,
 			StartTimeout: time.Minute, Sandbox: box})
@@ -57,26 +70,36 @@ func TestLive(t *testing.T) {
 		}
 		return rewind.New(k, rewind.Options{}), nil
 	}
-	if err := os.Mkdir(record.Folder(p.cfg.Dir).Files(), 0o755); err != nil {
+	if err := errors.Join(os.Mkdir(dir.Files(), 0o755),
+		os.WriteFile(filepath.Join(data, "a.txt"), []byte("the fee is 7\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	p.solve(t, t.Context(), "autogen", solver.Options{})
-	if p.err != nil || p.record.Answer != "7.0" {
-		t.Fatalf("%v, %+v", p.err, p.record)
+	autogen, _ := solver.Find("autogen")
+	got, err := autogen.New(solver.Options{})(t.Context(), agent.Config{
+		Settings: ask.Settings{Model: model}, Options: describe.Options{TopK: 1}, Dir: string(dir), Open: open,
+	}, record.Task{Question: "What is the fee?", Data: data, Files: []record.File{{Name: "a.txt", Size: 13}}})
+	if err != nil || got.Answer != "7.0" {
+		t.Fatalf("%v, %+v", err, got)
 	}
 	for n, parts := range [][]string{{"the action ran longer than 1 s"},
-		{"the fee is 7\nout\n2", "nowhere", "exit status 2"}, {"made"},
+		{"the fee is 7\nout\n1", "nowhere", "exit status 2"}, {"made"},
 		{"a,b\n1,\"x, y\"\n6,", "1 rows are in total.csv"}, {"there is no database y.sqlite"},
 		{"The code ran, and printed nothing."},
 		{"total\n7\n.:\ndata\nplot.png\nplot.py\ntotal.csv\nwork\nx.sqlite\n\nwork:\nmake.py"}} {
-		contains(t, fmt.Sprint("message ", n+2), p.model.text(n+1), parts...)
+		told := model.Asked[n+1].Messages
+		for _, part := range parts {
+			if text := told[len(told)-1].Text; !strings.Contains(text, part) {
+				t.Errorf("message %d lacks %q:\n%s", n+2, part, text)
+			}
+		}
 	}
-	again, err := p.cfg.Open(t.Context(), agent.Prove, t.TempDir())
-	if err != nil {
+	nb, err := notebook.Open(dir.Notebook())
+	again, failed := open(t.Context(), agent.Prove, t.TempDir())
+	if err := errors.Join(err, failed); err != nil {
 		t.Fatal(err)
 	}
 	defer again.Close()
-	for _, c := range p.nb.Cells {
+	for _, c := range nb.Cells {
 		if c.Type != notebook.Code {
 			continue
 		}

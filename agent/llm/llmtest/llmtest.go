@@ -1,5 +1,5 @@
-// Package llmtest provides a scripted endpoint for tests, which speaks the OpenAI protocol and
-// misbehaves on request.
+// Package llmtest provides for tests a scripted endpoint, which speaks the OpenAI protocol and
+// misbehaves on request, and a model without one.
 package llmtest
 
 import (
@@ -21,6 +21,23 @@ import (
 
 	"dsstar/agent/llm"
 )
+
+// A Model sends its replies in turn, and the last one again and again.
+type Model struct {
+	Replies []string
+
+	mu    sync.Mutex
+	Asked []llm.Request // in order
+}
+
+// Ask counts ten tokens of input and one of output.
+func (m *Model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Asked = append(m.Asked, r)
+	return llm.Reply{Text: m.Replies[min(len(m.Asked), len(m.Replies))-1], Model: "m1", Finish: "stop",
+		Usage: llm.Usage{InputTokens: 10, OutputTokens: 1}}, ctx.Err()
+}
 
 // A Request is one received HTTP call. A retry is a call of its own.
 type Request struct {

@@ -52,7 +52,7 @@ func (a *App) Command() cli.Command {
 }
 
 // taken are the settings that have flags here.
-const taken = "all -learn -jobs -include -mask -max-download -server"
+const taken = "all -learn -jobs -mask -max-download -server"
 
 // readRun reads the folder of a run.
 func readRun(path string) (runner.Result, error) {
