@@ -21,7 +21,6 @@ import (
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
-	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
 
@@ -163,7 +162,7 @@ func (j *job) paths() (all []string) {
 // about says what is to be known of the site; little, before it is found.
 func (j *job) about() site.About {
 	if j.site == nil {
-		return site.About{Way: notebook.ByReplay}
+		return site.About{}
 	}
 	return j.site.About()
 }

@@ -58,10 +58,9 @@ type resultUsage struct {
 }
 
 type resultKernel struct {
-	Name     string `json:"name"`
-	Owned    bool   `json:"owned"`
-	Sandbox  string `json:"sandbox"`
-	Rollback string `json:"rollback"`
+	Name    string `json:"name"`
+	Owned   bool   `json:"owned"`
+	Sandbox string `json:"sandbox"`
 }
 
 func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
@@ -77,8 +76,7 @@ func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds,
 	}
 	if at.Name != "" {
-		r.Kernel = &resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox,
-			Rollback: string(at.Way)}
+		r.Kernel = &resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox}
 	}
 	return r
 }

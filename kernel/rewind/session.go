@@ -158,6 +158,3 @@ func (s *Session) back(ctx context.Context, cells []string) (back notebook.Resto
 	}
 	return notebook.Restoration{Way: way, Why: why}, false, s.runs.Reset(ctx)
 }
-
-// Way returns how Rollback goes back unless something prevents it.
-func (s *Session) Way() notebook.Way { return s.way }

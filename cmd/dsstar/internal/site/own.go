@@ -23,8 +23,7 @@ type own struct {
 	settings *configs.Settings
 	spec     kernel.Spec
 	box      sandbox.Box
-	confined string       // the sandbox in words, with what the user has relaxed
-	way      notebook.Way // how the run's own session goes back; "" before it is open
+	confined string // the sandbox in words, with what the user has relaxed
 }
 
 // own returns the site of new kernels in the sandbox of the settings.
@@ -48,7 +47,7 @@ func (h Host) own(spec kernel.Spec, s *configs.Settings, use Use, say func(strin
 
 func (o *own) About() About {
 	a := About{Name: cmp.Or(o.spec.DisplayName, o.spec.Name), Spec: o.spec, Sandbox: o.confined,
-		Way: cmp.Or(o.way, notebook.ByReplay), Confined: o.box.Confines(), Alone: o.host.onCluster()}
+		Confined: o.box.Confines(), Alone: o.host.onCluster()}
 	if o.box.Tier.Confines() {
 		a.Memory = o.box.Limits.Memory
 	}
@@ -87,15 +86,7 @@ func (o *own) Open(ctx context.Context, p agent.Purpose, dir string,
 	if err != nil {
 		return nil, err // not a nil *Session in an interface
 	}
-	return opened(k, p, see, &o.way), nil
-}
-
-// opened returns a new session, and notes how the run's own goes back.
-func opened(k *rewind.Session, p agent.Purpose, see Observer, way *notebook.Way) agent.Session {
-	if p == agent.Work {
-		*way = k.Way()
-	}
-	return observed(k, p, see)
+	return observed(k, p, see), nil
 }
 
 func (o *own) RunScript(ctx context.Context, dir string,
@@ -157,4 +148,58 @@ func (h Host) Start(ctx context.Context, o kernel.Options, back rewind.Options,
 // onCluster reports whether cells reach a cluster: its client's state cannot be copied.
 func (h Host) onCluster() bool {
 	return slices.ContainsFunc(h.Databases, func(d Database) bool { return EngineOf(d.Address) != "" })
+}
+
+// remote is new kernels of a server.
+type remote struct {
+	host     Host
+	settings *configs.Settings
+	server   kernel.Server
+	spec     kernel.Spec
+}
+
+func (r *remote) About() About {
+	return About{
+		Name: cmp.Or(r.spec.DisplayName, r.spec.Name), Spec: r.spec, Server: r.server.URL,
+		Sandbox: "none (of a server)", Alone: true,
+		Consent: Consent{Lines: []string{
+			"server   " + r.server.URL +
+				": its kernels are not in dsstar's sandbox. The cells that the model writes run there",
+			"         with all rights that the server has.",
+		}, What: "running cells unsandboxed, in kernels of a server,",
+			Question: "         Run them there? [y/N] "},
+	}
+}
+
+// With returns r: the server's kernels cannot be confined.
+func (r *remote) With(Reach) Site { return r }
+
+func (r *remote) Look(ctx context.Context, folders ...string) error {
+	k, err := kernel.Dial(ctx, r.server, "", kernel.Options{Spec: r.spec,
+		Env: r.host.KernelEnv(r.settings), CellTimeout: r.settings.CellTimeout,
+		StartTimeout: r.settings.StartTimeout})
+	if err != nil {
+		return err
+	}
+	_, err = look(ctx, k, r.server.URL, folders)
+	return err
+}
+
+func (r *remote) Open(ctx context.Context, p agent.Purpose, dir string,
+	see Observer) (agent.Session, error) {
+	options, back := r.host.options(r.settings, r.spec, p, dir)
+	k, err := kernel.Dial(ctx, r.server, "", options)
+	if err != nil {
+		return nil, err // not a nil *Kernel in an interface
+	}
+	return observed(rewind.New(k, back), p, see), nil
+}
+
+func (r *remote) RunScript(ctx context.Context, dir string,
+	limit time.Duration) (x notebook.Execution, err error) {
+	k, err := kernel.Dial(ctx, r.server, "", r.host.plain(r.settings, r.spec, dir))
+	if err != nil {
+		return x, err
+	}
+	return scriptIn(ctx, k, dir, limit)
 }

@@ -14,7 +14,28 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/rewind"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
+
+// A Host is this machine with the user's environment.
+type Host struct {
+	Env      []string
+	CacheDir string // dsstar's, in the user's cache folder
+	// Managed has cells run in the managed environment, also if the program is installed in another.
+	Managed bool
+	// Databases are those that cells reach.
+	Databases []Database
+	Cells     Cells // of tests; nil: kernels of this machine
+}
+
+// Cells run the cells and the script of a run in place of new local kernels.
+type Cells interface {
+	Open(kernel.Options) (agent.Session, error)
+	RunScript(context.Context, kernel.Options) (notebook.Execution, error)
+}
+
+// Getenv returns a variable of the environment.
+func (h Host) Getenv(name string) string { return disk.Getenv(h.Env, name) }
 
 // A Site is where the sessions of a run are opened: in new kernels of this machine or of a server,
 // or, for the run's own session, in a running kernel of the user's.
@@ -40,7 +61,6 @@ type About struct {
 	Running  *kernel.Running // that kernel, if it is the user's
 	Spec     kernel.Spec     // of new kernels
 	Server   string          // the address of theirs; "": this machine
-	Way      notebook.Way    // how the run's own session goes back
 	Sandbox  string          // of the run's own session
 	Confined bool            // dsstar's sandbox confines all cells
 	Alone    bool            // no session can be beside the run's own
