@@ -101,7 +101,8 @@ func demoReplies() (llm.Model, error) {
 	return llm.Replay(exchanges, true), err // packages of other versions print other things
 }
 
-// demoSettings returns the user's settings with the method of the defaults, by which the recording was made.
+// demoSettings returns the user's settings for the kernel, the sandbox and folders. All else has the
+// defaults, with which the recording was made.
 func demoSettings(user *configs.Settings) (*configs.Settings, error) {
 	defaults, err := configs.Load(configs.Sources{})
 	if err != nil {
@@ -109,8 +110,10 @@ func demoSettings(user *configs.Settings) (*configs.Settings, error) {
 	}
 	s := *user
 	s.Model, s.Models, s.Mask, s.Method = demoModel, nil, nil, defaults.Method
-	s.MaxRounds, s.DebugTries = defaults.MaxRounds, defaults.DebugTries
-	s.TopK, s.MaxFiles = defaults.TopK, defaults.MaxFiles
+	s.MaxRounds, s.DebugTries, s.Server = defaults.MaxRounds, defaults.DebugTries, ""
+	s.TopK, s.MaxFiles, s.Context = defaults.TopK, defaults.MaxFiles, defaults.Context
+	s.ResultChars, s.DescriptionChars = defaults.ResultChars, defaults.DescriptionChars
+	s.ContextChars, s.Memory, s.AllowGPU = defaults.ContextChars, defaults.Memory, false
 	s.MaxCost, s.MaxCalls, s.MaxTime, s.Learn = 0, 0, 0, false
 	return &s, nil
 }

@@ -81,6 +81,9 @@ func TestDemo(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "run")
 	a, stdout, stderr := testApp(t)
+	// a recording fits the defaults alone
+	a.host.Env = append(a.host.Env, "DSSTAR_SERVER=http://127.0.0.1:9", "DSSTAR_CONTEXT_CHARS=2000",
+		"DSSTAR_DESCRIPTION_CHARS=500", "DSSTAR_MAX_ROUNDS=1", "DSSTAR_METHOD_PAPER=true")
 	code := a.run(t.Context(), []string{"demo", "--out", out, "--json"})
 	if code != 0 {
 		t.Fatalf("exit code %d\n%s", code, stderr)
