@@ -41,9 +41,7 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 	a.app = &app{stdin: strings.NewReader(""), stdout: stdout, stderr: stderr,
 		host:      site.Host{Env: append(cleanEnv(), env...)},
 		configDir: t.TempDir()}
-	if err := configFolder(a.configDir); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, configFolder(a.configDir))
 	a.host.CacheDir, _, a.noCache = userDirs(a.host.Getenv)
 	if !slices.Contains(env, live) {
 		if at := warmSessions(t); at != "" {
@@ -208,12 +206,7 @@ func dataFolder(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, content := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o644))
 	}
 	return dir
 }
@@ -248,6 +241,22 @@ func (s *scene) expect(code int, said ...string) {
 	wantText(s.t, "stderr", s.stderr, said...)
 }
 
+// must returns a value that a test needs.
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// noError ends a test that cannot go on.
+func noError(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func wantText(t testing.TB, what, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -260,30 +269,10 @@ func wantText(t testing.TB, what, text string, parts ...string) {
 // readRun reads the notebook of a run, which must be valid.
 func readRun(t *testing.T, out string) *record.Trajectory {
 	t.Helper()
-	tr, err := page.Read(readNotebook(t, filepath.Join(out, "notebook.ipynb")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return must(page.Read(must(notebook.Open(filepath.Join(out, "notebook.ipynb")))))
 }
 
-func readNotebook(t *testing.T, path string) *notebook.Notebook {
-	t.Helper()
-	nb, err := notebook.Read(strings.NewReader(content(t, path)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return nb
-}
-
-func content(t *testing.T, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
+func content(path string) string { return string(must(os.ReadFile(path))) }
 
 // validate checks notebooks with Python's nbformat.
 func validate(t *testing.T, paths ...string) {
@@ -361,9 +350,7 @@ func TestNoHome(t *testing.T) {
 		dir := t.TempDir()
 		t.Setenv("TMPDIR", dir)
 		at := filepath.Join(dir, fmt.Sprintf("dsstar-cache-%d", os.Getuid()))
-		if err := c.before(at); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, c.before(at))
 		a, _, stderr := testApp(t, live)
 		code := a.run(t.Context(), []string{"config"})
 		info, err := os.Lstat(at)

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +17,7 @@ import (
 	"time"
 
 	"dsstar/agent/llm"
+	"dsstar/agent/record"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
@@ -38,11 +42,8 @@ func TestRecordDemo(t *testing.T) {
 		}
 		demoTrace = bytes.Join(replies[demoCalls:], nil)
 	}
-	data := content(t, filepath.Join(out, "trace.jsonl")) + content(t, filepath.Join(next, "trace.jsonl"))
-	exchanges, err := disk.ReadLines[llm.Exchange]([]byte(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := content(filepath.Join(out, "trace.jsonl")) + content(filepath.Join(next, "trace.jsonl"))
+	exchanges := must(disk.ReadLines[llm.Exchange]([]byte(data)))
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -53,13 +54,9 @@ func TestRecordDemo(t *testing.T) {
 			e.Usage.InputTokens += len(m.Text) / 4
 		}
 		e.Time, e.Seconds, e.Messages = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 0, nil
-		if err := enc.Encode(e); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, enc.Encode(e))
 	}
-	if err := os.WriteFile("demo/trace.jsonl", []byte(b.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile("demo/trace.jsonl", []byte(b.String()), 0o644))
 }
 
 const (
@@ -133,7 +130,7 @@ func TestDemo(t *testing.T) {
 		t.Fatalf("nbconvert --execute: %v\n%s", err, output)
 	}
 	var last notebook.Cell
-	for _, c := range readNotebook(t, executed).Cells {
+	for _, c := range must(notebook.Open(executed)).Cells {
 		if c.Type == notebook.Code {
 			last = c
 		}
@@ -151,4 +148,104 @@ func TestDemo(t *testing.T) {
 		!r.Verified || r.Answer != "Seal Beach: 143.21" {
 		t.Errorf("resume --choose: exit code %d, %v, %+v\n%s", code, err, r, stderr)
 	}
+}
+
+var kills = flag.Int("kills", 1, "how often TestKill kills a run")
+
+// TestKill kills the demo with SIGKILL at random moments, sometimes repeatedly, and resumes it: the
+// notebook is always valid, the result is the same, and no answered request is repeated.
+//
+//	go test ./cmd/dsstar -run TestKill -kills 200 -timeout 2h -v
+func TestKill(t *testing.T) {
+	pyenvtest.Long(t)
+	t.Parallel()
+	const whole = 15 * time.Second // about what a run takes
+	var notebooks []string
+	early := 0
+	for n := range *kills {
+		run := filepath.Join(t.TempDir(), fmt.Sprintf("run-%d", n))
+		args := []string{"demo", "--quiet", "--out", run}
+		var at []time.Duration
+		for killed := true; killed && len(at) < 1+n%3; {
+			at = append(at, rand.N(whole))
+			killed = killAfter(t, at[len(at)-1], args...)
+			if _, err := os.Stat(record.Folder(run).Notebook()); err != nil {
+				early++
+				break // the run had not started
+			}
+			readRun(t, run)
+			copied := filepath.Join(t.TempDir(), fmt.Sprintf("%d-%d.ipynb", n, len(at)))
+			if data, err := os.ReadFile(record.Folder(run).Notebook()); err != nil ||
+				os.WriteFile(copied, data, 0o644) != nil {
+				t.Fatal(err)
+			}
+			notebooks = append(notebooks, copied)
+			args = []string{"resume", "--quiet", run} // with the recorded replies
+		}
+		if args[0] != "resume" {
+			continue
+		}
+		resumed := asDsstar(args...)
+		answer, err := resumed.Output()
+		if err != nil || string(answer) != demoAnswer+"\n" {
+			t.Errorf("killed after %v: %v, %q\n%s", at, err, answer, stderrOf(err))
+			continue
+		}
+		checkAsked(t, run, at)
+	}
+	if len(notebooks) > 0 {
+		validate(t, notebooks...)
+	}
+	t.Logf("%d runs, killed at %d moments, %d of them before the notebook was there", *kills,
+		len(notebooks)+early, early)
+}
+
+// checkAsked checks that no request is in the trace twice, but for those during which the program was
+// killed, and that the record counts those of a whole run.
+func checkAsked(t *testing.T, run string, at []time.Duration) {
+	t.Helper()
+	exchanges := must(disk.ReadLines[llm.Exchange]([]byte(content(record.Folder(run).Trace()))))
+	seen, twice := map[string]bool{}, 0
+	for _, e := range exchanges {
+		key := e.Role + " " + e.Subject + "\n" + fmt.Sprint(e.Messages)
+		if seen[key] {
+			twice++
+		}
+		seen[key] = true
+	}
+	whole, err := disk.ReadLines[llm.Exchange](demoTrace)
+	if tr := readRun(t, run); err != nil || len(exchanges)-twice != len(whole) || twice > len(at) ||
+		tr.Usage.Calls != len(whole) ||
+		!tr.Depends() {
+		t.Errorf(
+			"killed after %v: %d requests in the trace, %d in the record, %d in a whole run; %s",
+			at,
+			len(exchanges),
+			tr.Usage.Calls,
+			len(whole),
+			tr.Standing(),
+		)
+	}
+}
+
+// killAfter runs the demo, or resumes it, and kills the program after a time; killed is false if it
+// ended before.
+func killAfter(t *testing.T, after time.Duration, args ...string) (killed bool) {
+	t.Helper()
+	cmd := asDsstar(args...)
+	noError(t, cmd.Start())
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	timer.Stop()
+	if cmd.ProcessState.Exited() && err != nil {
+		t.Fatal(err)
+	}
+	return !cmd.ProcessState.Exited()
+}
+
+func stderrOf(err error) string {
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return string(exit.Stderr)
+	}
+	return ""
 }

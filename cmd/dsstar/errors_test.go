@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 )
 
@@ -183,20 +186,15 @@ func TestDemoDataInIsolation(t *testing.T) {
 	script := "#!/bin/sh\n(env; pwd; echo \"flag $1\") >\"$0.told\"\n" +
 		"for last; do :; done; mkdir \"$last\"\n"
 	python := dataFolder(t, map[string]string{"python3": script}) + "/python3"
-	if err := os.Chmod(python, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(python, 0o700))
 	a.host.CacheDir = t.TempDir()
 	here := t.TempDir()
 	t.Chdir(here)
-	data, err := a.demoData(t.Context(), load(t, configs.Sources{}), kernel.PythonSpec(python))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must(a.demoData(t.Context(), load(t, configs.Sources{}), kernel.PythonSpec(python)))
 	if _, err := os.Stat(data); err != nil {
 		t.Error(err)
 	}
-	told := content(t, python+".told")
+	told := content(python + ".told")
 	for _, not := range []string{"secret", "\n" + here + "\n"} { // -E ignores PYTHONPATH
 		if strings.Contains(told, not) {
 			t.Errorf("%s is in %s", not, told)
@@ -228,9 +226,33 @@ func TestInstallEnv(t *testing.T) {
 
 func load(t *testing.T, from configs.Sources) *configs.Settings {
 	t.Helper()
-	s, err := configs.Load(from)
-	if err != nil {
+	s := must(configs.Load(from))
+	return s
+}
+
+// TestLocked: a database file that another program has locked is no data of an unknown kind.
+func TestLocked(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.duckdb")
+	holder := exec.Command(pyenvtest.Python(t), "-c", `import duckdb, sys
+con = duckdb.connect(sys.argv[1])
+con.execute("CREATE TABLE t AS SELECT 1 AS n")
+print("ready", flush=True)
+sys.stdin.read()`, file)
+	in := must(holder.StdinPipe())
+	out := must(holder.StdoutPipe())
+	noError(t, holder.Start())
+	defer func() { _, _ = in.Close(), holder.Wait() }()
+	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
-	return s
+	s := runNB(t, nil, filepath.Join(t.TempDir(), "run"), "--data", file, "--base-url",
+		"http://127.0.0.1:1/v1")
+	s.expect(exitError, "open in another program", "hint: fuser -v "+file, "hint: cp "+file+"* ")
+	a, stdout, stderr := testApp(t)
+	code := a.run(t.Context(), []string{"describe", dir})
+	if code != exitVerified || !strings.Contains(stdout.String(), "open in another program") ||
+		strings.Contains(stdout.String()+s.stderr, "PID") {
+		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
+	}
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -23,6 +26,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
 )
@@ -105,10 +109,7 @@ func TestHintsAreCommands(t *testing.T) {
 	}
 	n := 0
 	for _, path := range slices.Concat(paths, below) {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must(parser.ParseFile(token.NewFileSet(), path, nil, 0))
 		ast.Inspect(file, func(node ast.Node) bool {
 			literal, ok := node.(*ast.BasicLit)
 			if !ok || literal.Kind != token.STRING || strings.HasSuffix(path, "_test.go") {
@@ -156,5 +157,66 @@ func TestFlagGroups(t *testing.T) {
 				t.Errorf("%s: --%s is not in the help", cmd.Name(), f.Name)
 			}
 		})
+	}
+}
+
+// TestMagicHints: what a notebook shows as help does in a cell what it does in a shell.
+func TestMagicHints(t *testing.T) {
+	t.Parallel()
+	type done struct {
+		Note   string
+		Failed string
+		Code   int
+		Asked  [][]string
+		Set    map[string]string
+		Shown  bool
+	}
+	none, never := "''", [][]string{}
+	rows := []struct {
+		hint string
+		want done
+	}{
+		{"export OPENAI_API_KEY='a b' DSSTAR_MODEL=openai/MODEL   # or another",
+			done{"or another", none, 0, never, map[string]string{"OPENAI_API_KEY": "a b", "DSSTAR_MODEL": "openai/MODEL"}, true}},
+		{`export TOKEN="$(echo it is)"`, done{"", none, 0, never, map[string]string{"TOKEN": "it is"}, true}},
+		{"dsstar nb --max-cost 2 --kernel k.json --json --progress json --data 'a b' < question.txt   # costs more",
+			done{"costs more", none, 0, [][]string{{"nb", "--max-cost=2", "--data=a b", "-", "How many?"}}, map[string]string{}, true}},
+		{"dsstar resume --model a/b --kernel k.json RUN   # continues",
+			done{"continues", none, 0, [][]string{{"resume", "--model=a/b", "RUN", "How many?"}}, map[string]string{}, true}},
+		{"dsstar doctor --model 'a b' --kernel k.json   # tries it", done{"tries it", none, 7, never, map[string]string{}, true}},
+		{"true   # it is", done{"it is", none, 0, never, map[string]string{}, true}},
+		{"sudo sysctl -e -w x=1   # lets it", done{"in a terminal: sudo sysctl -e -w x=1   # lets it", "", 0, never, map[string]string{}, true}},
+		{"%env SEEN=1   # in a cell,", done{"in a cell,", none, 0, never, map[string]string{"SEEN": "1"}, true}},
+	}
+	var hints []string
+	for _, row := range rows {
+		hints = append(hints, row.hint)
+	}
+	input := must(json.Marshal(hints))
+	bin := dataFolder(t, map[string]string{"dsstar": "#!/bin/sh\n[ \"$1 $2 $3\" = 'doctor --model a b' ] && exit 7\n"})
+	extension := must(filepath.Abs("python"))
+	noError(t, os.Chmod(filepath.Join(bin, "dsstar"), 0o700))
+	cmd := exec.Command(pyenvtest.Python(t), "testdata/hints.py")
+	cmd.Env = append(cleanEnv(), "PYTHONPATH="+extension, "PATH="+bin+":/usr/bin:/bin", "IPYTHONDIR="+t.TempDir())
+	cmd.Stdin = strings.NewReader(string(input))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	i := 0
+	for line := range strings.Lines(string(out)) {
+		text, ours := strings.CutPrefix(line, "@@")
+		if !ours {
+			continue
+		}
+		var got done
+		noError(t, json.Unmarshal([]byte(text), &got))
+		if diff := cmp.Diff(rows[i].want, got); diff != "" {
+			t.Errorf("%s\n%s", rows[i].hint, diff)
+		}
+		i++
+	}
+	if i < len(rows) {
+		t.Errorf("%d of %d hints\n%s", i, len(rows), out)
 	}
 }

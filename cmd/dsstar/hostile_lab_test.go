@@ -47,73 +47,58 @@ var running = map[string]string{
 	"noscript":   `<noscript><p title="</noscript><img src=x onerror=ran('noscript')>">`,
 }
 
-// attacker returns a hostile notebook: each output, cell and attachment tries to run something.
-func attacker() *notebook.Notebook {
-	nb := &notebook.Notebook{
-		Metadata: map[string]any{
-			"kernelspec": map[string]any{"name": "python3",
-				"display_name": "Python 3 (ipykernel)", "language": "python"},
-			"signature": "sha256:0000",
-			"trusted":   true,
-		},
+// hostile returns a notebook of which each output, cell and attachment tries to run something, or to
+// fetch from the address.
+func hostile(address string) *notebook.Notebook {
+	nb := &notebook.Notebook{Metadata: map[string]any{"kernelspec": python3, "signature": "sha256:0000", "trusted": true}}
+	shown := func(data any, types ...string) {
+		for _, mime := range types {
+			const each = 40 // Lab shows fifty outputs of a cell
+			if n := len(nb.Cells); n == 0 || len(nb.Cells[n-1].Outputs) == each {
+				c := code(fmt.Sprint("c", n), "import json")
+				c.Metadata = map[string]any{"jupyter": map[string]any{"source_hidden": true}, "trusted": true}
+				nb.Cells = append(nb.Cells, c)
+			}
+			c := &nb.Cells[len(nb.Cells)-1]
+			c.Source += fmt.Sprintf("\ndisplay({%q: json.loads(%s)}, raw=True)", mime,
+				brief.Python(string(must(json.Marshal(data)))))
+			c.Outputs = append(c.Outputs,
+				notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: data}})
+		}
 	}
-	shown := func(mime, content string) {
-		nb.Cells = append(
-			nb.Cells,
-			notebook.Cell{
-				ID:             fmt.Sprintf("c%d", len(nb.Cells)),
-				Type:           notebook.Code,
-				ExecutionCount: 1,
-				Metadata:       map[string]any{"trusted": true},
-				Source: fmt.Sprintf("display({%s: %s}, raw=True)", brief.Python(mime),
-					brief.Python(content)),
-				Outputs: []notebook.Output{
-					{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: content}},
-				},
-			},
-		)
-	}
+	const html, markdown, latex, drawn = "text/html", "text/markdown", "text/latex", "image/svg+xml"
+	var own []notebook.Cell
 	for _, content := range running {
-		shown("text/html", content)
-		shown("text/markdown", content)
-		nb.Cells = append(nb.Cells, text(fmt.Sprintf("c%d", len(nb.Cells)), content))
+		shown(content, html, markdown)
+		own = append(own, text(fmt.Sprint("own", len(own)), content))
 	}
 	svg := `<svg xmlns="http://www.w3.org/2000/svg" onload="ran('picture')"><script>ran('picture')</script><foreignObject><img xmlns="http://www.w3.org/1999/xhtml" src="x" onerror="ran('picture')"/></foreignObject></svg>`
-	shown("image/svg+xml", svg)
-	shown("application/javascript", "ran('javascript')")
-	shown("text/javascript", "ran('javascript')")
-	shown(
-		"text/latex",
-		`$\href{javascript:ran('latex')}{x}$ $\unicode{<img src=x onerror=ran('latex')>}$ $\text{<img src=x onerror=ran('latex')>}$`,
-	)
-	shown(
-		"text/markdown",
-		"[x](javascript:ran('markdown')) ![x](javascript:ran('markdown')) <javascript:ran('markdown')> ```<img src=x onerror=ran('markdown')>```\n\n[r]\n\n[r]: javascript:ran('markdown')",
-	)
-	shown(
-		"text/html",
-		`<img src="data:image/svg+xml;base64,`+base64.StdEncoding.EncodeToString([]byte(svg))+`">`,
-	)
-	nb.Cells = append(
-		nb.Cells,
-		notebook.Cell{
-			ID:             "text",
-			Type:           notebook.Code,
-			Source:         "raise ValueError(" + brief.Python(running["script"]) + ")",
-			ExecutionCount: 1,
-			Outputs: []notebook.Output{
-				{Type: notebook.Stream, Name: "stdout",
-					Text: running["script"] + "\x1b]8;;javascript:ran('terminal')\x07x\x1b]8;;\x07 javascript:ran('terminal')"},
-				{Type: notebook.ErrorOutput, EName: running["script"],
-					EValue: running["onerror"], Traceback: []string{running["onerror"]}},
-			},
-		},
-		notebook.Cell{ID: "attached", Type: notebook.Markdown,
-			Source:      "![x](attachment:a.svg)",
-			Attachments: map[string]notebook.MIMEBundle{"a.svg": {"image/svg+xml": svg}}},
-		notebook.Cell{ID: "raw", Type: notebook.Raw, Source: running["script"],
-			Metadata: map[string]any{"raw_mimetype": "text/html"}},
-	)
+	shown(svg, drawn)
+	shown("ran('javascript')", "application/javascript", "text/javascript")
+	shown(`$\href{javascript:ran('latex')}{x}$ $\unicode{<img src=x onerror=ran('latex')>}$ $\text{<img src=x onerror=ran('latex')>}$`, latex)
+	shown("[x](javascript:ran('markdown')) ![x](javascript:ran('markdown')) <javascript:ran('markdown')> ```<img src=x onerror=ran('markdown')>```\n\n[r]\n\n[r]: javascript:ran('markdown')", markdown)
+	shown(`<img src="data:image/svg+xml;base64,`+base64.StdEncoding.EncodeToString([]byte(svg))+`">`, html)
+	for _, content := range notebooktest.Fetching(address) {
+		shown(content, html, markdown, drawn)
+	}
+	for _, content := range notebooktest.FetchingMarkdown(address) {
+		shown(content, markdown)
+	}
+	shown(`$\style{background: url(`+address+`tex)}{x} \class{a}{x} \includegraphics{`+address+`tex} \unicode{<img src="`+address+`tex">}$`,
+		latex, markdown)
+	shown("flowchart LR\n  A@{ img: \""+address+"mermaid\" }\n", "text/vnd.mermaid")
+	for _, url := range []any{address + "vega", map[string]any{"signal": "'http:/' + '" + address[len("http:/"):] + "signal'"}} {
+		shown(map[string]any{"$schema": "https://vega.github.io/schema/vega/v5.json", "width": 99, "height": 99,
+			"data": []any{map[string]any{"name": "t", "url": url}}}, "application/vnd.vega.v5+json")
+	}
+	attached, raw := text("attached", "![x](attachment:a.svg)"), text("raw", running["script"])
+	attached.Attachments = map[string]notebook.MIMEBundle{"a.svg": {drawn: svg}}
+	raw.Type, raw.Metadata = notebook.Raw, map[string]any{"raw_mimetype": html}
+	nb.Cells = append(append(nb.Cells, own...), attached, raw, code("text", "raise ValueError("+brief.Python(running["script"])+")",
+		notebook.Output{Type: notebook.Stream, Name: "stdout",
+			Text: running["script"] + "\x1b]8;;javascript:ran('terminal')\x07x\x1b]8;;\x07 javascript:ran('terminal')"},
+		notebook.Output{Type: notebook.ErrorOutput, EName: running["script"], EValue: running["onerror"],
+			Traceback: []string{running["onerror"]}}))
 	return nb
 }
 
@@ -126,16 +111,13 @@ const outputsInLab = ".jp-OutputArea-output, .jp-RenderedMarkdown"
 func TestNothingRuns(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	l := startLab(t, nil)
+	l := startLab(t, "")
 	control, controlAsked := listener(t)
 	path := filepath.Join(l.Root, "attack.ipynb")
-	if err := hostile(t, control).Save(path); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, hostile(control).Save(path))
 	visit := func(file string, expected ...any) (asked, ran []string) {
-		l.do(&asked, "visit", (&url.URL{Scheme: "file", Path: file}).String())
-		l.do(&ran, "ran", expected...)
-		return asked, ran
+		asked = told[[]string](l, "visit", (&url.URL{Scheme: "file", Path: file}).String())
+		return asked, told[[]string](l, "ran", expected...)
 	}
 
 	for name, content := range running {
@@ -157,12 +139,11 @@ func TestNothingRuns(t *testing.T) {
 	}
 
 	inLab := func(name string, expected ...any) (ran []string) {
-		l.do(nil, "visit", "about:blank")
-		l.do(nil, "open", name)
-		l.do(nil, "draw")
-		l.do(nil, "poke", outputsInLab)
-		l.do(&ran, "ran", expected...)
-		return ran
+		l.do("visit", "about:blank")
+		l.do("open", name)
+		l.do("draw")
+		l.do("poke", outputsInLab)
+		return told[[]string](l, "ran", expected...)
 	}
 	if ran := inLab("attack.ipynb"); len(ran) > 0 {
 		t.Errorf("in JupyterLab ran %q", ran)
@@ -175,9 +156,7 @@ func TestNothingRuns(t *testing.T) {
 	// A new address, because the control page may still be loading.
 	address, asked := listener(t)
 	other := filepath.Join(t.TempDir(), "attack.ipynb")
-	if err := hostile(t, address).Save(other); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, hostile(address).Save(other))
 	// dsstar rerun does not make it trusted, and its outputs fetch nothing.
 	rerunCode(t.Context(), t, 0, "--allow-errors", "-o", filepath.Join(l.Root, "again.ipynb"), other)
 	if ran, fetched := inLab("again.ipynb"), asked(); len(ran)+len(fetched) > 0 {
@@ -193,13 +172,6 @@ func TestNothingRuns(t *testing.T) {
 		!slices.Contains(ran, "script") {
 		t.Errorf("the control: of a notebook that is trusted only %q ran", ran)
 	}
-}
-
-// hostile returns the notebook of attacker, whose outputs also try to fetch from the address.
-func hostile(t *testing.T, address string) *notebook.Notebook {
-	nb := attacker()
-	nb.Cells = append(nb.Cells, fetcher(t, address).Cells...)
-	return nb
 }
 
 // listener starts a server, and returns its address and the requests to it.
@@ -219,50 +191,4 @@ func listener(t *testing.T) (address string, asked func() []string) {
 		defer mu.Unlock()
 		return slices.Sorted(maps.Keys(paths))
 	}
-}
-
-// fetcher returns a notebook whose cells display content that tries to fetch from the address.
-func fetcher(t *testing.T, address string) *notebook.Notebook {
-	t.Helper()
-	nb := &notebook.Notebook{}
-	shown := func(mime string, data any) {
-		content, err := json.Marshal(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		const each = 40 // Lab shows fifty outputs of a cell
-		if n := len(nb.Cells); n == 0 || len(nb.Cells[n-1].Outputs) == each {
-			nb.Cells = append(
-				nb.Cells,
-				notebook.Cell{ID: fmt.Sprintf("f%d", n), Type: notebook.Code,
-					ExecutionCount: 1, Source: "import json",
-					Metadata: map[string]any{"jupyter": map[string]any{"source_hidden": true}}},
-			)
-		}
-		c := &nb.Cells[len(nb.Cells)-1]
-		c.Source += fmt.Sprintf("\ndisplay({%q: json.loads(%s)}, raw=True)", mime,
-			brief.Python(string(content)))
-		c.Outputs = append(c.Outputs,
-			notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{mime: data}})
-	}
-	for _, content := range notebooktest.Fetching(address) {
-		shown("text/html", content)
-		shown("text/markdown", content)
-		shown("image/svg+xml", content)
-	}
-	for _, content := range notebooktest.FetchingMarkdown(address) {
-		shown("text/markdown", content)
-	}
-	tex := `$\style{background: url(` + address + `tex)}{x} \class{a}{x} \includegraphics{` + address + `tex} \unicode{<img src="` + address + `tex">}$`
-	shown("text/latex", tex)
-	shown("text/markdown", tex)
-	shown("text/vnd.mermaid", "flowchart LR\n  A@{ img: \""+address+"mermaid\" }\n")
-	for _, url := range []any{address + "vega", map[string]any{"signal": "'http:/' + '" + address[len("http:/"):] + "signal'"}} {
-		shown(
-			"application/vnd.vega.v5+json",
-			map[string]any{"$schema": "https://vega.github.io/schema/vega/v5.json",
-				"width": 99, "height": 99, "data": []any{map[string]any{"name": "t", "url": url}}},
-		)
-	}
-	return nb
 }

@@ -3,22 +3,21 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"dsstar/cmd/dsstar/internal/site/sitetest"
+	"dsstar/agent/llm/llmtest"
 	"dsstar/kernel"
 	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -65,46 +64,28 @@ type lab struct {
 	err *bytes.Buffer
 }
 
-// startLab starts a JupyterLab; env are more variables in the environment of its kernels.
-func startLab(t *testing.T, env map[string]string) *lab {
+// startLab starts a JupyterLab whose kernels have the extension, and the program with the model at url.
+func startLab(t *testing.T, url string) *lab {
 	t.Helper()
-	browser := browserPath(t)
-	python := pyenvtest.Lab(t)
+	browser, python, bin := browserPath(t), pyenvtest.Lab(t), t.TempDir()
+	noError(t, os.Symlink(os.Args[0], filepath.Join(bin, "dsstar")))
 	spec := kernel.PythonSpec(pyenvtest.Python(t))
-	spec.Env = map[string]string{}
+	spec.Env = map[string]string{"PATH": bin + ":" + os.Getenv("PATH"), "PYTHONPATH": must(filepath.Abs("python")),
+		asProgram: "1", "DSSTAR_MODEL": "scripted", "DSSTAR_BASE_URL": url}
 	if runtime.GOOS == "linux" { // the one place that uses checkpoints
-		var err error
-		if spec, err = rewind.Spec(spec, t.TempDir()); err != nil {
-			t.Fatal(err)
-		}
+		spec = must(rewind.Spec(spec, t.TempDir()))
 	}
-	if own := spec.Env["PYTHONPATH"]; own != "" && env["PYTHONPATH"] != "" {
-		env["PYTHONPATH"] += string(filepath.ListSeparator) + own
-	}
-	maps.Copy(spec.Env, env)
-	kernels := map[string]map[string]any{"python3": {
-		"argv": spec.Argv, "env": spec.Env, "display_name": "Python 3 (ipykernel)", "language": "python",
-	}}
-	l := &lab{Server: kerneltest.JupyterLab(t, python, kernels), t: t,
-		err: &bytes.Buffer{}}
+	l := &lab{t: t, err: &bytes.Buffer{}, Server: kerneltest.JupyterLab(t, python, map[string]map[string]any{"python3": {
+		"argv": spec.Argv, "env": spec.Env, "display_name": "Python 3 (ipykernel)", "language": "python"}})}
 	cmd := exec.CommandContext(t.Context(), python, "-I", "-c", labDriver, browser, l.URL, l.Token)
 	cmd.Stderr = l.err
 	cmd.WaitDelay = 20 * time.Second
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.in, l.out = in, bufio.NewScanner(out)
+	in := must(cmd.StdinPipe())
+	l.in, l.out = in, bufio.NewScanner(must(cmd.StdoutPipe()))
 	l.out.Buffer(nil, 64<<20)
 	// The test's context ends before its cleanups run, so closing stdin must close the browser.
 	cmd.Cancel = in.Close
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	t.Cleanup(func() {
 		if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != 0 {
 			t.Errorf("the browser's driver: %v\n%s", err, l.err)
@@ -113,173 +94,151 @@ func startLab(t *testing.T, env map[string]string) *lab {
 	return l
 }
 
-// do makes the browser perform an action, and decodes the result unless result is nil.
-func (l *lab) do(result any, action string, arguments ...any) {
+// do makes the browser perform an action.
+func (l *lab) do(action string, arguments ...any) { l.t.Helper(); told[any](l, action, arguments...) }
+
+// told makes the browser perform an action, and returns its result.
+func told[T any](l *lab, action string, arguments ...any) T {
 	l.t.Helper()
-	request, err := json.Marshal(append([]any{action}, arguments...))
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	if _, err := fmt.Fprintf(l.in, "%s\n", request); err != nil {
-		l.t.Fatalf("%s: %v\n%s", action, err, l.err)
-	}
-	if !l.out.Scan() {
-		l.t.Fatalf("%s: the browser's driver has ended: %v\n%s", action, l.out.Err(), l.err)
-	}
 	var answer struct {
-		Result json.RawMessage
+		Result T
 		Error  string
 	}
-	if err := json.Unmarshal(l.out.Bytes(), &answer); err != nil {
-		l.t.Fatal(err)
+	_, err := fmt.Fprintf(l.in, "%s\n", must(json.Marshal(append([]any{action}, arguments...))))
+	if err != nil || !l.out.Scan() {
+		l.t.Fatalf("%s: the browser's driver has ended: %v\n%s", action, cmp.Or(err, l.out.Err()), l.err)
 	}
+	noError(l.t, json.Unmarshal(l.out.Bytes(), &answer))
 	if answer.Error != "" {
-		l.picture("failed.png")
+		if action != "screenshot" {
+			l.picture("failed.png")
+		}
 		l.t.Fatal(answer.Error)
 	}
-	if result != nil {
-		if err := json.Unmarshal(answer.Result, result); err != nil {
-			l.t.Fatalf("%s: %v", action, err)
-		}
-	}
+	return answer.Result
 }
 
 // picture saves a screenshot of the open notebook as a test artifact, if those are kept.
 func (l *lab) picture(name string) {
-	if flag.Lookup("test.artifacts").Value.String() != "true" {
-		return
-	}
-	request, _ := json.Marshal([]any{"screenshot", filepath.Join(l.t.ArtifactDir(), name)}) // strings
-	if _, err := fmt.Fprintf(l.in, "%s\n", request); err != nil || !l.out.Scan() {
-		l.t.Errorf("no picture %s: %v", name, err)
+	if flag.Lookup("test.artifacts").Value.String() == "true" {
+		l.do("screenshot", filepath.Join(l.t.ArtifactDir(), name))
 	}
 }
 
 // shows waits until the open notebook shows the texts, in this order.
 func (l *lab) shows(texts ...string) {
 	l.t.Helper()
-	var took float64
-	l.do(&took, "wait_for", texts)
-	l.t.Logf("%q after %.1f s", texts, took)
+	l.t.Logf("%q after %.1f s", texts, told[float64](l, "wait_for", texts))
 }
 
 // write puts a file into the server's folder.
 func (l *lab) write(name, content string) {
 	l.t.Helper()
-	if err := os.WriteFile(filepath.Join(l.Root, name), []byte(content), 0o644); err != nil {
-		l.t.Fatal(err)
-	}
+	noError(l.t, os.WriteFile(filepath.Join(l.Root, name), []byte(content), 0o644))
 }
 
-// analysis is the notebook that a user works in.
-const analysis = `{"cells": [
+// sales is a notebook whose user is about to ask a question.
+const sales = `{"cells": [
  {"cell_type": "code", "id": "load", "execution_count": null, "metadata": {}, "outputs": [],
-  "source": "import pandas as pd\ndf = pd.read_csv('sales.csv')\nuntouched = df.copy()\nseed, total = 7, 'mine'"}],
+  "source": "import pandas as pd\nsales = pd.read_csv('sales.csv')\ntargets = pd.Series({'North Gate': 50, 'South': 60, 'Harbour': 10})"},
+ {"cell_type": "code", "id": "extension", "execution_count": null, "metadata": {}, "outputs": [],
+  "source": "%load_ext dsstar"}],
  "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}},
  "nbformat": 4, "nbformat_minor": 5}`
 
-// fromDF returns a model that goes back once and computes its answer from the user's df.
-func fromDF() roles {
-	m := counting()
-	m["step"] = say(
-		"Count the rows of `df`.",
-		"Add up everything.",
-		"Add up the amounts of the stores of the north.",
-	)
-	m["cell"] = say(
-		cell("rows = len(dff)"),
-		cell("df = df[['amount']]\nseed = 99\nprint(df['amount'].sum())"),
-		cell(
-			"north = df[df['store'].str.startswith('N')]\ntotal = int(north['amount'].sum())\nprint(north)\nprint(total)",
-		),
-	)
-	m["debugger"] = say(cell("rows = len(df)\nprint(rows)"))
-	m["verdict"] = say(unfinished, wrong(2), sufficient)
-	m["second"] = say(cell("answer = str(sum(df['amount'][n] for n in range(len(df)) " +
-		"if df['store'][n][0] == 'N'))\nanswer"))
-	return m
+// aboutStores returns a model that needs two steps, and leaves a reading of the question open.
+func aboutStores() roles {
+	return roles{
+		"solver": say("Reading: Whether returned items count as sold.\nOption 1: They do not\n"+
+			"Option 2: They count\nTaken: 1\nEvidence: none\nSettled: no\n\n"+
+			"Step: Leave out the returned sales and add up the amounts of each store.\n\n"+
+			cell("kept = sale[sale['returned'] == 'no']"),
+			"Step: Take the largest.\n\n"+cell("print(by_store.max())"),
+			"Step: Compare each store with its target.\n\n"+cell("ranking = by_store.rename('sold')"+
+				".to_frame().assign(target=targets)\nranking['above'] = ranking['sold'] - ranking['target']\n"+
+				"print(ranking)")),
+		"debugger": say(cell("kept = sales[sales['returned'] == 'no']\nby_store = kept.groupby('store')['amount'].sum()" +
+			".sort_values(ascending=False)\nprint(by_store)")),
+		"verdict": say(unfinished, wrong(2), sufficient),
+		"last": say(cell("print(ranking.to_string())\nsummary = 'North Gate sold most, and is the only store " +
+			"above its target.'\nsummary")),
+		"branches": say("Branch 1.2\nKeeps: 0\n\n" + cell("all = sales.groupby('store')['amount'].sum()"+
+			".sort_values(ascending=False).rename('sold').to_frame().assign(target=targets)\n"+
+			"all['above'] = all['sold'] - all['target']\nanswer = all.to_string()\nanswer")),
+		"second": say(cell("t = sales.loc[sales.returned.eq('no')].pivot_table(index='store', " +
+			"values='amount', aggfunc='sum').rename(columns={'amount': 'sold'})" +
+			".sort_values('sold', ascending=False)\nt['target'] = targets\nt['above'] = t.sold - t.target\n" +
+			"answer = t.to_string()\nanswer")),
+	}
 }
 
-// TestLab follows a user: data in a JupyterLab notebook, a question to dsstar about them in that
-// kernel, and the resulting notebook, opened and run in JupyterLab.
+// TestLab asks a question in a cell of JupyterLab, watches it being answered there, and goes on
+// with its cells and its value.
 func TestLab(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	l := startLab(t, nil)
-	l.write("sales.csv", "store,amount\nNorth Gate,40\nSouth,50\nNørrebro,2\n")
-	l.write("analysis.ipynb", analysis)
-	l.do(nil, "open", "analysis.ipynb")
-	l.do(nil, "run_all")
-	before := l.userNames()
+	goOn := make(chan bool)
+	reply := aboutStores().reply()
+	model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+		if roleOf(r) == "judge" {
+			select { // wait until the test has seen the step
+			case <-goOn:
+			case <-t.Context().Done():
+			}
+		}
+		return reply(r)
+	})
+	l := startLab(t, model.URL)
+	l.write("sales.csv", "store,amount,returned\nNorth Gate,40,no\nSouth,50,yes\nNorth Gate,22,no\nHarbour,9,no\n")
+	l.write("analysis.ipynb", sales)
+	l.do("open", "analysis.ipynb")
+	l.do("run_all")
 
-	out := filepath.Join(l.Root, "run")
-	s := l.ask(fromDF().serve(t).URL, out)
-	s.expect(exitVerified, "verified")
-	if s.stdout != "42\n" {
-		t.Errorf("the answer is %q", s.stdout)
+	l.do("run_new", "%%dsstar\nWhich store sold most, and is it above its target?")
+	for _, step := range []string{"Leave out the returned sales", "Take the largest", "Compare each store"} {
+		l.shows(step)
+		l.shows("asking the judge")
+		l.shows("working", step, "%dsstar stop")
+		l.picture("asking.png")
+		goOn <- true
 	}
-	if after := l.userNames(); after != before {
-		t.Errorf("the user's names were %s and are %s", before, after)
-	}
+	l.shows("It depends on a reading")
+	l.shows("%dsstar choose 2", "They count", "North Gate sold most", "Notebook of the run")
+	l.picture("depends.png")
+	close(goOn)
 
-	l.do(nil, "open", "run/notebook.ipynb")
-	l.showsRun()
-	l.do(nil, "run_all")
-	var printed []string
-	l.do(&printed, "printed")
-	if last := printed[len(printed)-1]; last != "42\n" ||
-		slices.ContainsFunc(printed, func(p string) bool { return strings.Contains(p, "Error") }) {
-		t.Errorf("Run All prints %q", printed)
+	l.do("run_new", "%dsstar choose 1")
+	l.shows("verified")
+	l.do("run_new", "%dsstar insert")
+	cells := told[[]string](l, "sources")
+	if last := cells[len(cells)-1]; !strings.Contains(last, "ranking = by_store") {
+		t.Errorf("the last cell is %q", last)
+	}
+	printed := told[string](l, "run_new", "table = %dsstar result\nprint(type(table).__name__, table.loc['North Gate', 'above'])")
+	if printed != "DataFrame 12\n" {
+		t.Errorf("the value is %q", printed)
+	}
+	l.picture("answered.png")
+	l.do("dark")
+	l.picture("dark.png")
+
+	// The link leads to the run's notebook, in JupyterLab, which shows its rounds as a reviewer needs them.
+	l.do("follow", "notebook.ipynb")
+	l.shows("Which store sold most", "Answer", "North Gate", "Verified", "Question", "Step 1", "Leave out", "kept = sales",
+		"unfinished", "Add Step", "Step 2", "Compare each", "sufficient", "Answer", "Second derivation", "Log", "tried before",
+		"NameError", "Take the largest", "Proof and cost")
+	if folds := told[[]int](l, "folds"); len(folds) != 2 || folds[0] < 3 || folds[0] != folds[1] {
+		t.Errorf("folded sections, and closed ones: %v", folds)
+	}
+	l.do("run_all")
+	if all := told[[]string](l, "printed"); !strings.Contains(all[len(all)-1], "North Gate    62") ||
+		strings.Contains(strings.Join(all, ""), "Error") {
+		t.Errorf("Run All prints %q", all)
 	}
 	l.picture("run.png")
-}
 
-// ask asks about the data in the user's notebook.
-func (l *lab) ask(url, out string) *scene {
-	l.t.Helper()
-	return runNB(l.t, sitetest.Env(l.t, l.RuntimeDir), out,
-		"--kernel", "analysis.ipynb", "--yes", "--base-url", url)
-}
-
-// userNames returns the contents of the user's kernel, from a new cell of the user's notebook.
-func (l *lab) userNames() (state string) {
-	l.t.Helper()
-	code := "print(df.equals(untouched), seed, total, sorted(n for n in globals() if not n.startswith('_') and n not in ('In', 'Out')))"
-	l.do(&state, "run_new", code)
-	if !strings.HasPrefix(state, "True 7 mine") {
-		l.t.Errorf("the user's names: %q", state)
-	}
-	return state
-}
-
-// showsRun checks that the page shows the rounds of fromDF as a reviewer needs them.
-func (l *lab) showsRun() {
-	l.t.Helper()
-	l.shows(
-		"What is the total?",
-		"Answer",
-		"42",
-		"Verified",
-		"Question",
-		"Step 1",
-		"Count the rows",
-		"rows = len(df)",
-		"unfinished",
-		"Add Step",
-		"Step 2",
-		"north = df",
-		"sufficient",
-		"Answer",
-		"42",
-		"Second derivation",
-		"Log",
-		"tried before",
-		"NameError",
-		"Add up everything",
-		"Proof and cost",
-	)
-	var folds []int
-	if l.do(&folds, "folds"); len(folds) != 2 || folds[0] < 3 || folds[0] != folds[1] {
-		l.t.Errorf("folded sections, and closed ones: %v", folds)
-	}
+	// The notebook is closed and opened again while its kernel lives.
+	l.do("open", "analysis.ipynb")
+	l.do("run_new", "%dsstar")
+	l.shows("verified", "North Gate sold most")
 }

@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	"dsstar/agent"
+	"dsstar/configs"
 )
 
 //go:embed testdata/arrows.txt
@@ -38,10 +42,7 @@ func TestLayering(t *testing.T) {
 		ImportPath string
 		Imports    []string
 	}
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "dsstar/...").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(exec.Command("go", "list", "-json=ImportPath,Imports", "dsstar/...").Output())
 	owners := map[string]string{
 		"github.com/go-zeromq/zmq4":       "kernel",
 		"github.com/gorilla/websocket":    "kernel",
@@ -81,5 +82,13 @@ func TestLayering(t *testing.T) {
 	}
 	if seen < len(arrows) {
 		t.Errorf("only %d of %d packages were seen", seen, len(arrows))
+	}
+}
+
+// TestRoles: each role can have a model of its own in the settings, and nothing else can.
+func TestRoles(t *testing.T) {
+	s := must(configs.Load(configs.Sources{}))
+	if has, want := slices.Sorted(maps.Keys(s.Models)), slices.Sorted(maps.Keys(agent.Roles)); !slices.Equal(has, want) {
+		t.Errorf("models are for %q, roles are %q", has, want)
 	}
 }

@@ -84,9 +84,7 @@ func (c *client) call(failing bool, tool string, args map[string]any, into any) 
 		if err == nil {
 			err = json.Unmarshal(b, into)
 		}
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		noError(c.t, err)
 	}
 	return text
 }
@@ -176,9 +174,7 @@ func TestMCPRefuses(t *testing.T) {
 		web.URL+"/open/")
 	for _, err := range []error{os.Symlink(outside, filepath.Join(program.Dir, "link")),
 		os.MkdirAll(filepath.Join(program.Dir, ".ssh"), 0o700)} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	c := newClient(t, &sdk.CommandTransport{Command: program})
 	for _, data := range []string{outside, "link", ".ssh", "..", "x=" + outside, "file://" + outside,
@@ -224,9 +220,7 @@ func TestMCPTexts(t *testing.T) {
 	name := "nu" + strings.ReplaceAll(obeyed, "/", "") + "m.csv"
 	run := filepath.Join(program.Dir, "dsstar-runs", "old")
 	path := filepath.Join(program.Dir, name)
-	if err := cmp.Or(os.MkdirAll(run, 0o700), os.WriteFile(path, []byte("n\n\u202e1\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmp.Or(os.MkdirAll(run, 0o700), os.WriteFile(path, []byte("n\n\u202e1\n"), 0o600)))
 	saveRun(t, filepath.Join(run, "notebook.ipynb"), "What"+obeyed+"?", "42"+obeyed)
 	c := newClient(t, &sdk.CommandTransport{Command: program})
 	for _, data := range []any{name, []string{name, "numbers.csv"}} {
@@ -251,9 +245,7 @@ func saveRun(t *testing.T, path, question, answer string) {
 		Rounds: []record.Round{{Number: 1, Step: "Add.", Attempts: attempt("n = 42", "")}},
 		Final:  &record.Final{Derived: record.Derived{Answer: answer, Attempts: attempt("print(n)", answer)}}})
 	tr.Ended, tr.Described = true, true
-	if err := page.Draw(tr).Save(path); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, page.Draw(tr).Save(path))
 }
 
 // TestMCPCancel: a run that fails or whose call is cancelled can be continued.
@@ -299,24 +291,19 @@ func TestMCPHTTP(t *testing.T) {
 	t.Parallel()
 	cmd := mcpProgram(t, "", "--http", "127.0.0.1:0")
 	said := filepath.Join(t.TempDir(), "stderr")
-	stderr, err := os.Create(said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	stderr := must(os.Create(said))
 	cmd.Stderr = stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		if code := exitCode(t, cmd); code != 0 {
-			t.Errorf("exit code %d\n%s", code, content(t, said))
+			t.Errorf("exit code %d\n%s", code, content(said))
 		}
 	})
 	where := regexp.MustCompile(`serving  (http\S+)\ntoken    (\S+)\n`)
 	var at []string
 	waitFor(t, "the server says where it is", func() bool {
-		at = where.FindStringSubmatch(content(t, said))
+		at = where.FindStringSubmatch(content(said))
 		return at != nil
 	})
 	for name, want := range map[string]struct {
@@ -329,10 +316,7 @@ func TestMCPHTTP(t *testing.T) {
 		"another's page": {token: at[2], origin: "https://evil.example.org", status: http.StatusForbidden},
 	} {
 		body := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, at[1], body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, at[1], body))
 		r.Host = want.host
 		r.Header = http.Header{"Content-Type": {"application/json"},
 			"Accept": {"application/json, text/event-stream"}}
@@ -342,10 +326,7 @@ func TestMCPHTTP(t *testing.T) {
 		if want.origin != "" {
 			r.Header.Set("Origin", want.origin)
 		}
-		response, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must(http.DefaultClient.Do(r))
 		_ = response.Body.Close()
 		if response.StatusCode != want.status {
 			t.Errorf("%s: status %d", name, response.StatusCode)

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"dsstar/kernel/pyenv/pyenvtest"
@@ -30,10 +31,7 @@ func TestProofApart(t *testing.T) {
 				if _, _, err := sandbox.Choose(tier); err != nil {
 					t.Skip(err)
 				}
-				code, err := os.ReadFile("testdata/" + file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				code := must(os.ReadFile("testdata/" + file))
 				m := counting()
 				m["cell"] = say(cell(string(code)))
 				m["arbiter"] = say("Ruling: same\nReason: nothing but the proof finds a difference.")
@@ -47,5 +45,16 @@ func TestProofApart(t *testing.T) {
 					pyenvtest.Python(t), "--sandbox", tier).expect(exitNotVerified, reason)
 			})
 		}
+	}
+}
+
+func TestHidePasswords(t *testing.T) {
+	const address = "--data=postgresql://reader:secret@host/sales"
+	args := []string{strings.Clone("nb"), strings.Clone(address)}
+	if copies := hidePasswords(args); copies[0] != "nb" || copies[1] != address {
+		t.Errorf("copies %q", copies)
+	}
+	if args[0] != "nb" || strings.Contains(args[1], "secret") || !strings.Contains(args[1], "host/sales") {
+		t.Errorf("originals %q", args)
 	}
 }

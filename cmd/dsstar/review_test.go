@@ -1,13 +1,270 @@
 package main
 
 import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"reflect"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/creack/pty"
+	tty "golang.org/x/term"
 	"pgregory.net/rapid"
 
+	"dsstar/agent/llm/llmtest"
+	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/site/sitetest"
 	"dsstar/cmd/dsstar/internal/ui"
+	"dsstar/kernel/pyenv/pyenvtest"
+	"dsstar/notebook"
 )
+
+// A session is a run on a terminal of its own, with all that the program writes there.
+type session struct {
+	t   *testing.T
+	out string
+	cmd *exec.Cmd
+	tty *os.File
+	was *tty.State
+	at  int // how much of the output the person has read
+
+	mu    sync.Mutex
+	wrote bytes.Buffer
+	done  chan struct{} // closed when the output has ended
+}
+
+func (s *session) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wrote.Write(p)
+}
+
+func (s *session) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wrote.String()
+}
+
+// onTerminal starts a question on a terminal. Its standard output is not that terminal.
+func onTerminal(t *testing.T, url string, nohup bool, env []string, args ...string) *session {
+	t.Helper()
+	s := &session{t: t, out: filepath.Join(t.TempDir(), "run"), done: make(chan struct{})}
+	s.cmd = asDsstar(append([]string{"nb", "--data", dataFolder(t, numbers), "--out", s.out, "--base-url", url,
+		"--model", "scripted", "What is the total?"}, args...)...)
+	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm", "NO_COLOR=1", "VISUAL=", "EDITOR=false"), env...)
+	s.cmd.Stdout = io.Discard
+	if nohup {
+		s.cmd.Args = append([]string{"nohup"}, s.cmd.Args...)
+		s.cmd.Path, s.cmd.Stderr = "/usr/bin/nohup", io.Discard
+	}
+	s.tty = must(pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 50, Cols: 100}))
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		_ = s.tty.Close()
+	})
+	s.was = must(tty.GetState(int(s.tty.Fd())))
+	go func() {
+		defer close(s.done)
+		_, _ = io.Copy(s, s.tty) // ends with an error when the program has
+	}()
+	return s
+}
+
+// TestTerminalCloses: when its terminal closes, the program restores the user's kernel and leaves
+// nothing; with nohup it goes on.
+func TestTerminalCloses(t *testing.T) {
+	pyenvtest.Long(t)
+	t.Parallel()
+	hup := make(chan os.Signal, 1) // below nohup, tests ignore the signal, and so would the program
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	for _, nohup := range []bool{false, true} {
+		runtime, temp := t.TempDir(), t.TempDir()
+		kernel := sitetest.Start(t, runtime, "mine")
+		sitetest.Run(t, kernel, "total = 1")
+		m := counting()
+		m["cell"] = say(cell("total = 999\nmade = 42 * bool(os.listdir('data'))\nprint(made)"))
+		m["last"], m["second"] = say(cell("print(made)")), say(cell("answer = '42' if os.listdir('data') else ''\nanswer"))
+		judge, asked, closed := m.reply(), make(chan struct{}), make(chan struct{})
+		model := llmtest.New(t, func(r llmtest.Request) llmtest.Response {
+			if roleOf(r) == "judge" {
+				close(asked)
+				<-closed
+			}
+			return judge(r)
+		})
+		s := onTerminal(t, model.URL, nohup, append(sitetest.Env(t, runtime), "TMPDIR="+temp), "--kernel", kernel, "--yes")
+		select {
+		case <-asked:
+		case <-time.After(time.Minute):
+			t.Fatalf("the judge is not asked: %s", s)
+		}
+		noError(t, s.tty.Close())
+		if nohup {
+			close(closed)
+		}
+		code, tr := exitCode(t, s.cmd), readRun(t, s.out)
+		if nohup != tr.Verified() || nohup == (tr.Failure == "interrupted") {
+			t.Errorf("nohup %v: exit code %d, failure %q, doubts %q", nohup, code, tr.Failure, tr.Doubts())
+		}
+		if out := sitetest.Run(t, kernel, "print(total, 'made' in globals())"); out != "1 False\n" {
+			t.Errorf("nohup %v: in the user's kernel: %q", nohup, out)
+		}
+		if left := must(os.ReadDir(temp)); len(left) > 0 {
+			t.Errorf("nohup %v: %v is left", nohup, left)
+		}
+		if !nohup {
+			close(closed)
+		}
+	}
+}
+
+// atReview starts a run whose person is asked about every cell.
+func atReview(t *testing.T, m roles, env ...string) *session {
+	t.Helper()
+	return onTerminal(t, m.serve(t).URL, false, append(env, warmAt+"="+string(warmSessions(t))),
+		"--review", "--python", pyenvtest.Python(t))
+}
+
+// until waits for a text, and returns the output up to it.
+func (s *session) until(text string) string {
+	s.t.Helper()
+	waitFor(s.t, text+" in\n"+s.String()[s.at:],
+		func() bool { return strings.Contains(s.String()[s.at:], text) })
+	before, _, _ := strings.Cut(s.String()[s.at:], text)
+	s.at += len(before) + len(text)
+	return before + text
+}
+
+// answers waits for a question about a cell that has these texts, and types keys and Enter.
+func (s *session) answers(keys string, texts ...string) {
+	s.t.Helper()
+	wantText(s.t, "the question", s.until("[s]top  ? "), texts...)
+	s.types(keys + "\r")
+}
+
+func (s *session) types(keys string) {
+	s.t.Helper()
+	_, err := s.tty.WriteString(keys)
+	noError(s.t, err)
+}
+
+// ends waits for the program to end, and checks its exit code and that the terminal's modes are unchanged.
+func (s *session) ends(code int) *record.Trajectory {
+	s.t.Helper()
+	if got := exitCode(s.t, s.cmd); got != code {
+		s.t.Errorf("exit code %d, want %d\n%s", got, code, s)
+	}
+	now := must(tty.GetState(int(s.tty.Fd())))
+	<-s.done
+	if !reflect.DeepEqual(now, s.was) || strings.Contains(s.String(), "\x1b[?") {
+		s.t.Errorf("the terminal is in another mode: %q", s)
+	}
+	return readRun(s.t, s.out)
+}
+
+// editor returns an editor that runs a shell script on the file $1.
+func editor(t *testing.T, script string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "an editor")
+	pyenvtest.WriteProgram(t, path, []byte("#!/bin/sh\n"+script+"\n"))
+	return "EDITOR=" + path
+}
+
+// TestReviewEdit: the text that the person saves and accepts is what runs.
+func TestReviewEdit(t *testing.T) {
+	t.Parallel()
+	seen := filepath.Join(t.TempDir(), "seen.py")
+	largest := cell("answer = max(open('data/numbers.csv').read().split()[1:], key=int)\nanswer")
+	s := atReview(t, counting().with(roles{"second": say(largest)}),
+		editor(t, "cp \"$1\" '"+seen+"'\nsed -i 's/sum(/max(/' \"$1\""))
+	s.answers("e")
+	s.answers("a", "review   step 1: Load the numbers and add them up.",
+		"         │ total = max(numbers)\r\n", "         │ print(total)\r\n")
+	s.answers("a")
+	s.answers("a", "key=int)")
+	tr := s.ends(exitVerified)
+	if r := tr.Rounds[0]; tr.Answer() != "39" || !r.ByHand ||
+		!strings.Contains(r.Attempts[0].Code, "max(numbers)") {
+		t.Errorf("answer %q, %+v", tr.Answer(), r)
+	}
+	want := "numbers = [int(line) for line in open('data/numbers.csv').read().split()[1:]]\n" +
+		"total = sum(numbers)\nprint(total)\n"
+	if draft := content(seen); draft != want {
+		t.Errorf("the draft: %s", draft)
+	}
+}
+
+// TestReviewEditFails: an editor that fails, is missing, or saves nothing or only blanks changes
+// nothing, and the same question follows. Ctrl-C goes to the editor.
+func TestReviewEditFails(t *testing.T) {
+	pyenvtest.Long(t)
+	t.Parallel()
+	for name, c := range map[string]struct{ env, waits, keys, says string }{
+		"fails":     {editor(t, "echo 'x = 1' >> \"$1\"; exit 3"), "", "", "your text: "},
+		"not there": {"EDITOR=/no/such/editor", "", "", "the cell is as it was"},
+		"nothing":   {editor(t, "true"), "", "", "nothing has changed"},
+		"empty":     {editor(t, ": > \"$1\""), "", "", "the cell is empty; it is as it was"},
+		"bytes":     {editor(t, "printf 'x = \"\\377\"' > \"$1\""), "", "", "not text in UTF-8"},
+		"raw mode":  {editor(t, "stty raw -echo; exit 1"), "", "", "exit status 1; the cell is as it was"},
+		"Ctrl-C": {editor(t, "trap 'echo caught; exit 0' INT; echo ready; while :; do sleep 0.1; done"),
+			"ready", "\x03", "nothing has changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := atReview(t, counting(), c.env)
+			s.answers("e")
+			s.until(c.waits)
+			s.types(c.keys)
+			s.until(c.says)
+			s.answers("l")
+			if tr := s.ends(exitVerified); tr.Answer() != "42" || tr.Rounds[0].ByHand {
+				t.Errorf("answer %q, %+v", tr.Answer(), tr.Rounds[0])
+			}
+		})
+	}
+}
+
+// TestReviewKeys: Enter, several keys at once, arrow keys and keys typed before the question accept
+// no cell. A rejection needs a reason, which the solver reads. Edited text is kept if the run stops.
+func TestReviewKeys(t *testing.T) {
+	pyenvtest.Long(t)
+	t.Parallel()
+	m := counting()
+	m["step"] = say("Load the numbers and add them up.", "Add up the numbers without the first.")
+	m["cell"][0].Delay = 3 * time.Second
+	s := atReview(t, m, editor(t, "sed -i 's/sum(/max(/' \"$1\""), "TMPDIR="+t.TempDir())
+	s.until("asking the solver")
+	s.types("a\r")
+	s.until("\x1b[Ja") // the terminal's echo, below a picture
+	for _, keys := range []string{"", "al", "\x1b[A", "ä", "x", "?", "accept"} {
+		s.answers(keys)
+		s.until("a  the cell runs as it stands here")
+	}
+	for _, reason := range []string{"\r", "the first is a year\r"} {
+		s.answers("r")
+		s.until("reason (none: back to the question): ")
+		s.types(reason)
+	}
+	s.answers("e", "review   step 1: Add up the numbers without the first.")
+	s.answers("s")
+	s.until("your text: ")
+	path := strings.TrimSpace(s.until("\r\n"))
+	tr := s.ends(exitInterrupted)
+	wantText(t, path, content(path), "max(")
+	if len(tr.Rounds) != 2 || tr.Rounds[0].Attempts[0].Execution.Status != notebook.NotRun {
+		t.Errorf("%+v", tr.Rounds)
+	}
+	trace := content(filepath.Join(s.out, "trace.jsonl"))
+	wantText(t, "what the solver reads", trace, `rejected by hand: the first is a year\n`)
+}
 
 // TestShownCode: all of a line of code is shown. No row is wider than the terminal or contains control
 // sequences.

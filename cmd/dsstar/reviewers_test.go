@@ -4,7 +4,6 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,7 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"dsstar/kernel/pyenv/pyenvtest"
 )
@@ -51,27 +51,16 @@ plt.show()
 numbers.plot()`), cell("total = int(numbers['n'].sum())\nprint(total)"))
 		m["verdict"] = say(unfinished, sufficient)
 	}},
-	{
-		name:    "big outputs",
-		answer:  "%d\n",
-		told:    "are left out here",
-		longest: 500_000,
-		shown:   verified,
+	{name: "big outputs", answer: "%d\n", told: "are left out here", longest: 500_000, shown: verified, change: func(m roles) {
+		m["cell"] = say(cell(loads +
+			"\nfor i in range(60_000):\n    print(i, 'x' * 30)\ntotal = int(numbers['n'].sum())\nprint(total)"))
+	}},
+	{name: "unicode", answer: "סה״כ: %d 🎉 ½ 𝔘\n", told: "שלום", file: "données 数据 \U0001f4c8.csv",
+		shown: []string{"סה״כ: 42 🎉 ½ 𝔘",
+			"Lies die Zahlen – שלום – 数字を足す 🧮 a|b x_1 für $5 oder $7 <script>alert(1)</script>.",
+			"2 von 3", "naïve 数据 🇩🇪 👩‍👩‍👧", "Wärnung ⚠", "<i>&amp;</i>"},
 		change: func(m roles) {
-			m["cell"] = say(cell(strings.TrimSuffix(strings.TrimPrefix(loads, "```python\n"), "\n```") +
-				"\nfor i in range(60_000):\n    print(i, 'x' * 30)\ntotal = int(numbers['n'].sum())\nprint(total)"))
-		},
-	},
-	{
-		name:   "unicode",
-		answer: "סה״כ: %d 🎉 ½ 𝔘\n",
-		told:   "שלום",
-		file:   "données 数据 \U0001f4c8.csv",
-		shown:  odd(),
-		change: func(m roles) {
-			m["step"] = say(
-				"Lies die Zahlen – שלום – 数字を足す 🧮 `a|b` x_1 für $5 oder $7 <script>alert(1)</script>.",
-			)
+			m["step"] = say("Lies die Zahlen – שלום – 数字を足す 🧮 `a|b` x_1 für $5 oder $7 <script>alert(1)</script>.")
 			m["cell"] = say(cell(`import sys
 import pandas as pd
 numbers = pd.read_csv('data/numbers.csv')
@@ -83,31 +72,17 @@ print('Wärnung ⚠', file=sys.stderr)
 pd.DataFrame({'名前 🎈': ['א', 'ب', '<i>&amp;</i>']})`))
 			m["last"] = say(cell("print(f'סה״כ: {größe} 🎉 ½ 𝔘')"))
 			m["second"] = say(cell("answer = 'סה״כ: 42 🎉 ½ 𝔘' if os.listdir('data') else ''\nanswer"))
-		},
-	},
-	{
-		name:  "budget spent",
-		told:  "Stopped",
-		code:  exitBudget,
-		shown: []string{"Stopped", "Round 2: ", "Step 3", "Proof and cost"},
-		args:  []string{"--max-calls", "5"},
-		change: func(m roles) {
-			m["cell"] = say(loads)
-			m["verdict"] = say(unfinished)
-		},
-	},
+		}},
+	{name: "budget spent", told: "Stopped", code: exitBudget, args: []string{"--max-calls", "5"},
+		shown: []string{"Stopped", "Round 2: ", "Step 3", "Proof and cost"}, change: func(m roles) {
+			m["cell"], m["verdict"] = say(cell(loads)), say(unfinished)
+		}},
 }
 
 // verified is what a page shows of a verified run at its top.
 var verified = []string{"Verified", "Step 1"}
 
-// odd returns what a page shows of the course unicode.
-func odd() []string {
-	step := "Lies die Zahlen – שלום – 数字を足す 🧮 a|b x_1 für $5 oder $7 <script>alert(1)</script>."
-	return []string{"סה״כ: 42 🎉 ½ 𝔘", step, "2 von 3", "naïve 数据 🇩🇪 👩‍👩‍👧", "Wärnung ⚠", "<i>&amp;</i>"}
-}
-
-var loads = cell("import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(numbers)")
+const loads = "import pandas as pd\nnumbers = pd.read_csv('data/numbers.csv')\nprint(numbers)"
 
 // A review is the request to reviewers.py about a run.
 type review struct {
@@ -129,7 +104,6 @@ func TestReviewers(t *testing.T) {
 	reviews := make([]review, len(courses))
 	var all sync.WaitGroup
 	turn := make(chan struct{}, 3)
-	begun := time.Now()
 	for i, c := range courses {
 		all.Go(func() {
 			turn <- struct{}{}
@@ -138,20 +112,17 @@ func TestReviewers(t *testing.T) {
 		})
 	}
 	all.Wait()
-	t.Logf("two runs of each: %.0f s", time.Since(begun).Seconds())
 	t.Run("tools", func(t *testing.T) { reviewedByTools(t, reviews) })
 	t.Run("JupyterLab", func(t *testing.T) { reviewedByLab(t, reviews) })
 }
 
 // run runs a course twice.
 func (c course) run(t *testing.T) review {
-	files := map[string]string{"numbers.csv": numbers["numbers.csv"]}
-	other := map[string]string{"numbers.csv": "n\n1\n2\n40\n"}
+	data := dataFolder(t, numbers)
 	if c.file != "" {
-		files[c.file] = "a,b\n1,2\n"
+		noError(t, os.WriteFile(filepath.Join(data, c.file), []byte("a,b\n1,2\n"), 0o644))
 	}
-	data := dataFolder(t, files)
-	r := review{shown: c.shown, Name: c.name, Data: dataFolder(t, other)}
+	r := review{shown: c.shown, Name: c.name, Data: dataFolder(t, map[string]string{"numbers.csv": "n\n1\n2\n40\n"})}
 	if c.answer != "" {
 		answer, changed := fmt.Sprintf(c.answer, 42), fmt.Sprintf(c.answer, 43)
 		r.Answer, r.Changed = &answer, &changed
@@ -164,46 +135,28 @@ func (c course) run(t *testing.T) review {
 		s := askNB(t, data, m.serve(t).URL, c.args...)
 		s.expect(c.code)
 		*out = s.out
-		book, err := os.ReadFile(filepath.Join(s.out, "notebook.ipynb"))
-		if err != nil || !bytes.Contains(book, []byte(c.told)) || len(book) < c.longest {
-			t.Errorf("%s: the notebook of %d bytes does not tell of %q: %v", c.name, len(book), c.told, err)
+		book := content(filepath.Join(s.out, "notebook.ipynb"))
+		if !strings.Contains(book, c.told) || len(book) < c.longest {
+			t.Errorf("%s: the notebook of %d bytes does not tell of %q", c.name, len(book), c.told)
 		}
 	}
 	return r
 }
 
 func reviewedByTools(t *testing.T, reviews []review) {
-	home := t.TempDir()
-	spec := filepath.Join(home, "kernels", "python3")
-	kernel, err := json.Marshal(map[string]any{
-		"argv":         []string{pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", "{connection_file}"},
-		"display_name": "Python 3 (ipykernel)", "language": "python",
-	})
-	asked, askedErr := json.Marshal(reviews)
-	if err := errors.Join(err, askedErr, os.MkdirAll(spec, 0o755),
-		os.WriteFile(filepath.Join(spec, "kernel.json"), kernel, 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	spec := must(json.Marshal(map[string]any{"display_name": "Python 3 (ipykernel)", "language": "python",
+		"argv": []string{pyenvtest.Python(t), "-m", "ipykernel_launcher", "-f", "{connection_file}"}}))
+	home := dataFolder(t, map[string]string{"kernels/python3/kernel.json": string(spec)})
 	cmd := exec.CommandContext(t.Context(), pyenvtest.Lab(t), "-c", reviewersScript)
 	cmd.Env = append(cleanEnv(), "JUPYTER_DATA_DIR="+home, "JUPYTER_PATH=",
 		"JUPYTER_PREFER_ENV_PATH=0", "JUPYTER_RUNTIME_DIR="+t.TempDir(),
 		"IPYTHONDIR="+t.TempDir(), "JUPYTER_CONFIG_DIR="+t.TempDir(), "PYTHONUTF8=1")
-	cmd.Stdin = bytes.NewReader(asked)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	begun := time.Now()
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, &said)
-	}
-	t.Logf("%.0f s", time.Since(begun).Seconds())
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(must(json.Marshal(reviews))), os.Stderr
 	var complaints map[string][]string
-	if err := json.Unmarshal(out, &complaints); err != nil {
-		t.Fatalf("%v in %s", err, out)
-	}
+	noError(t, json.Unmarshal(must(cmd.Output()), &complaints))
 	for name, all := range complaints {
-		for _, complaint := range all {
-			t.Errorf("%s: %s", name, complaint)
+		if len(all) > 0 {
+			t.Errorf("%s: %q", name, all)
 		}
 	}
 	if len(complaints) != len(reviews) {
@@ -214,65 +167,33 @@ func reviewedByTools(t *testing.T, reviews []review) {
 // reviewedByLab opens and saves each notebook in JupyterLab without running it. That must change
 // nothing but Lab's trust metadata, and what the kernel that it starts says of its language.
 func reviewedByLab(t *testing.T, reviews []review) {
-	l := startLab(t, nil)
-	begun := time.Now()
+	l := startLab(t, "")
 	for i, r := range reviews {
-		name := fmt.Sprintf("run%d", i)
-		before, err := os.ReadFile(filepath.Join(r.Run, "notebook.ipynb"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(filepath.Join(l.Root, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		l.write(name+"/notebook.ipynb", string(before))
-		l.do(nil, "open", name+"/notebook.ipynb")
+		name := fmt.Sprintf("run%d.ipynb", i)
+		path := filepath.Join(l.Root, name)
+		before := content(filepath.Join(r.Run, "notebook.ipynb"))
+		l.write(name, before)
+		l.do("open", name)
 		l.shows(r.shown...)
-		written := l.modified(name + "/notebook.ipynb")
-		l.do(nil, "save")
-		if !l.modified(name + "/notebook.ipynb").After(written) {
+		written := must(os.Stat(path)).ModTime()
+		l.do("save")
+		if !must(os.Stat(path)).ModTime().After(written) {
 			t.Errorf("%s: Lab has saved nothing", r.Name)
 		}
 		l.picture(strings.ReplaceAll(r.Name, " ", "-") + ".png")
-		after, err := os.ReadFile(filepath.Join(l.Root, name, "notebook.ipynb"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if after, before := untrusted(t, after), untrusted(t, before); !bytes.Equal(before, after) {
-			at := 0
-			for at < min(len(before), len(after)) && before[at] == after[at] {
-				at++
-			}
-			t.Errorf("%s: saving in Lab makes\n%.300s\nof\n%.300s", r.Name,
-				after[max(0, at-60):], before[max(0, at-60):])
+		if diff := cmp.Diff(untrusted(t, before), untrusted(t, content(path))); diff != "" {
+			t.Errorf("%s: saving in Lab makes (-before +after)\n%.2000s", r.Name, diff)
 		}
 	}
-	t.Logf("%.0f s", time.Since(begun).Seconds())
-}
-
-func (l *lab) modified(name string) time.Time {
-	l.t.Helper()
-	info, err := os.Stat(filepath.Join(l.Root, name))
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	return info.ModTime()
 }
 
 // untrusted returns a notebook without what Lab adds: its trust metadata and the kernel's language.
-func untrusted(t *testing.T, data []byte) []byte {
+func untrusted(t *testing.T, text string) (nb map[string]any) {
 	t.Helper()
-	var nb map[string]any
-	if err := json.Unmarshal(data, &nb); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(text), &nb))
 	delete(nb["metadata"].(map[string]any), "language_info")
 	for _, c := range nb["cells"].([]any) {
 		delete(c.(map[string]any)["metadata"].(map[string]any), "trusted")
 	}
-	b, err := json.Marshal(nb)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return nb
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -46,8 +47,9 @@ import (
 //	kernel ID               starts a kernel of the user's
 //	in ID CODE              runs code in a kernel, as its user does
 //	postgres FILE.sql       starts PostgreSQL with the database sales, on $PORT of this machine;
-//	                        mariadb FILE.sql MariaDB; sql FILE.sql runs SQL in PostgreSQL
-//	s3                      starts an S3 server, at $AWS_ENDPOINT_URL
+//	                        mariadb FILE.sql MariaDB; sql FILE.sql runs SQL in either
+//	s3, gcs FOLDER, azure   starts a server of buckets, at a variable that their clients read
+//	spark, dask             starts a cluster, on $PORT, and has cells run in $CLUSTERS
 //	web FOLDER              serves the files of a folder at $WEB
 //	server [KERNELS.json]   starts a Jupyter server: $SERVER, $TOKEN, $ROOT, $RUNTIME
 //	opens FILE.ipynb        opens a notebook on the server, with the kernel $ID
@@ -65,12 +67,9 @@ func TestLongScript(t *testing.T) {
 
 func runScripts(t *testing.T, dir string) {
 	python := pyenvtest.Python(t)
-	extension, err := filepath.Abs("python")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var database dbtest.Server // one story has it
-	testscript.Run(t, testscript.Params{
+	extension := must(filepath.Abs("python"))
+	var database *dbtest.Server // one story has it
+	p := testscript.Params{
 		Dir:                dir,
 		RequireUniqueNames: true,
 		Setup: func(env *testscript.Env) error {
@@ -91,57 +90,57 @@ func runScripts(t *testing.T, dir string) {
 			_, _, err := sandbox.Choose(name)
 			return err == nil, nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"dsstar": func(ts *testscript.TestScript, neg bool, args []string) {
+		Cmds: map[string]func(ts *script, neg bool, args []string){
+			"dsstar": func(ts *script, neg bool, args []string) {
 				if neg {
 					ts.Fatalf("say which exit code: exits CODE dsstar …")
 				}
 				runs(t, ts, 0, args)
 			},
-			"exits": func(ts *testscript.TestScript, _ bool, args []string) {
+			"exits": func(ts *script, _ bool, args []string) {
 				code, err := strconv.Atoi(args[0])
 				ts.Check(err)
 				runs(t, ts, code, args[2:])
 			},
-			"live": func(ts *testscript.TestScript, _ bool, _ []string) { ts.Setenv(warmAt, "") },
-			"warm": func(ts *testscript.TestScript, _ bool, _ []string) {
+			"live": func(ts *script, _ bool, _ []string) { ts.Setenv(warmAt, "") },
+			"warm": func(ts *script, _ bool, _ []string) {
 				ts.Setenv(warmAt, string(warmSessions(t)))
 			},
-			"waits": func(ts *testscript.TestScript, _ bool, args []string) {
+			"waits": func(ts *script, _ bool, args []string) {
 				waitFor(scriptTB{t, ts}, args[0]+" in "+args[1], func() bool {
 					b, err := os.ReadFile(ts.MkAbs(args[1]))
 					return err == nil && strings.Contains(string(b), args[0])
 				})
 			},
-			"gone": func(ts *testscript.TestScript, _ bool, _ []string) {
+			"gone": func(ts *script, _ bool, _ []string) {
 				noProcess(scriptTB{t, ts}, "DSSTAR_TEST_MARK="+ts.Getenv("WORK"))
 			},
-			"model": func(ts *testscript.TestScript, _ bool, args []string) {
+			"model": func(ts *script, _ bool, args []string) {
 				ts.Setenv("DSSTAR_BASE_URL", serveReplies(t, ts, ts.ReadFile(args[0])))
 			},
-			"finished": func(ts *testscript.TestScript, _ bool, args []string) {
+			"finished": func(ts *script, _ bool, args []string) {
 				s := finishedRun(t)
 				ts.Setenv("DATA", s.data)
 				ts.Check(s.copyTo(ts.MkAbs(args[0])))
 			},
-			"notebook": func(ts *testscript.TestScript, _ bool, args []string) {
+			"notebook": func(ts *script, _ bool, args []string) {
 				nb := percentScript(ts.ReadFile(args[0]))
 				ts.Check(nb.Save(strings.TrimSuffix(ts.MkAbs(args[0]), ".py") + ".ipynb"))
 			},
-			"shown": func(ts *testscript.TestScript, _ bool, args []string) {
+			"shown": func(ts *script, _ bool, args []string) {
 				nb, err := notebook.Read(strings.NewReader(ts.ReadFile(args[0])))
 				ts.Check(err)
 				n, err := strconv.Atoi(args[1])
 				ts.Check(err)
 				prints(ts, plainOf(nb.Cells[n-1]))
 			},
-			"validate": func(ts *testscript.TestScript, _ bool, args []string) {
+			"validate": func(ts *script, _ bool, args []string) {
 				for i := range args {
 					args[i] = ts.MkAbs(args[i])
 				}
 				validate(t, args...)
 			},
-			"edit": func(ts *testscript.TestScript, _ bool, args []string) {
+			"edit": func(ts *script, _ bool, args []string) {
 				text := ts.ReadFile(args[0])
 				if !strings.Contains(text, args[1]) {
 					ts.Fatalf("%s has no %q", args[0], args[1])
@@ -149,67 +148,51 @@ func runScripts(t *testing.T, dir string) {
 				text = strings.ReplaceAll(text, args[1], args[2])
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o644))
 			},
-			"seal": func(ts *testscript.TestScript, _ bool, args []string) {
+			"seal": func(ts *script, _ bool, args []string) {
 				ts.Check(seal(ts.MkAbs(args[0])))
 			},
-			"python": func(ts *testscript.TestScript, _ bool, args []string) {
+			"python": func(ts *script, _ bool, args []string) {
 				ts.Check(ts.Exec(python, args...))
 			},
-			"tools": func(ts *testscript.TestScript, _ bool, args []string) {
+			"tools": func(ts *script, _ bool, args []string) {
 				ts.Check(ts.Exec(pyenvtest.Tools(t), args...))
 			},
-			"kernel": func(ts *testscript.TestScript, _ bool, args []string) {
+			"kernel": func(ts *script, _ bool, args []string) {
 				sitetest.Start(scriptTB{t, ts}, ts.Getenv("RUNTIME"), args[0])
 			},
-			"in": func(ts *testscript.TestScript, _ bool, args []string) {
+			"in": func(ts *script, _ bool, args []string) {
 				files, err := filepath.Glob(filepath.Join(ts.Getenv("RUNTIME"), "kernel-"+args[0]+"*"))
 				if err != nil || len(files) != 1 {
 					ts.Fatalf("kernels %q", files)
 				}
 				prints(ts, sitetest.Run(scriptTB{t, ts}, files[0], args[1]))
 			},
-			"postgres": func(ts *testscript.TestScript, _ bool, args []string) {
-				database = dbtest.Postgres(scriptTB{t, ts})
-				startDatabase(ts, database, args[0])
-			},
-			"s3": func(ts *testscript.TestScript, _ bool, _ []string) {
-				s := dbtest.S3(scriptTB{t, ts}, pyenvtest.Tools(t))
-				ts.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:"+strconv.Itoa(s.Port))
-			},
-			"gcs": func(ts *testscript.TestScript, _ bool, args []string) {
-				s := dbtest.GCS(scriptTB{t, ts}, ts.MkAbs(args[0]))
-				ts.Setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:"+strconv.Itoa(s.Port))
-			},
-			"azure": func(ts *testscript.TestScript, _ bool, _ []string) {
-				s := dbtest.Azure(scriptTB{t, ts})
-				ts.Setenv("AZURE_STORAGE_SERVICE_ENDPOINT", "http://127.0.0.1:"+strconv.Itoa(s.Port))
-			},
-			"spark": func(ts *testscript.TestScript, _ bool, _ []string) {
-				t := scriptTB{t, ts}
-				startCluster(ts, dbtest.Spark(t, dbtest.Clusters(t)))
-			},
-			"dask": func(ts *testscript.TestScript, _ bool, _ []string) {
-				t := scriptTB{t, ts}
-				startCluster(ts, dbtest.Dask(t, dbtest.Clusters(t)))
-			},
-			"web": func(ts *testscript.TestScript, _ bool, args []string) {
+			"web": func(ts *script, _ bool, args []string) {
 				web := httptest.NewServer(webFiles(ts.MkAbs(args[0])))
 				ts.Defer(web.Close)
 				ts.Setenv("WEB", web.URL)
 			},
-			"sql": func(ts *testscript.TestScript, _ bool, args []string) {
+			"sql": func(ts *script, _ bool, args []string) {
 				ts.Check(database.Run(ts.ReadFile(args[0])))
 			},
-			"mariadb": func(ts *testscript.TestScript, _ bool, args []string) {
-				startDatabase(ts, dbtest.MariaDB(scriptTB{t, ts}), args[0])
+			"server": func(ts *script, _ bool, args []string) {
+				var specs map[string]map[string]any
+				if len(args) > 0 {
+					ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &specs))
+				}
+				s := kerneltest.JupyterServer(scriptTB{t, ts}, pyenvtest.Tools(t), specs)
+				for name, value := range map[string]string{
+					"SERVER": s.URL, "TOKEN": s.Token, "ROOT": s.Root, "RUNTIME": s.RuntimeDir,
+				} {
+					ts.Setenv(name, value)
+				}
 			},
-			"server": startServer(t),
-			"opens": func(ts *testscript.TestScript, _ bool, args []string) {
+			"opens": func(ts *script, _ bool, args []string) {
 				id := opensNotebook(scriptTB{t, ts}, serverOf(ts), args[0])
 				ts.Setenv("ID", id)
 				ts.Setenv("SHORT", id[:8])
 			},
-			"asks": func(ts *testscript.TestScript, _ bool, args []string) {
+			"asks": func(ts *script, _ bool, args []string) {
 				var answer any
 				serverOf(ts).Call(scriptTB{t, ts}, "GET", args[0], nil, &answer)
 				b, err := json.Marshal(answer)
@@ -217,8 +200,32 @@ func runScripts(t *testing.T, dir string) {
 				prints(ts, string(b))
 			},
 		},
-	})
+	}
+	for name, variable := range map[string]string{"postgres": "", "mariadb": "", "spark": "", "dask": "", "s3": "AWS_ENDPOINT_URL",
+		"gcs": "STORAGE_EMULATOR_HOST", "azure": "AZURE_STORAGE_SERVICE_ENDPOINT"} {
+		p.Cmds[name] = func(ts *script, _ bool, args []string) {
+			python, clusters, has := pyenvtest.Tools(t), os.Getenv("DSSTAR_TEST_CLUSTERS"), ""
+			if name == "spark" || name == "dask" { // cells run in a Python with their clients
+				python = clusters
+				ts.Setenv("DSSTAR_PYTHON", clusters)
+				ts.Setenv("CLUSTERS", clusters)
+			}
+			if len(args) > 0 {
+				has = ts.MkAbs(args[0])
+			}
+			database = dbtest.Start(scriptTB{t, ts}, name, python, has)
+			ts.Setenv("PORT", strconv.Itoa(database.Port))
+			if variable != "" {
+				ts.Setenv(variable, "http://127.0.0.1:"+strconv.Itoa(database.Port))
+			} else if has != "" {
+				ts.Check(database.Run(ts.ReadFile(has)))
+			}
+		}
+	}
+	testscript.Run(t, p)
 }
+
+type script = testscript.TestScript
 
 // webFiles serves the files of a folder, and /cut, which ends early, /endless, /private, /moved/NAME and
 // /inside, which leads to another machine.
@@ -247,27 +254,14 @@ func webFiles(folder string) http.Handler {
 	return mux
 }
 
-// startDatabase fills a database server.
-func startDatabase(ts *testscript.TestScript, s dbtest.Server, sql string) {
-	ts.Check(s.Run(ts.ReadFile(sql)))
-	ts.Setenv("PORT", strconv.Itoa(s.Port))
-}
-
-// startCluster has cells run in a Python with the clients of clusters.
-func startCluster(ts *testscript.TestScript, s dbtest.Server) {
-	ts.Setenv("PORT", strconv.Itoa(s.Port))
-	ts.Setenv("DSSTAR_PYTHON", os.Getenv("DSSTAR_TEST_CLUSTERS"))
-	ts.Setenv("CLUSTERS", os.Getenv("DSSTAR_TEST_CLUSTERS"))
-}
-
-func prints(ts *testscript.TestScript, text string) {
+func prints(ts *script, text string) {
 	_, err := ts.Stdout().Write([]byte(text))
 	ts.Check(err)
 }
 
 // runs runs dsstar, which must exit with the code want, leave its data unchanged and not reveal the
 // planted key.
-func runs(t *testing.T, ts *testscript.TestScript, want int, args []string) {
+func runs(t *testing.T, ts *script, want int, args []string) {
 	whole := slices.Clone(args)
 	for i, arg := range args {
 		if _, err := os.Stat(ts.MkAbs(arg)); err == nil {
@@ -297,7 +291,7 @@ func runs(t *testing.T, ts *testscript.TestScript, want int, args []string) {
 // precedes each reply (see roles); roles that it does not name get the replies of counting. "other"
 // stands for all roles that dsstar itself does not have. Replies that are code are put into a block.
 // A reply may also be "refuse STATUS" or "stall".
-func serveReplies(t *testing.T, ts *testscript.TestScript, text string) (url string) {
+func serveReplies(t *testing.T, ts *script, text string) (url string) {
 	m := roles{}
 	for _, part := range strings.Split("\n"+text, "\n== ")[1:] {
 		role, reply, _ := strings.Cut(part, "\n")
@@ -322,24 +316,7 @@ func serveReplies(t *testing.T, ts *testscript.TestScript, text string) (url str
 	return server.URL
 }
 
-// startServer returns the command that starts a Jupyter server, with the kernelspecs of a file if
-// one is given.
-func startServer(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
-	return func(ts *testscript.TestScript, _ bool, args []string) {
-		var specs map[string]map[string]any
-		if len(args) > 0 {
-			ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &specs))
-		}
-		s := kerneltest.JupyterServer(scriptTB{t, ts}, pyenvtest.Tools(t), specs)
-		for name, value := range map[string]string{
-			"SERVER": s.URL, "TOKEN": s.Token, "ROOT": s.Root, "RUNTIME": s.RuntimeDir,
-		} {
-			ts.Setenv(name, value)
-		}
-	}
-}
-
-func serverOf(ts *testscript.TestScript) *kerneltest.Server {
+func serverOf(ts *script) *kerneltest.Server {
 	return &kerneltest.Server{URL: ts.Getenv("SERVER"), Token: ts.Getenv("TOKEN"),
 		Root: ts.Getenv("ROOT"), RuntimeDir: ts.Getenv("RUNTIME")}
 }
@@ -349,9 +326,7 @@ func opensNotebook(t testing.TB, s *kerneltest.Server, path string) (kernelID st
 	t.Helper()
 	nb := notebook.Notebook{}
 	file := filepath.Join(s.Root, path)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), nb.Save(file)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.MkdirAll(filepath.Dir(file), 0o755), nb.Save(file))
 	var session struct{ Kernel kernel.Running }
 	s.Call(t, "POST", "/api/sessions", map[string]any{"path": path, "name": "", "type": "notebook",
 		"kernel": map[string]string{"name": "python3"}}, &session)
@@ -362,7 +337,7 @@ func opensNotebook(t testing.TB, s *kerneltest.Server, path string) (kernelID st
 // ends a test end the script.
 type scriptTB struct {
 	*testing.T
-	ts *testscript.TestScript
+	ts *script
 }
 
 func (tb scriptTB) Cleanup(f func()) { tb.ts.Defer(f) }
@@ -370,11 +345,12 @@ func (tb scriptTB) Cleanup(f func()) { tb.ts.Defer(f) }
 // Skip skips the script alone, in whose goroutine it is called.
 func (tb scriptTB) Skip(args ...any) { tb.ts.Value(itsT{}).(testscript.T).Skip(args...) }
 
+func (tb scriptTB) Skipf(format string, args ...any) { tb.Skip(fmt.Sprintf(format, args...)) }
+
 // itsT is the key of a script's own T among its values.
 type itsT struct{}
 
-func (tb scriptTB) Fatal(args ...any) { tb.ts.Fatalf("%v", args) }
-
+func (tb scriptTB) Fatal(args ...any)                 { tb.ts.Fatalf("%v", args) }
 func (tb scriptTB) Fatalf(format string, args ...any) { tb.ts.Fatalf(format, args...) }
 
 // percentScript converts a script in the percent format to a notebook.

@@ -1,22 +1,100 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/sha256"
-	"dsstar/notebook/compare"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"dsstar/agent/page"
 	"dsstar/agent/record"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
+	"dsstar/notebook/compare"
 )
+
+// finished is created by the first test that needs it. All other tests get copies.
+var finished struct {
+	sync.Once
+	scene
+	folder string
+}
+
+// finishedRun returns a run, with its data folder, that tests must not change. It has three rounds,
+// one of them dropped with a failed attempt, and its answer is 42.
+func finishedRun(t *testing.T) *scene {
+	t.Helper()
+	finished.Do(func() {
+		dir, err := os.MkdirTemp("", "dsstar-finished-")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		finished.folder = dir
+		data := filepath.Join(dir, "data")
+		if err := os.CopyFS(data, os.DirFS(dataFolder(t, numbers))); err != nil {
+			t.Error(err)
+			return
+		}
+		finished.scene = *runNB(t, []string{live}, filepath.Join(dir, "run"), "--data", data,
+			"--base-url", dropping().serve(t).URL, "--python", pyenvtest.Python(t))
+		finished.data = data
+	})
+	if finished.code != exitVerified || finished.stdout != "42\n" {
+		t.Fatalf("the run that tests share: exit code %d, stdout %q\n%s", finished.code,
+			finished.stdout, finished.stderr)
+	}
+	s := finished.scene
+	s.t = t
+	return &s
+}
+
+// copyTo copies the run. Outputs that name the run's folder name the copy's folder in the copy.
+func (s *scene) copyTo(out string) error {
+	path := filepath.Join(out, "notebook.ipynb")
+	err := os.CopyFS(out, os.DirFS(s.out))
+	text, readErr := os.ReadFile(path)
+	return errors.Join(err, readErr,
+		os.WriteFile(path, bytes.ReplaceAll(text, []byte(s.out), []byte(out)), 0o644), seal(path))
+}
+
+// seal makes a notebook one that the user's dsstar has written.
+func seal(path string) error {
+	nb, err := notebook.Open(path)
+	if err != nil {
+		return err
+	}
+	testKey.Seal(nb)
+	return nb.Save(path)
+}
+
+// dropping returns a model whose second round has a failed attempt and is dropped.
+func dropping() roles {
+	m := counting()
+	load := strings.NewReplacer("numbers = ", "import random\nnumbers = ",
+		"total = sum(numbers)\nprint(total)",
+		"print(len(numbers), 'rows')\nopen('seen.txt', 'w').write('x')").
+		Replace(m["cell"][0].Text)
+	return m.with(roles{
+		"step": say("Load the numbers.", "Take the wrong ones.", "Add them up."),
+		"cell": say(load, cell("numbers['m']"), cell(`import os
+total = sum(numbers)
+print(total, os.path.exists('note.txt'), random.random() == random.Random(0).random(), os.path.basename(os.getcwd()),
+    set('abcdefgh'))`)),
+		"debugger": say(cell("numbers[0] = 100\nopen('note.txt', 'w').write('x')\n" +
+			"random.random()\nprint(max(numbers))")),
+		"verdict": say(unfinished, wrong(2), sufficient),
+	})
+}
 
 // A says is what a command must print, and its exit code.
 type says struct {
@@ -25,175 +103,123 @@ type says struct {
 }
 
 // TestWhoseRun: of a run that this user's dsstar has made, every command says what it is worth; of
-// any other, that its notebook says so, or it leaves the run alone.
+// any other, that its notebook says so, or it leaves the run alone. A page that shows another text or
+// output than was proved says so, and a run beside other data, or with another file of its answer, is
+// told from the run that was proved, wherever it is shown.
 func TestWhoseRun(t *testing.T) {
-	data := finishedRun(t).data
 	none := says{exitUsage, "none in dsstar-runs that your dsstar made"}
 	theirs := says{exitUsage, "another dsstar made this"}
 	noModel := says{exitUsage, "error: no model is configured"}
 	noRound := says{exitUsage, "--round: the run has only"}
+	made, unsaid := says{0, "finished"}, says{}
+	verified, title := says{0, `class="run verified"`}, says{0, "\n# What is"}
+	changed := says{exitUsage, "cells were changed since"}
 	routes := []struct {
-		args                 []string
-		made, edited, theirs says
+		args                                    string
+		made, edited, theirs, page, data, files says
 	}{
-		{[]string{"runs"}, says{0, " verified  "}, says{0, "goes on  its cells were changed"}, says{0, "verified, says its notebook"}},
-		{[]string{"runs", "--json"}, says{0, `"standing": "verified"`}, says{0, `"cells": ""`}, says{0, `"claimed": true`}},
-		{[]string{"export", "--to", "md", "-o", "-", "x"}, says{0, "\n# What is"}, says{0, "\n# What is"},
-			says{0, "> **verified, says its notebook**"}},
-		{[]string{"export", "-o", "-", "x"}, says{0, `class="run verified"`}, says{0, `class="run"`}, says{0, `class="run"`}},
-		{[]string{"export", "--to", "md", "-o", "-"}, says{0, "# What is"}, says{0, "# What is"}, none},
-		{[]string{"trace", "x"}, says{0, "agreed 1, corrected 0\n"}, says{0, "agreed 0, corrected 0\n"}, says{0, "agreed 1, corrected 0, says its notebook\n"}},
-		{[]string{"trace"}, says{0, "agreed 1, corrected 0\n"}, says{0, "agreed 0, corrected 0\n"}, none},
-		{[]string{"resume"}, says{0, "finished"}, noModel, none},
-		{[]string{"resume", "x"}, says{0, "finished"}, noModel, theirs},
-		{[]string{"resume", "--allow-read", data, "x"}, says{0, "finished"}, noModel,
-			says{exitUsage, "a model judges and derives its answer again"}},
-		{[]string{"resume", "--allow-read", data, "--ask", "More?", "x"}, noModel,
-			says{exitUsage, "cells were changed since"}, theirs},
-		{[]string{"learn", "--allow-read", data, "x"}, noModel, noModel, theirs},
-		{[]string{"rerun", "--round", "99", "x"}, noRound, noRound, theirs},
-		{[]string{"rerun", "--round", "99", "--allow-read", data, "x"}, noRound, noRound, noRound},
-		{[]string{"rerun", "--round", "99", "--data", data, "x"}, noRound, noRound, noRound},
+		{"runs", says{0, " verified  "}, says{0, "goes on  its cells were changed"}, says{0, "verified, says its notebook"},
+			unsaid, unsaid, unsaid},
+		{"runs --json", says{0, `"goes_on": ""`}, says{0, `"cells": ""`}, says{0, `"claimed": true`},
+			unsaid, says{0, `"goes_on": "data"`}, says{0, `"goes_on": "files"`}},
+		{"runs --json", says{0, `"standing": "verified"`}, unsaid, unsaid, unsaid, unsaid, unsaid},
+		{"export --to md -o - RUN", title, title, says{0, "> **verified, says its notebook**"}, unsaid, unsaid, unsaid},
+		{"export -o - RUN", verified, says{0, `class="run"`}, says{0, `class="run"`}, says{0, "was changed after"},
+			says{0, "have changed since"}, says{0, "was changed or removed"}},
+		{"export --to md -o -", title, title, none, unsaid, unsaid, unsaid},
+		{"trace RUN", says{0, "agreed 1, corrected 0\n"}, says{0, "agreed 0, corrected 0\n"},
+			says{0, "agreed 1, corrected 0, says its notebook\n"}, unsaid, unsaid, unsaid},
+		{"trace", says{0, "agreed 1, corrected 0\n"}, says{0, "agreed 0, corrected 0\n"}, none, unsaid, unsaid, unsaid},
+		{"resume", made, noModel, none, unsaid, unsaid, unsaid},
+		{"resume RUN", made, noModel, theirs, unsaid, unsaid, unsaid},
+		{"resume --allow-read DATA RUN", made, noModel, says{exitUsage, "a model judges and derives its answer again"},
+			unsaid, noModel, says{0, "is not as it was proved"}},
+		{"resume --allow-read DATA --ask More? RUN", noModel, changed, theirs, unsaid, unsaid, unsaid},
+		{"learn --allow-read DATA RUN", noModel, noModel, theirs, unsaid, unsaid, unsaid},
+		{"rerun --round 99 RUN", noRound, noRound, theirs, unsaid, unsaid, unsaid},
+		{"rerun --round 99 --allow-read DATA RUN", noRound, noRound, noRound, unsaid, unsaid, unsaid},
+		{"rerun --round 99 --data DATA RUN", noRound, noRound, noRound, unsaid, unsaid, unsaid},
 	}
-	for name, v := range variants(t) {
-		dir := t.TempDir()
-		t.Chdir(dir)
-		run := filepath.Join("dsstar-runs", "x")
-		if err := errors.Join(finishedRun(t).copyTo(run), v.change(filepath.Join(run, "notebook.ipynb"))); err != nil {
-			t.Fatal(err)
+	for name, v := range variants {
+		t.Chdir(t.TempDir())
+		run, data := filepath.Join("dsstar-runs", "x"), t.TempDir()
+		proved(t, run, data)
+		path := filepath.Join(run, "notebook.ipynb")
+		nb := must(notebook.Open(path))
+		if v.page != nil {
+			v.page(nb)
 		}
-		before := content(t, filepath.Join(run, "notebook.ipynb"))
+		noError(t, nb.Save(path))
+		if v.disk != nil {
+			noError(t, v.disk(run, data))
+		}
+		before := content(path)
 		for _, route := range routes {
+			want := map[string]says{"made": route.made, "edited": route.edited, "theirs": route.theirs, "page": route.page,
+				"data": route.data, "files": route.files}[v.is]
+			if want == unsaid {
+				continue
+			}
 			a, stdout, stderr := testApp(t)
-			args := append([]string{}, route.args...)
-			if last := len(args) - 1; args[last] == "x" {
-				args[last] = run
+			code := a.run(t.Context(), strings.Fields(strings.NewReplacer("RUN", run, "DATA", data).Replace(route.args)))
+			said := "\n" + stdout.String() + stderr.String()
+			if code != want.code || !strings.Contains(said, want.text) {
+				t.Errorf("%s: %s: exit code %d, want %d and %q:\n%.2000s", name, route.args, code, want.code, want.text, said)
 			}
-			want := map[string]says{"made": route.made, "edited": route.edited, "theirs": route.theirs}[v.is]
-			code := a.run(t.Context(), args)
-			if said := "\n" + stdout.String() + stderr.String(); code != want.code || !strings.Contains(said, want.text) {
-				t.Errorf("%s: %v: exit code %d, want %d and %q:\n%.2000s", name, route.args, code, want.code, want.text, said)
-			}
-			if code == 0 && v.is == "theirs" && strings.Contains(stdout.String(), `"verified": true`) {
-				t.Errorf("%s: %v: %s", name, route.args, stdout)
+			if v.is != "made" && (strings.Contains(said, verified.text) || code == 0 && strings.Contains(said, `"verified": true`)) {
+				t.Errorf("%s: %s says that it is verified: %.2000s", name, route.args, said)
 			}
 		}
-		if content(t, filepath.Join(run, "notebook.ipynb")) != before {
+		if content(path) != before {
 			t.Errorf("%s: the notebook has changed", name)
 		}
 	}
 }
 
-// TestChangedPage: a page of a run that shows another text or output than was proved says so.
-func TestChangedPage(t *testing.T) {
-	for what, change := range map[string]func(c *notebook.Cell){
-		"nothing": func(*notebook.Cell) {},
-		"cell": func(c *notebook.Cell) { // a forged one in its place
-			if c.ID == "question" {
-				c.ID = "mine"
-			}
-		},
-		"text": func(c *notebook.Cell) { c.Source = strings.ReplaceAll(c.Source, "42", "43") },
-		"output": func(c *notebook.Cell) {
-			for i, o := range c.Outputs {
-				c.Outputs[i].Text = strings.ReplaceAll(o.Text, "42", "43")
-			}
-		},
-	} {
-		run := filepath.Join(t.TempDir(), "x")
-		path := filepath.Join(run, "notebook.ipynb")
-		err := finishedRun(t).copyTo(run)
-		nb, openErr := notebook.Open(path)
-		if err = errors.Join(err, openErr); err != nil {
-			t.Fatal(err)
-		}
-		for i := range nb.Cells {
-			if c := &nb.Cells[i]; (c.Type == notebook.Code) == (what == "output") {
-				change(c)
-			}
-		}
-		a, stdout, _ := testApp(t)
-		if err := nb.Save(path); err != nil || a.run(t.Context(), []string{"export", "-o", "-", run}) != 0 {
-			t.Fatal(err)
-		}
-		page := stdout.String()
-		isSaid, isVerified := strings.Contains(page, "was changed after"), strings.Contains(page, `class="run verified"`)
-		if isSaid != (what != "nothing") || isVerified == isSaid {
-			t.Errorf("%s is changed: said %v, verified %v", what, isSaid, isVerified)
-		}
-	}
+// proved puts the finished run into a folder, as one with a file and the data in another folder.
+func proved(t *testing.T, run, data string) {
+	t.Helper()
+	path, given := filepath.Join(run, "notebook.ipynb"), filepath.Join(run, "files")
+	noError(t, finishedRun(t).copyTo(run), os.CopyFS(data, os.DirFS(finishedRun(t).data)), os.MkdirAll(given, 0o755),
+		os.WriteFile(filepath.Join(given, "out.csv"), []byte("a\n"), 0o644))
+	tr := must(page.Read(must(notebook.Open(path))))
+	tr.Task.Data = must(filepath.Abs(data))
+	tr.Final.Files = []compare.File{{Name: "out.csv", Digest: fmt.Sprintf("%x", sha256.Sum256([]byte("a\n")))}}
+	nb := page.Draw(tr)
+	testKey.Seal(nb)
+	noError(t, nb.Save(path))
 }
 
-// TestOtherData: a run beside other data, or with another file of its answer, is told from the run that
-// was proved, wherever it is shown.
-func TestOtherData(t *testing.T) {
-	const same, gone = `class="run verified"`, "have changed since"
-	for name, c := range map[string]struct {
-		change func(data, files string) error
-		wants  [3]string // of runs, export and resume
-	}{
-		"as it was": {func(string, string) error { return nil }, [3]string{`"goes_on": ""`, same, "finished"}},
-		"other content": {func(data, _ string) error {
-			path := filepath.Join(data, "numbers.csv")
-			text, err := os.ReadFile(path)
-			text[len(text)-2]++
-			return errors.Join(err, os.WriteFile(path, text, 0o644))
-		}, [3]string{`"goes_on": "data"`, gone, "no model is configured"}},
-		"one more": {func(data, _ string) error { return os.WriteFile(filepath.Join(data, "more.csv"), []byte("n\n"), 0o644) },
-			[3]string{`"goes_on": "data"`, gone, "no model is configured"}},
-		"one less": {func(data, _ string) error {
-			return errors.Join(os.WriteFile(filepath.Join(data, "x.csv"), []byte("n\n"), 0o644), os.Remove(filepath.Join(data, "numbers.csv")))
-		}, [3]string{`"goes_on": "data"`, gone, "no model is configured"}},
-		"another answer": {func(_, files string) error {
-			return os.WriteFile(filepath.Join(files, "out.csv"), []byte("b\n"), 0o644)
-		},
-			[3]string{`"goes_on": "files"`, "was changed or removed", "is not as it was proved"}},
-		"no answer": {func(_, files string) error { return os.RemoveAll(files) },
-			[3]string{`"goes_on": "files"`, "was changed or removed", "is not as it was proved"}},
-	} {
-		t.Chdir(t.TempDir())
-		run, data := filepath.Join("dsstar-runs", "x"), t.TempDir()
-		given, err := filepath.Abs(filepath.Join(run, "files"))
-		if err := errors.Join(err, finishedRun(t).copyTo(run), os.CopyFS(data, os.DirFS(finishedRun(t).data)),
-			os.MkdirAll(given, 0o755), os.WriteFile(filepath.Join(given, "out.csv"), []byte("a\n"), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-		nb, err := notebook.Open(filepath.Join(run, "notebook.ipynb"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		tr, err := page.Read(nb)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tr.Task.Data = data
-		tr.Final.Files = []compare.File{{Name: "out.csv", Digest: fmt.Sprintf("%x", sha256.Sum256([]byte("a\n")))}}
-		nb = page.Draw(tr)
-		testKey.Seal(nb)
-		if err := errors.Join(nb.Save(filepath.Join(run, "notebook.ipynb")), c.change(data, given)); err != nil {
-			t.Fatal(err)
-		}
-		for i, args := range [][]string{{"runs", "--json"}, {"export", "-o", "-", run},
-			{"resume", "--allow-read", data, run}} {
-			a, stdout, stderr := testApp(t)
-			a.run(t.Context(), args)
-			if said := stdout.String() + stderr.String(); !strings.Contains(said, c.wants[i]) {
-				t.Errorf("%s: %v lacks %q: %.1500s", name, args, c.wants[i], said)
-			}
-		}
-	}
-}
-
-// A variant is a change of a run's notebook, and whose the run then is: "made" by the user's
-// dsstar, "edited" since, or "theirs".
+// A variant is a change of a run's notebook, or on the disk, and what the run then is: "made" by the user's
+// dsstar, "edited" since, "theirs"; or in what it is not as it was proved.
 type variant struct {
-	is     string
-	change func(path string) error
+	is   string
+	page func(nb *notebook.Notebook)
+	disk func(run, data string) error
 }
 
-func variants(t *testing.T) map[string]variant {
-	meta := func(nb *notebook.Notebook) map[string]any { return nb.Metadata["dsstar"].(map[string]any) }
-	edit := func(nb *notebook.Notebook, adapted bool) {
+// meta is what dsstar keeps of a run in its notebook.
+func meta(nb *notebook.Notebook) map[string]any { return nb.Metadata["dsstar"].(map[string]any) }
+
+// shows makes all texts of a notebook, or all outputs, show another answer.
+func shows(texts bool) func(nb *notebook.Notebook) {
+	return func(nb *notebook.Notebook) {
+		for i, c := range nb.Cells {
+			if texts && c.Type == notebook.Markdown {
+				nb.Cells[i].Source = strings.ReplaceAll(c.Source, "42", "43")
+			}
+			for k, o := range c.Outputs {
+				if !texts {
+					c.Outputs[k].Text = strings.ReplaceAll(o.Text, "42", "43")
+				}
+			}
+		}
+	}
+}
+
+// maximum has a run take the largest number instead of the sum; adapted, as if dsstar had drawn that.
+func maximum(adapted bool) func(nb *notebook.Notebook) {
+	return func(nb *notebook.Notebook) {
 		for i, c := range nb.Cells {
 			if strings.Contains(c.Source, "total = sum(numbers)") && c.Type == notebook.Code {
 				nb.Cells[i].Source = strings.ReplaceAll(c.Source, "sum(", "max(")
@@ -203,39 +229,49 @@ func variants(t *testing.T) map[string]variant {
 			}
 		}
 	}
-	in := func(is string, change func(nb *notebook.Notebook)) variant {
-		return variant{is, func(path string) error {
-			nb, err := notebook.Open(path)
-			if err == nil {
-				change(nb)
-				err = nb.Save(path)
-			}
-			return err
-		}}
+}
+
+// writes puts a file of the data or of the answer there.
+func writes(name, text string) func(run, data string) error {
+	return func(run, data string) error {
+		return os.WriteFile(strings.NewReplacer("RUN", run, "DATA", data).Replace(name), []byte(text), 0o644)
 	}
-	return map[string]variant{
-		"as it was made": in("made", func(*notebook.Notebook) {}),
-		"written by another program": {"made", func(path string) error {
-			var all any
-			data, err := os.ReadFile(path)
-			if err = errors.Join(err, json.Unmarshal(data, &all)); err == nil {
-				data, err = json.Marshal(all)
-			}
-			return errors.Join(err, os.WriteFile(path, data, 0o644))
-		}},
-		"a cell edited":                       in("edited", func(nb *notebook.Notebook) { edit(nb, false) }),
-		"a cell edited, as if dsstar drew it": in("edited", func(nb *notebook.Notebook) { edit(nb, true) }),
-		"no seal":                             in("theirs", func(nb *notebook.Notebook) { delete(meta(nb), "seal") }),
-		"the seal of another user":            in("theirs", record.Key("another").Seal),
-		"the seal of another run": in("theirs", func(nb *notebook.Notebook) {
-			other := page.Draw(record.New(record.Task{Question: "q"}, record.Question{}))
-			testKey.Seal(other)
-			meta(nb)["seal"] = meta(other)["seal"]
-		}),
-		"another answer": in("theirs", func(nb *notebook.Notebook) {
-			meta(nb)["trajectory"].(map[string]any)["questions"].([]any)[0].(map[string]any)["final"].(map[string]any)["answer"] = "99999"
-		}),
-	}
+}
+
+var variants = map[string]variant{
+	"as it was made": {is: "made"},
+	"written by another program": {"made", nil, func(run, _ string) error {
+		var all any
+		path := filepath.Join(run, "notebook.ipynb")
+		err := json.Unmarshal([]byte(content(path)), &all)
+		return cmp.Or(err, os.WriteFile(path, must(json.Marshal(all)), 0o644))
+	}},
+	"a cell edited":                       {"edited", maximum(false), nil},
+	"a cell edited, as if dsstar drew it": {"edited", maximum(true), nil},
+	"no seal":                             {"theirs", func(nb *notebook.Notebook) { delete(meta(nb), "seal") }, nil},
+	"the seal of another user":            {"theirs", record.Key("another").Seal, nil},
+	"the seal of another run": {"theirs", func(nb *notebook.Notebook) {
+		other := page.Draw(record.New(record.Task{Question: "q"}, record.Question{}))
+		testKey.Seal(other)
+		meta(nb)["seal"] = meta(other)["seal"]
+	}, nil},
+	"another answer": {"theirs", func(nb *notebook.Notebook) {
+		meta(nb)["trajectory"].(map[string]any)["questions"].([]any)[0].(map[string]any)["final"].(map[string]any)["answer"] = "99999"
+	}, nil},
+	"a forged cell": {"page", func(nb *notebook.Notebook) {
+		for i, c := range nb.Cells {
+			nb.Cells[i].ID = strings.Replace(c.ID, "question", "mine", 1)
+		}
+	}, nil},
+	"another text":   {"page", shows(true), nil},
+	"another output": {"page", shows(false), nil},
+	"other data":     {"data", nil, writes("DATA/numbers.csv", "n\n1\n2\n38\n")},
+	"more data":      {"data", nil, writes("DATA/more.csv", "n\n")},
+	"less data": {"data", nil, func(_, data string) error {
+		return errors.Join(writes("DATA/x.csv", "n\n")("", data), os.Remove(filepath.Join(data, "numbers.csv")))
+	}},
+	"another file": {"files", nil, writes("RUN/files/out.csv", "b\n")},
+	"no file":      {"files", nil, func(run, _ string) error { return os.RemoveAll(filepath.Join(run, "files")) }},
 }
 
 // TestMCPStranger: what a stranger's run says is a claim, and links in it, or to one, lead nowhere.
@@ -248,9 +284,7 @@ func TestMCPStranger(t *testing.T) {
 		os.Symlink(outside, filepath.Join(runs, "elsewhere")),
 		finishedRun(t).copyTo(filepath.Join(runs, "more")), os.Symlink("more", filepath.Join(runs, "beside")),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 	}
 	c := newClient(t, &sdk.CommandTransport{Command: program}) // of a user with another key
 	var all struct{ Runs []listedRun }

@@ -55,9 +55,7 @@ func TestCleanWriter(t *testing.T) {
 // TestPrintedJSON: JSON keeps its values byte for byte, and contains nothing that terminals obey.
 func TestPrintedJSON(t *testing.T) {
 	var b bytes.Buffer
-	if err := ui.JSON(&b, obeyed); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, ui.JSON(&b, obeyed))
 	checkObeys(t, "JSON", b.String())
 	var back string
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || back != obeyed {
@@ -73,9 +71,7 @@ func TestPrinted(t *testing.T) {
 			notebook.Output{Type: notebook.Stream, Name: "stdout", Text: obeyed})},
 	}
 	path := filepath.Join(t.TempDir(), "n"+strings.ReplaceAll(obeyed, "/", "")+".ipynb")
-	if err := nb.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, nb.Save(path))
 	for _, args := range [][]string{{"export", path}, {"export", "--to", "script", "-o", "-", path}, {"export", "--to", "md", "-o", "-", path},
 		{"export", path + "no"}, {"export", "--to", obeyed, path}, {"nb", "--data", obeyed, "q"}, {"resume", path}, {obeyed}, {"nb", "--" + obeyed}} {
 		a, stdout, stderr := testApp(t)

@@ -47,21 +47,16 @@ func warmSessions(t testing.TB) warmed {
 		return ""
 	}
 	warm.Do(func() {
-		dir, err := os.MkdirTemp("", "dsstar-warm-")
-		if err != nil {
-			t.Fatal(err)
-		}
+		dir := must(os.MkdirTemp("", "dsstar-warm-"))
 		at := filepath.Join(dir, "socket")
 		cmd := exec.Command(pyenvtest.Python(t), warmFrom, at)
 		cmd.Env = append(cleanEnv(), "PYTHONHASHSEED=0", "OPENBLAS_NUM_THREADS=1")
 		cmd.Stderr = os.Stderr
 		in, inErr := cmd.StdinPipe()
 		out, outErr := cmd.StdoutPipe()
-		if err := errors.Join(inErr, outErr, cmd.Start()); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, inErr, outErr, cmd.Start())
 		load := profile.Load + profile.Program()
-		_, err = fmt.Fprintf(in, "%d\n%s", len([]rune(load)), load)
+		_, err := fmt.Fprintf(in, "%d\n%s", len([]rune(load)), load)
 		if _, readErr := out.Read(make([]byte, 1)); err != nil || readErr != nil {
 			t.Fatal(err, readErr)
 		}
