@@ -1,12 +1,15 @@
 package site
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"dsstar/agent/files"
 	"dsstar/agent/record"
 	"dsstar/configs"
 	"dsstar/kernel"
@@ -78,6 +81,111 @@ func TestHubToken(t *testing.T) {
 		"http://h/user/ada/gpu/lab": "hub", "http://h/user/ada/?token=own": "own", "http://h/": ""} {
 		if s, err := h.server("--server", address); err != nil || s.Token != want {
 			t.Errorf("%s: %q, %v", address, s.Token, err)
+		}
+	}
+}
+
+// TestAllowWrite: --allow-write never grants access to the user's account, and warns about folders
+// from which the user's tools run code.
+func TestAllowWrite(t *testing.T) {
+	home, project := t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	if err := os.Mkdir(filepath.Join(project, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := sandbox.Choose("builtin"); err != nil {
+		t.Skip(err)
+	}
+	write := func(path string) (sandbox.Box, error) {
+		b, _, err := Host{}.Box(&configs.Settings{Sandbox: "builtin", AllowWrite: []string{path}})
+		return b, err
+	}
+	if _, err := write(home); err == nil ||
+		!strings.Contains(err.Error(), "would give your account to the cells") {
+		t.Errorf("the home: %v", err)
+	}
+	if b, err := write(project); err != nil || !strings.Contains(HandsOver(b), ".git") {
+		t.Errorf("a project: %v %q", err, HandsOver(b))
+	}
+	if b, err := write(t.TempDir()); err != nil || HandsOver(b) != "" {
+		t.Errorf("a folder: %v %q", err, HandsOver(b))
+	}
+}
+
+// TestReopen: a database is opened only if its address is the one that a notebook of this user's dsstar
+// names, or one that the user names.
+func TestReopen(t *testing.T) {
+	const named = "postgresql://db.example:5432/sales"
+	sources := []files.Source{{Name: "numbers.csv", Path: "numbers.csv"},
+		{Name: "sales" + files.DatabaseEnding, Database: named}}
+	for _, c := range []struct {
+		address string // of the variable
+		made    bool
+		allowed string
+		opens   bool
+	}{
+		{"postgresql://me:pass@db.example:5432/sales", true, "", true},
+		{"postgres://other@db.example:5432/sales", true, "", true},
+		{"postgresql://me:pass@elsewhere.example:5432/sales", true, "", false},
+		{"postgresql://me:pass@db.example:5432/salaries", true, "", false},
+		{"mysql://me:pass@db.example:5432/sales", true, "", false},
+		{"postgresql://me:pass@elsewhere.example:5432/sales", true, "postgresql://elsewhere.example:5432/sales", true},
+		{"postgresql://me:pass@db.example:5432/sales", false, "", false},
+		{"postgresql://me:pass@db.example:5432/sales", false, named, true},
+		{"postgresql://me:pass@elsewhere.example:5432/sales", false, named, false},
+		{"", true, named, false},
+	} {
+		h := Host{Env: []string{"DSSTAR_DB_SALES=" + c.address}}
+		s := &configs.Settings{}
+		if c.allowed != "" {
+			s.AllowDatabases = []string{c.allowed}
+		}
+		err := h.Reopen(sources, s, c.made)
+		if opens := err == nil && len(h.Databases) == 1; opens != c.opens {
+			t.Errorf("%+v: %v, %v", c, err, h.Databases)
+		}
+		if err != nil && (len(h.Databases) > 0 || strings.Contains(err.Error(), "pass")) {
+			t.Errorf("%+v: %v, %v", c, err, h.Databases)
+		}
+	}
+}
+
+// TestFindDatabase: cells reach the server of an address with the credentials that its own client would
+// find; what is secret is not shown.
+func TestFindDatabase(t *testing.T) {
+	for _, c := range []struct{ address, env, want string }{
+		{"postgres://me:pass@h/d", "", "postgresql://h/d: h:5432"},
+		{"mysql://me@h:1/d", "MYSQL_PWD=mine", "mysql://h:1/d: h:1 mine"},
+		{"trino://h:8080/d", "", "trino://h:8080/d: h:8080"},
+		{"nosuch://h/d", "", ""}, {"postgresql://h:99999/d", "", ""},
+		{"s3://lake/a", "AWS_REGION=x AWS_ACCESS_KEY_ID=k AWS_SECRET_ACCESS_KEY=mine", "s3://lake/a: lake.s3.x.amazonaws.com:443 " +
+			"s3.x.amazonaws.com:443 AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_REGION AWS_EC2_METADATA_DISABLED mine"},
+		{"s3://lake", "AWS_ENDPOINT_URL=http://s3.lab", "s3://lake: s3.lab:80 AWS_REGION AWS_EC2_METADATA_DISABLED AWS_ENDPOINT_URL"},
+		{"s3://lake", "AWS_ENDPOINT_URL=nowhere", ""}, {"s3://key:pass@lake", "", ""},
+		{"gs://lake", "", "gs://lake: storage.googleapis.com:443"},
+		{"az://box", "AZURE_STORAGE_ACCOUNT=a", ""}, {"az://box", "AZURE_STORAGE_KEY=k", ""},
+		{"az://box", "AZURE_STORAGE_ACCOUNT=a AZURE_STORAGE_KEY=k AZURE_STORAGE_SAS_TOKEN=s",
+			"az://box: a.blob.core.windows.net:443 a.dfs.core.windows.net:443 AZURE_STORAGE_ACCOUNT AZURE_STORAGE_KEY"},
+		{"az://box", "AZURE_STORAGE_ACCOUNT=a AZURE_STORAGE_SAS_TOKEN=s AZURE_STORAGE_SERVICE_ENDPOINT=https://h:8",
+			"az://box: h:8 AZURE_STORAGE_ACCOUNT AZURE_STORAGE_SAS_TOKEN AZURE_STORAGE_SERVICE_ENDPOINT"},
+		{"sc://h:15002/;token=secretly", "", "sc://h:15002: h:15002 GRPC_DNS_RESOLVER secretly"}, {"ray://h", "", ""},
+	} {
+		d, shown, err := Host{Env: strings.Fields(c.env)}.FindDatabase(c.address)
+		got := []string{shown + ":"}
+		for _, at := range d.Endpoints {
+			got = append(got, fmt.Sprintf("%s:%d", at.Host, at.Port))
+		}
+		for _, entry := range d.More {
+			name, _, _ := strings.Cut(entry, "=")
+			got = append(got, name)
+		}
+		for _, secret := range []string{"mine", "secretly"} {
+			if strings.Contains(fmt.Sprint(d), secret) {
+				got = append(got, secret)
+			}
+		}
+		if is := strings.Join(got, " "); (err != nil) != (c.want == "") || err == nil && is != c.want {
+			t.Errorf("%s with %s: %v\n%s", c.address, c.env, err, is)
 		}
 	}
 }
