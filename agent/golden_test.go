@@ -170,6 +170,9 @@ func goldenOf(t *testing.T, all turns, spared func(int) bool) string {
 		if p.err == nil && (len(again.Edits()) > 0 || !record.Finished(again, files, 6) && again.Verified()) {
 			t.Errorf("turn %d: it is not finished, or seems to be edited: %q", n+1, again.Edits())
 		}
+		if s := again.Second; s != nil && s.Unable && record.Finished(again, files, 6) {
+			t.Errorf("turn %d: it is finished without a second derivation", n+1)
+		}
 		tr = p.Trajectory
 	}
 	return b.String()

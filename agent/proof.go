@@ -26,11 +26,6 @@ import (
 type RunScript func(ctx context.Context, dir string,
 	limit time.Duration) (notebook.Execution, error)
 
-// A found is what a proof has found.
-type found struct {
-	Proof record.Proof `json:"proof"`
-}
-
 // prove proves the answer, once: see proveAnew. The proof rests on the question, the data, the cells and what
 // they gave. One that could not be made is made again when the run is resumed.
 func (r *run) prove(ctx context.Context) error {
@@ -42,24 +37,24 @@ func (r *run) prove(ctx context.Context) error {
 	on := []any{r.t.Task.Question, r.t.Task.Guidelines, r.digest, r.changedFile, record.State(r.t.Cells()),
 		last.Execution.Stdout(), r.t.Final.Summary, r.t.Final.Files, r.t.Final.Doubts}
 	live := false
-	made, err := journal.Once(ctx, r.t.Journal, "proof", on, func(ctx context.Context) (found, error) {
+	made, err := journal.Once(ctx, r.t.Journal, "proved", on, func(ctx context.Context) (record.Proof, error) {
 		live = true
 		return r.proveAnew(ctx)
 	})
 	if err == nil && !live && (r.work.session != nil || !r.filesStand(ctx)) {
 		err = r.settle(ctx)
 	}
-	if made.Proof.Unable {
-		r.t.Journal.Forget("proof", on)
+	if made.Unable {
+		r.t.Journal.Forget("proved", on)
 	}
 	if err != nil {
 		return err
 	}
-	r.t.Proof = &made.Proof
+	r.t.Proof = &made
 	if r.t.Proof.Apart, err = r.apartFrom(ctx); err != nil {
 		return err
 	}
-	return r.observe(Event{Kind: Proved, Text: made.Proof.Reason})
+	return r.observe(Event{Kind: Proved, Text: made.Reason})
 }
 
 // filesStand reports whether the files of the answer are in the run folder: a branch may have run
@@ -74,14 +69,14 @@ func (r *run) filesStand(ctx context.Context) bool {
 // empty folder, and compares their answers and files with the run's. All sessions of the run end
 // first, and the script ends before the cells begin, so that no cell can pass anything on, for
 // instance by locks on the data.
-func (r *run) proveAnew(ctx context.Context) (f found, err error) {
+func (r *run) proveAnew(ctx context.Context) (p record.Proof, err error) {
 	for _, do := range []func(context.Context) error{r.settle, r.takeLeave} {
 		if err := do(ctx); err != nil {
-			return found{}, err
+			return p, err
 		}
 	}
 	if err := r.observe(Event{Kind: Proving}); err != nil {
-		return found{}, err
+		return p, err
 	}
 	begin := time.Now()
 	defer r.kernel.Start()()
@@ -93,25 +88,25 @@ func (r *run) proveAnew(ctx context.Context) (f found, err error) {
 	fresh.prepare(ctx) // it starts meanwhile
 	defer fresh.close()
 	defer cancel() // first, so that a session still opening gives up
-	p, what := &f.Proof, "the script could not be run: "
+	what := "the script could not be run: "
 	fault, err := r.scriptFault(ctx)
 	if err == nil {
 		what, err = "a fresh session could not be opened: ", fresh.open(ctx)
 	}
 	if err == nil {
-		p.Reason, err = r.cellsFault(ctx, fresh, p)
+		p.Reason, err = r.cellsFault(ctx, fresh, &p)
 		p.Reason = cmp.Or(p.Reason, fault)
 	} else if p.Unable = ctx.Err() == nil; p.Unable { // there is an answer all the same
 		p.Reason, err = what+err.Error(), nil
 	}
 	if err = cmp.Or(ctx.Err(), err, r.checkData()); err != nil {
-		return found{}, err
+		return p, err
 	}
 	if p.Reason == "" && r.changedFile != "" {
 		p.Reason = fmt.Sprintf("the data file %s was changed during the run", r.changedFile)
 	}
 	p.Same, p.Seconds = p.Reason == "", time.Since(begin).Seconds()
-	return f, nil
+	return p, nil
 }
 
 // scriptFault returns how the script differs from the run, or "". It runs with other random numbers on

@@ -134,7 +134,7 @@ func TestNothingStale(t *testing.T) {
 			}
 			from := readAgain(t, tr)
 			tr = goes(readAgain(t, tr), 0)
-			for _, kind := range []string{"reply", "cell", "sight", "files", "origin", "apart", "function", "proof"} {
+			for _, kind := range []string{"reply", "cell", "sight", "files", "origin", "apart", "function", "proved"} {
 				journal.Drop(from.Journal, kind, func(any) bool { return true })
 			}
 			want := goes(from, 0)

@@ -28,27 +28,22 @@ func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 		r.t.Second = &record.Second{}
 	}
 	s := r.t.Second
+	s.Ruling = "" // on the first derivation, which has changed
 	defer r.leaveApart()
 	if s.Answer == "" {
 		if err := r.derive(ctx); err != nil {
 			return false, err
 		}
 	}
-	for s.Answer != "" {
+	for s.Answer != "" && s.Ruling == "" { // after a correction there is a new one
 		found := compare.Answers(r.t.Final.Compared(), s.Compared(), asked(r.t))
 		if s.Agrees, s.Differs = found.Sameness == compare.Same, found.Why; s.Agrees {
 			break
 		}
 		if r.explained(s.Compared()) {
 			s.Ruling, s.Reason = record.RuledReading, "it is the answer under another reading"
-			break
-		}
-		changed, err = r.arbitrate(ctx, s, found)
-		if err != nil || changed {
+		} else if changed, err = r.arbitrate(ctx, s, found); err != nil || changed {
 			return changed, err
-		}
-		if s.Settled() {
-			break
 		}
 	}
 	return false, r.observe(Event{Kind: Derived, Text: s.Reason})

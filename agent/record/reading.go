@@ -132,15 +132,6 @@ func (s Second) Mistakes() (all []string) {
 	return all
 }
 
-// Settled reports whether the second derivation needs nothing more: it agrees, there is none, or a
-// ruling leaves both as they are.
-func (s Second) Settled() bool {
-	if s.Answer == "" && !s.Agrees {
-		return s.Reason != "" && !s.Unable
-	}
-	return s.Agrees || !slices.Contains([]string{"", RuledFirst, RuledSecond}, s.Ruling)
-}
-
 // Unsettle withdraws what was derived beside the accepted cells, which have changed: the proof, the
 // second derivation, and the answers under other readings.
 func (q *Question) Unsettle() {

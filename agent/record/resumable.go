@@ -18,7 +18,8 @@ import (
 // maximum number of rounds.
 func Finished(t *Trajectory, files []File, maxRounds int) bool {
 	unproved := func(q *Question) bool {
-		return (q.Proof == nil || q.Proof.Unable) && (q == t.Question || !t.Adopted)
+		unable := q.Proof == nil || q.Proof.Unable || q.Second != nil && q.Second.Unable
+		return unable && (q == t.Question || !t.Adopted)
 	}
 	done := t.Sufficient() || t.RoundsLeft(maxRounds) <= 0 || t.Judged().Disputes > 0
 	return t.Stands() && !slices.ContainsFunc(t.Questions, unproved) && done &&
