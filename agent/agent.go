@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -200,29 +201,25 @@ func (r *run) pass(ctx context.Context) error {
 	}
 }
 
-// guard has masked what no model sees: of all files that cells can open, and of the user's variables. What
-// cells print is looked at where they run.
-func (r *run) guard(ctx context.Context) error {
+// describeData has the files described unless the record has their descriptions. First it has masked what
+// no model sees: of all files that cells can open, and of the user's variables. What cells print is looked
+// at where they run.
+func (r *run) describeData(ctx context.Context) error {
 	for _, v := range r.t.Variables {
 		r.asker.Mask.Learn(v.Text)
 	}
-	every := r.all
-	if every == nil { // the run begins
-		every = r.t.Task.Files
+	every := slices.Clone(r.t.Task.Files)
+	known := r.all // nil: the run begins
+	if known == nil {
+		known = every
 	}
-	return r.files.Guard(ctx, every)
-}
-
-// describeData has the files described unless the record has their descriptions.
-func (r *run) describeData(ctx context.Context) error {
-	if err := r.guard(ctx); err != nil {
+	if err := r.files.Guard(ctx, known); err != nil {
 		return err
 	}
 	if r.t.Described {
 		r.data = r.sums()
 		return nil
 	}
-	every := slices.Clone(r.t.Task.Files)
 	if err := r.files.Choose(); err != nil {
 		return err
 	}
@@ -318,4 +315,45 @@ func (r *run) elsewhere() *record.Trajectory {
 	t := *r.t
 	t.Task.Data = r.dataPath()
 	return &t
+}
+
+// sums returns the sums of the files that the run may look at, by their names. A file is read again
+// only if it has been touched.
+func (r *run) sums() map[string]string {
+	return files.Sums(r.t.Task.In(r.dataPath()), r.all)
+}
+
+// checkData warns once if a data file is not as it was when the run began, or was not there. Cells are
+// told not to write to the data; an answer from files that the run has changed itself cannot be proved.
+func (r *run) checkData() error {
+	if r.t.Task.Data == "" || r.changedFile != "" {
+		return nil
+	}
+	now, known := r.sums(), map[string]bool{}
+	for _, f := range r.all {
+		if known[f.Name] = true; now[f.Name] != r.data[f.Name] {
+			r.changedFile = f.Name
+		}
+	}
+	if r.t.Task.Others == len(r.all)-len(r.t.Task.Files) { // it knows all files
+		list, _ := files.List(context.Background(), r.t.Task.In(r.dataPath()))
+		for _, f := range list.Files {
+			if !known[f.Name] {
+				r.changedFile = f.Name
+			}
+		}
+	}
+	if r.changedFile == "" {
+		return nil
+	}
+	return r.Warn(fmt.Sprintf("the data file %s was changed during the run: the answer cannot be "+
+		"verified", r.changedFile))
+}
+
+// dataPath returns the absolute path of the data folder, or "".
+func (r *run) dataPath() string {
+	if r.t.Task.Data == "" || filepath.IsAbs(r.t.Task.Data) {
+		return r.t.Task.Data
+	}
+	return filepath.Join(r.cfg.Dir, r.t.Task.Data)
 }

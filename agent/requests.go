@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/memory/lesson"
@@ -131,9 +133,15 @@ func shorten(a *prompts.Answered) {
 	for i := range a.Steps {
 		s := &a.Steps[i]
 		s.Output = brief.Clip(s.Output, 1)
-		bound := brief.Clip(s.Code, 1) + "\n# It binds " + strings.Join(binds(s.Code), ", ") + "."
-		if len(bound) < len(s.Code) {
-			s.Code = bound
+		var names []string
+		for _, m := range bound().FindAllStringSubmatch(s.Code, -1) {
+			if name := m[1] + m[2]; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		code := brief.Clip(s.Code, 1) + "\n# It binds " + strings.Join(names, ", ") + "."
+		if len(code) < len(s.Code) {
+			s.Code = code
 		}
 	}
 	a.Code = ""
@@ -141,16 +149,6 @@ func shorten(a *prompts.Answered) {
 
 // bound matches where a line that is not indented binds names.
 var bound = lazy.Regexp(`(?m)^(?:(?:def|class) +(\w+)|(\w+(?:, *\w+)*) *[+|]?=[^=])`)
-
-// binds returns the names that a cell binds for those after it.
-func binds(code string) (names []string) {
-	for _, m := range bound().FindAllStringSubmatch(code, -1) {
-		if name := m[1] + m[2]; !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
 
 // worth says what an earlier answer is worth, if that is less than verified or another question, by its
 // number, corrects it, and how it takes what the question left open.
@@ -245,4 +243,35 @@ func (r *run) system() prompts.Part {
 		s.Large = r.t.Task.Bytes() > r.cfg.Memory/8 // a frame takes up to eight times its file
 	}
 	return s
+}
+
+// Roles are what asks a model for one kind of reply, each by the name of its calls in the trace and of
+// its model in the settings, with what the terminal calls its reply. A new one is a row, a template of
+// package prompts with a form of [ask], a call, and an entry in the settings.
+var Roles = map[string]string{
+	"solver":     "step",
+	"judge":      "judge",
+	"debugger":   "repair",
+	"second":     "second",
+	"arbiter":    "ruling",
+	"branches":   "readings",
+	"learner":    "memory",
+	"summarizer": "summarizer",
+	"coder":      "cell",
+	"finalizer":  "answer",
+	// of the published method alone
+	"analyzer": "file",
+	"planner":  "plan",
+	"verifier": "judge",
+	"router":   "router",
+}
+
+// unread warns that a reply could not be read, where the run goes on without it. It returns whether err
+// says that, and else err.
+func (r *run) unread(err error) (is bool, _ error) {
+	unread, is := errors.AsType[*ask.Error](err)
+	if is {
+		err = r.Warn(unread.Error())
+	}
+	return is, err
 }

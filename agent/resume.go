@@ -61,15 +61,9 @@ func (r *run) begin(ctx context.Context, judge func(context.Context) error) erro
 // asLeft reports whether the plan is as a person has left it: nothing was added.
 func (r *run) asLeft() bool { return r.t.Last() != nil && r.t.Last().Given }
 
-// handsOff reports whether a person wrote one of the cells that are still to run again, or the last
-// cell, or put the steps into order. Then nothing is dropped.
-func (r *run) handsOff(rest []record.Round) bool {
-	mine := func(x record.Round) bool { return x.ByHand }
-	return r.t.Start.Ordered || r.t.Start.ByHand || slices.ContainsFunc(rest, mine)
-}
-
-// repeat runs the cell of a round again as the next step of the plan. A cell that a person
-// wrote must run; any other that fails is dropped with all after it.
+// repeat runs the cell of a round again as the next step of the plan. It must run if a person wrote it,
+// one that is still to run again, or the last cell, or put the steps into order; any other that fails is
+// dropped with all after it.
 func (r *run) repeat(ctx context.Context, next record.Round) error {
 	next.Place = len(r.t.Plan()) + 1
 	if err := r.observe(Event{Kind: Repeated, Step: next.Place, Text: next.Step}); err != nil {
@@ -82,7 +76,8 @@ func (r *run) repeat(ctx context.Context, next record.Round) error {
 		return err
 	}
 	if x.Status != notebook.OK {
-		if r.handsOff(r.t.Rest) {
+		mine := func(x record.Round) bool { return x.ByHand }
+		if r.t.Start.Ordered || r.t.Start.ByHand || slices.ContainsFunc(r.t.Rest, mine) {
 			r.work.Forget(chain, cell{code: code})
 			return stays(fmt.Sprintf("the cell of step %d", next.Place), x)
 		}

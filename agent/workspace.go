@@ -47,7 +47,8 @@ type cell struct {
 // Run returns what a cell gives on a chain of cells.
 func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (notebook.Execution, error) {
 	on := w.restsOn(chain, c)
-	if was, known := journal.Known[notebook.Execution](w.run.t.Journal, "cell", on); known && w.mayRunLonger(was) {
+	was, _ := journal.Known[notebook.Execution](w.run.t.Journal, "cell", on)
+	if was.Status == notebook.TimedOut && w.run.cfg.CellTimeout.Seconds() > 1.5*was.Seconds { // it may run longer now
 		w.run.t.Journal.Forget("cell", on)
 	}
 	x, err := journal.Once(ctx, w.run.t.Journal, "cell", on, func(ctx context.Context) (notebook.Execution, error) {
@@ -58,11 +59,6 @@ func (w *workspace) Run(ctx context.Context, chain record.Chain, c cell) (notebo
 	})
 	w.run.asker.Mask.Learn(x.PlainText())
 	return x, err
-}
-
-// mayRunLonger reports whether a cell ran for too long, and has more time now.
-func (w *workspace) mayRunLonger(x notebook.Execution) bool {
-	return x.Status == notebook.TimedOut && w.run.cfg.CellTimeout.Seconds() > 1.5*x.Seconds
 }
 
 // Known reports whether a cell has run on a chain.
@@ -174,7 +170,10 @@ func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) err
 		if branch {
 			return nil
 		}
-		if err := w.wentBack(back); err != nil || w.session.Alive() {
+		if w.purpose == Work && !w.run.t.Method.Script {
+			err = w.run.observe(Event{Kind: WentBack, Text: "by " + string(back.Way) + record.After(": ", back.Why)})
+		}
+		if err != nil || w.session.Alive() {
 			return err
 		}
 	}
@@ -199,14 +198,6 @@ func (w *workspace) goOn(ctx context.Context, to record.Chain) error {
 		changed = cmp.Or(changed, err)
 	}
 	return changed
-}
-
-// wentBack reports how the session went back.
-func (w *workspace) wentBack(back notebook.Restoration) error {
-	if w.purpose != Work || w.run.t.Method.Script {
-		return nil
-	}
-	return w.run.observe(Event{Kind: WentBack, Text: "by " + string(back.Way) + record.After(": ", back.Why)})
 }
 
 // replayed compares what cell i of a chain gives with what it gave. If it fails, or if an earlier
