@@ -74,17 +74,16 @@ func InertMarkdown(text string) string {
 	return inert + "\n\n" + strings.NewReplacer("[", `\[`, "]", `\]`).Replace(offNote)
 }
 
-// The tokens of HTML and SVG that every parser reads in the same way: no "<" stands within a tag,
-// comment or style sheet, so that wherever a parser begins a tag, it is one of these.
 var (
-	markup   = lazy.Regexp(`<[A-Za-z/!?]`)
-	startTag = lazy.Regexp(`^<([A-Za-z][\w.:-]*)((?:` + attribute + `)*)\s*/?>`)
-	values   = lazy.Regexp(attribute)
-	other    = lazy.Regexp("(?i)^(?:</[a-z][\\w.:-]*\\s*>|<!--[^<]*?-->|<!doctype[^<>\\[]*>|" +
-		`<\?xml\s[^<>?]*\?>)`)
-	link   = lazy.Regexp("(?i)^<(?:https?|mailto):[^\\s<>\"'`\\\\$]*>")
-	sheet  = lazy.Regexp(`(?i)^<style\b[^<>]*>(?:\s*<!\[CDATA\[)?([^<]*)</style\s*>`)
-	script = lazy.Regexp(`(?is)^<script\b[^<>]*>(.*?)</script\s*>`)
+	markup = lazy.Regexp(`<[A-Za-z/!?]`)
+	// The tokens of HTML and SVG that every parser reads in the same way: no "<" stands within a tag,
+	// comment or style sheet, so that wherever a parser begins a tag, it is one of these.
+	token = lazy.Regexp(`(?i)<(style)\b[^<>]*>(?:\s*<!\[CDATA\[)?([^<]*)</style\s*>|` +
+		`<(script)\b[^<>]*>((?s:.*?))</script\s*>|` +
+		"(<(?:https?|mailto):[^\\s<>\"'`\\\\$]*>)|" + // a link of Markdown
+		`<([a-z][\w.:-]*)((?:` + attribute + `)*)\s*/?>|` +
+		`</[a-z][\w.:-]*\s*>|<!--[^<]*?-->|<!doctype[^<>\[]*>|<\?xml\s[^<>?]*\?>`)
+	values = lazy.Regexp(attribute)
 	splits = lazy.Regexp(`[\n\r\f$\\]|!\[`) // a tag of Markdown, to some parsers
 	// after these, scripts contain markup
 	foreign = lazy.Regexp(`(?i)<(?:svg|math)\b`)
@@ -93,85 +92,55 @@ var (
 const attribute = `\s+([^\s"'<>=\x60/\\]+)(?:\s*=\s*(?:"([^"<]*)"|'([^'<]*)'|([^\s"'<>=\x60]+)))?`
 
 // fetchesHTML reports whether HTML or SVG may fetch something, or parsers may disagree on it. In
-// Markdown, no construct hides tags, because what hides them in HTML (such as a script) may be
-// words in a code block.
-func fetchesHTML(text string, markdown bool) bool {
+// Markdown, style sheets and scripts may be words in a code block, and hide nothing.
+func fetchesHTML(text string, markdown bool) (fetches bool) {
 	if !remote(text) {
 		return false
 	}
 	inForeign := foreign().MatchString(text)
-	for at := 0; ; {
-		next := markup().FindStringIndex(text[at:])
-		if next == nil {
-			return false
-		}
-		begin := at + next[0]
-		rest, token := text[begin:], ""
-		if begin > 0 && text[begin-1] == '<' { // without the tag, it may begin one
-			return true
-		}
-		if link := link().FindString(rest); link != "" && inertCSS(link) {
-			token = link
-		} else if css := sheet().FindStringSubmatch(rest); css != nil && !markdown {
-			if token = css[0]; !inertCSS(css[1]) {
-				return true
-			}
-		} else if code := script().FindStringSubmatch(rest); code != nil && !markdown &&
-			!(inForeign && markup().MatchString(code[1])) {
-			token = code[0]
-		} else if tag := startTag().FindStringSubmatch(rest); tag != nil {
-			if token = tag[0]; fetchesTag(strings.ToLower(tag[1]), tag[2], markdown) {
-				return true
-			}
-		} else if token = other().FindString(rest); token == "" {
-			return true
-		}
-		at = begin + len(token)
-	}
+	rest := token().ReplaceAllStringFunc(text, func(found string) string {
+		m := token().FindStringSubmatch(found)
+		isRaw, css, script, tag, attributes := m[1]+m[3] != "", m[2]+m[5], m[4], m[6], m[7]
+		fetches = fetches || markdown && isRaw || !inertCSS(css) ||
+			inForeign && markup().MatchString(script) || fetchesTag(tag, attributes, markdown)
+		return "x"
+	})
+	return fetches || markup().MatchString(rest)
 }
 
 // fetchesTag reports whether a start tag may fetch something. In Markdown, a tag on several lines
 // may be something else: prefixes of quotes and lists may follow line breaks, and formulas and
 // images may begin in attributes.
-func fetchesTag(element, attributes string, markdown bool) bool {
-	open := element == "style" || element == "script" && !markdown // its content is not read
-	if open || markdown && splits().MatchString(attributes) {
+func fetchesTag(tag, attributes string, markdown bool) bool {
+	element := strings.ToLower(tag)
+	isOpen := element == "style" || element == "script" // its content is not read
+	if isOpen || markdown && splits().MatchString(attributes) {
 		return true
 	}
 	for _, a := range values().FindAllStringSubmatch(attributes, -1) {
 		value := html.UnescapeString(a[2] + a[3] + a[4])
 		// another parser may read the value as markup
-		inside := markup().MatchString(value) && (markdown || element != "script")
-		if inside || !harmless(element, strings.ToLower(a[1]), value) {
+		if markup().MatchString(value) || !harmless(element, strings.ToLower(a[1]), value) {
 			return true
 		}
 	}
 	return false
 }
 
-// words lists attributes whose values no viewer ever fetches.
-var words = strings.Fields(
-	`alt title class id name lang dir role rel target width height align valign color bgcolor border
-	label placeholder type value headers abbr datetime cite media sizes summary download content-type
-	version xml:space xml:lang`)
+// words matches attributes whose values no viewer ever fetches.
+var words = lazy.Regexp(`^(?:alt|title|class|id|name|lang|dir|role|rel|target|width|height|v?align|` +
+	`(?:bg)?color|border|label|placeholder|type|value|headers|abbr|datetime|cite|media|sizes|` +
+	`summary|download|content-type|version|xml:(?:space|lang)|(?:data-|aria-|xmlns|rdf:|on).*)$`)
 
-// harmless reports whether an attribute fetches nothing. Attributes of scripts are harmless,
-// because scripts do not run in an untrusted notebook.
+// harmless reports whether an attribute fetches nothing.
 func harmless(element, key, value string) bool {
-	switch {
-	case element == "script", slices.Contains(words, key):
-		return true
-	case slices.ContainsFunc([]string{"data-", "aria-", "xmlns", "rdf:", "on"},
-		func(p string) bool { return strings.HasPrefix(key, p) }):
-		return true
-	case (key == "href" || key == "xlink:href") && (element == "a" || element == "area"):
-		return true
-	case key == "style":
+	if key == "style" {
 		return inertCSS(value)
-	case slices.Contains([]string{"img", "image", "input", "video"}, element):
-		return pictureURI().MatchString(value) || !remote(value)
 	}
-	return !remote(value)
+	isLink := (key == "href" || key == "xlink:href") && (element == "a" || element == "area")
+	isPicture := slices.Contains([]string{"img", "image", "input", "video"}, element) &&
+		pictureURI().MatchString(value)
+	return isLink || isPicture || words().MatchString(key) || !remote(value)
 }
 
 var (

@@ -1,6 +1,7 @@
 package notebook
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
@@ -55,6 +56,30 @@ func Read(r io.Reader) (*Notebook, error) {
 	}
 	n.uniqueIDs()
 	return n, nil
+}
+
+// ReadOutline is [Read] without the outputs of cells, which need no memory if they stand where Jupyter
+// and dsstar write them: in lines of their own, indented by one space a bracket. A notebook of more
+// than most bytes besides is an error.
+func ReadOutline(r io.Reader, most int) (*Notebook, error) {
+	var kept []byte
+	in, inOutputs, isLine := bufio.NewReaderSize(r, 64<<10), false, true
+	for len(kept) <= most {
+		line, err := in.ReadSlice('\n') // of a long one, a piece
+		inOutputs = inOutputs && !(isLine && bytes.HasPrefix(line, []byte("   ]")))
+		if !inOutputs {
+			kept = append(kept, line...)
+		}
+		inOutputs = inOutputs || isLine && string(line) == "   \"outputs\": [\n"
+		isLine = err == nil
+		if err == io.EOF {
+			return Read(bytes.NewReader(kept))
+		}
+		if err != nil && err != bufio.ErrBufferFull {
+			return nil, fmt.Errorf("read notebook: %w", err)
+		}
+	}
+	return nil, errors.New("read notebook: too long even without outputs")
 }
 
 // conflict matches the beginning of a conflict that git left.
@@ -132,7 +157,14 @@ func (o *Output) UnmarshalJSON(data []byte) error {
 			o.Type = ExecuteResult
 		}
 		if j.Data == nil {
-			j.Data = oldData(data)
+			var old map[string]any
+			_ = unmarshal(data, &old) // it is an object
+			j.Data = map[string]any{}
+			for name, mime := range oldMIME {
+				if value, ok := old[name]; ok {
+					j.Data[mime] = value
+				}
+			}
 		}
 		o.Data, o.Metadata = joinBundle(j.Data), object(j.Metadata)
 		o.ExecutionCount = number(j.ExecutionCount) + number(j.Prompt)
@@ -142,21 +174,10 @@ func (o *Output) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// oldData returns the data of an output of nbformat 3, which has short names of MIME types.
-func oldData(output []byte) map[string]any {
-	var all map[string]any
-	_ = unmarshal(output, &all) // it is an object
-	data := map[string]any{}
-	for name, mime := range map[string]string{"text": "text/plain", "html": "text/html",
-		"latex": "text/latex", "svg": "image/svg+xml", "png": "image/png", "jpeg": "image/jpeg",
-		"json":       "application/json",
-		"javascript": "application/javascript"} {
-		if value, ok := all[name]; ok {
-			data[mime] = value
-		}
-	}
-	return data
-}
+// oldMIME has the MIME types of nbformat 3 by their short names.
+var oldMIME = map[string]string{"text": "text/plain", "html": "text/html", "latex": "text/latex",
+	"svg": "image/svg+xml", "png": "image/png", "jpeg": "image/jpeg", "json": "application/json",
+	"javascript": "application/javascript"}
 
 // source is the text of a cell. Half of a surrogate pair is an error, not another character: no
 // kernel would get the code that is there.
