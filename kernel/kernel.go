@@ -252,14 +252,8 @@ func (o Options) emptyScratch() error {
 	if o.Scratch == "" {
 		return nil
 	}
-	if o.parent == nil { // no cell has run yet
-		return disk.EmptyFolder(o.Scratch)
-	}
-	if err := disk.LeadsTo(filepath.Dir(o.Scratch), o.parent); err != nil {
-		// the next process would be given the path, not the folder
-		return err
-	}
-	return disk.EmptyFolderIn(o.parent, filepath.Base(o.Scratch))
+	// the next process is given the path, so it must lead to the folder that is held
+	return disk.EmptyFolder(o.Scratch, o.parent)
 }
 
 // Scratch returns Options.Scratch.

@@ -97,7 +97,7 @@ func (w warmed) Open(o kernel.Options) (agent.Session, error) {
 
 func (s *warmSession) begin() (err error) {
 	if s.o.Scratch != "" {
-		err = disk.EmptyFolder(s.o.Scratch)
+		err = disk.EmptyFolder(s.o.Scratch, nil)
 	}
 	if err != nil {
 		return err

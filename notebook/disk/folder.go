@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,19 +49,6 @@ func ownedByMe(info fs.FileInfo) bool {
 	return ok && int(st.Uid) == os.Getuid()
 }
 
-// LeadsTo returns an error unless path leads to the folder that held is open on.
-func LeadsTo(path string, held *os.Root) error {
-	there, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	ours, err := held.Stat(".")
-	if err == nil && !os.SameFile(there, ours) {
-		err = fmt.Errorf("%s has been replaced by another folder", path)
-	}
-	return err
-}
-
 // OpenFolder opens the folder at path, which cells may have replaced. A link or a pipe there is an
 // error: OpenFolder does not follow or wait.
 func OpenFolder(path string) (opened *os.Root, err error) {
@@ -92,27 +80,31 @@ func openFolderIn(parent *os.Root, name string) (*os.Root, error) {
 	return root, nil
 }
 
-// EmptyFolder removes everything in the folder at path, or creates the folder. Links in it or in
-// its place are removed, never followed.
-func EmptyFolder(path string) error {
+// EmptyFolder removes everything in the folder at path, or creates the folder. Links in it or in its
+// place are removed, never followed. parent, if it is not nil, is open on the folder that path must
+// still be in.
+func EmptyFolder(path string, parent *os.Root) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	return in(path, EmptyFolderIn)
-}
-
-// EmptyFolderIn is [EmptyFolder] for the folder name directly in parent. parent stays the same
-// folder even if cells replace its path.
-func EmptyFolderIn(parent *os.Root, name string) error {
-	if info, err := parent.Lstat(name); err == nil && !info.IsDir() {
-		if err := parent.Remove(name); err != nil {
+	return in(path, func(folder *os.Root, name string) error {
+		if parent != nil {
+			is, err := folder.Stat(".")
+			was, wasErr := parent.Stat(".")
+			if cmp.Or(err, wasErr) != nil || !os.SameFile(is, was) {
+				return fmt.Errorf("%s has been replaced by another folder", filepath.Dir(path))
+			}
+		}
+		if info, err := folder.Lstat(name); err == nil && !info.IsDir() {
+			if err := folder.Remove(name); err != nil {
+				return err
+			}
+		}
+		if err := folder.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-	}
-	if err := parent.Mkdir(name, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return clear(parent, name)
+		return clear(folder, name)
+	})
 }
 
 // RemoveFolder removes the folder at path, to which cells may have written, with everything in it.

@@ -10,7 +10,8 @@ import (
 
 // Folders are removed even if they are nested deeply or unreadable.
 func TestRemove(t *testing.T) {
-	for name, remove := range map[string]func(string) error{"emptied": EmptyFolder,
+	for name, remove := range map[string]func(string) error{
+		"emptied": func(path string) error { return EmptyFolder(path, nil) },
 		"removed": RemoveFolder} {
 		outside := filepath.Join(t.TempDir(), "outside")
 		dir := filepath.Join(t.TempDir(), "files")
@@ -40,7 +41,7 @@ func TestRemove(t *testing.T) {
 // leads to.
 func TestEmptyReplaced(t *testing.T) {
 	eachIrregular(t, func(t *testing.T, path, _ string) {
-		if err := EmptyFolder(path); err != nil {
+		if err := EmptyFolder(path, nil); err != nil {
 			t.Error(err)
 		}
 		info, err := os.Lstat(path)

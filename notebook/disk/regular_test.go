@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// irregular puts what is no file, or none that anybody wants to read, at path.
-var irregular = map[string]func(path, outside string) error{
+// irregularFiles puts what is no file, or none that anybody wants to read, at path.
+var irregularFiles = map[string]func(path, outside string) error{
 	"pipe":           func(path, _ string) error { return syscall.Mkfifo(path, 0o600) },
 	"folder":         func(path, _ string) error { return os.Mkdir(path, 0o700) },
 	"device":         func(path, _ string) error { return os.Symlink("/dev/zero", path) },
@@ -33,7 +33,7 @@ var irregular = map[string]func(path, outside string) error{
 // eachIrregular runs a test with each irregular file and a deadline, and checks that a file
 // outside stays unchanged.
 func eachIrregular(t *testing.T, test func(t *testing.T, path, kind string)) {
-	for kind, put := range irregular {
+	for kind, put := range irregularFiles {
 		t.Run(kind, func(t *testing.T) {
 			outside, path := filepath.Join(t.TempDir(), "key"), filepath.Join(t.TempDir(), "f")
 			if err := errors.Join(os.WriteFile(outside, []byte("secret"), 0o600), put(path, outside)); err != nil {

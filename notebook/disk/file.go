@@ -1,3 +1,13 @@
+// Package disk reads and writes files in folders that untrusted code may write to.
+//
+//   - Reading ([ReadFile], [ReadPlain]) accepts only regular files up to a size, so it never blocks on
+//     a pipe and never reads an endless device.
+//   - Writing ([WriteFile], [Guard]) replaces a file whole or not at all, and never through a link.
+//     A [Guarded] file is never overwritten after somebody else has edited it.
+//   - Folders ([OpenFolder], [EmptyFolder], [RemoveFolder]) are opened once and accessed through
+//     that descriptor, so a link that replaces them is not followed.
+//   - Temporary folders ([TempFolder]) are locked while their program lives; [SweepTemp] removes
+//     those of programs that were killed.
 package disk
 
 import (
@@ -6,9 +16,103 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 )
+
+// Errors that those of this package wrap.
+var (
+	ErrNotRegular = errors.New("not a regular file")
+	ErrTooLong    = errors.New("the file is too long")
+)
+
+// Limits for reading files, in bytes.
+const (
+	MaxText     = 1 << 20   // settings, guidelines and the like
+	MaxDocument = 128 << 20 // notebooks, traces, lists of tasks
+)
+
+// ReadFile reads a regular file. A file of more than most bytes is an error. It follows links.
+func ReadFile(path string, most int64) ([]byte, error) {
+	f, err := open(path, os.O_RDONLY, most)
+	return readAll(f, most, err)
+}
+
+// OpenPlain opens a regular file for reading, as [ReadFile] does, but a link at path is an error, as
+// a stranger may have put it there. The caller must close the file.
+func OpenPlain(path string, most int64) (*os.File, error) {
+	return open(path, os.O_RDONLY|syscall.O_NOFOLLOW, most)
+}
+
+// OpenPlainIn is [OpenPlain] for a file below folder. A link that leads out of folder is an error,
+// too.
+func OpenPlainIn(folder *os.Root, name string, most int64) (*os.File, error) {
+	path := filepath.Join(folder.Name(), name)
+	info, err := folder.Lstat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	f, err := folder.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	return checked(f, path, most, err)
+}
+
+// ReadPlain is [ReadFile], but a link at path is an error.
+func ReadPlain(path string, most int64) ([]byte, error) {
+	f, err := OpenPlain(path, most)
+	return readAll(f, most, err)
+}
+
+// ReadIn is [ReadPlain] for a file below folder. A link that leads out of folder is an error, too.
+func ReadIn(folder *os.Root, name string, most int64) ([]byte, error) {
+	f, err := OpenPlainIn(folder, name, most)
+	return readAll(f, most, err)
+}
+
+// openOwn opens a file that belongs to this program, and creates it if necessary. Anything else in
+// its place, such as a link, is an error. The caller must close the file.
+func openOwn(path string, flag int) (*os.File, error) {
+	return open(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW|flag, math.MaxInt64)
+}
+
+func open(path string, flag int, most int64) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0o644)
+	return checked(f, path, most, err)
+}
+
+func readAll(f *os.File, most int64, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most)) // it may have grown
+}
+
+// irregular are the errors of opening a link, a socket and a folder.
+var irregular = []error{syscall.ELOOP, syscall.ENXIO, syscall.EISDIR}
+
+// checked returns f, or closes it and returns an error if it is not regular or too long.
+func checked(f *os.File, path string, most int64, err error) (*os.File, error) {
+	if slices.ContainsFunc(irregular, func(e error) bool { return errors.Is(err, e) }) {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = &fs.PathError{Op: "read", Path: path, Err: ErrNotRegular}
+	case info.Size() > most:
+		err = &fs.PathError{Op: "read", Path: path, Err: ErrTooLong}
+	default:
+		return f, nil
+	}
+	return nil, errors.Join(err, f.Close())
+}
 
 // WriteFile writes data to path, whole or not at all: it writes, syncs and renames a temporary file
 // in the same folder. It does not touch a file that already has this content, and keeps the
