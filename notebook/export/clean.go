@@ -42,15 +42,12 @@ type cleaner struct {
 	solid    bool   // a table or a picture remains
 	heading  string // the first heading
 	words    string // all text
-
-	styles map[string]string // style sheet declarations of the current HTML, by element id
 }
 
 // HTML returns sanitized, balanced HTML, which cannot close an enclosing element. ok is false
 // if it cannot be parsed.
 func (c *cleaner) HTML(text string) (cleaned string, ok bool) {
-	c.styles, c.heading = map[string]string{}, ""
-	c.active, c.controls, c.solid = false, false, false
+	c.heading, c.active, c.controls, c.solid = "", false, false, false
 	root := element("body")
 	nodes, err := html.ParseFragment(strings.NewReader(visible(text)), root)
 	if err != nil {
@@ -59,7 +56,6 @@ func (c *cleaner) HTML(text string) (cleaned string, ok bool) {
 	for _, n := range nodes {
 		root.AppendChild(n)
 	}
-	c.collect(root)
 	var b strings.Builder
 	clean := element("body")
 	for _, kept := range c.children(root) {
@@ -113,9 +109,6 @@ func (c *cleaner) node(n *html.Node) []*html.Node {
 		} else if value, ok := c.attribute(a); ok {
 			kept.Attr = append(kept.Attr, html.Attribute{Key: a.Key, Val: value})
 		}
-	}
-	if css := declarations(c.styles[attr(n, "id")] + attr(n, "style")); css != "" {
-		kept.Attr = append(kept.Attr, html.Attribute{Key: "style", Val: css})
 	}
 	switch n.Data {
 	case "img":
@@ -232,48 +225,4 @@ func textOf(n *html.Node) string {
 		}
 	}
 	return b.String()
-}
-
-var (
-	// The CSS properties that content may set. None of them can move it over other content.
-	properties = lazy.Regexp(`^(?:(?:background-)?color|background|(?:text|vertical)-align|` +
-		`font-(?:size|style|weight)|text-decoration|white-space|(?:min-|max-)?width|padding(?:-\w+)?|` +
-		`border(?:-\w+)*)$`)
-	// Their values: numbers, words, colours and functions (pandas' Styler.bar draws with
-	// gradients).
-	values = lazy.Regexp(`^(?:[-#.,%)\w\s]|(?i:\brgba?\(|\bhsla?\(|\blinear-gradient\()|!important)+$`)
-	rule   = lazy.Regexp(`([^{}]*)\{([^{}]*)\}`)
-	byID   = lazy.Regexp(`^\s*#([\w-]+)\s*$`)
-)
-
-// declarations returns the allowed declarations.
-func declarations(css string) string {
-	var kept []string
-	for declaration := range strings.SplitSeq(css, ";") {
-		name, value, _ := strings.Cut(declaration, ":")
-		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
-		if !properties().MatchString(name) || len(value) > 1000 ||
-			!values().MatchString(value) {
-			continue
-		}
-		kept = append(kept, name+": "+value)
-	}
-	return strings.Join(kept, "; ")
-}
-
-// collect reads the style sheets below n, as pandas' Styler writes them: declarations by element
-// id.
-func (c *cleaner) collect(n *html.Node) {
-	for sheet := range n.Descendants() {
-		if sheet.Data != "style" || sheet.Namespace != "" {
-			continue
-		}
-		for _, r := range rule().FindAllStringSubmatch(textOf(sheet), -1) {
-			for selector := range strings.SplitSeq(r[1], ",") {
-				if id := byID().FindStringSubmatch(selector); id != nil {
-					c.styles[id[1]] += declarations(r[2]) + ";"
-				}
-			}
-		}
-	}
 }

@@ -116,28 +116,18 @@ func (w *writer) cell(c *notebook.Cell) cell {
 	return one
 }
 
-// outputs returns the outputs of a cell; consecutive ones of the same stream are one.
+// outputs returns the outputs of a cell.
 func (w *writer) outputs(c *notebook.Cell) (all []block) {
-	for i := 0; i < len(c.Outputs); i++ {
-		o := c.Outputs[i]
-		switch o.Type {
-		case notebook.Stream:
-			for _, next := range c.Outputs[i+1:] {
-				if next.Type != o.Type || next.Name != o.Name {
-					break
-				}
-				o.Text += next.Text
-				i++
-			}
-			kind := "stdout"
-			if o.Name == "stderr" {
-				kind = "stderr"
-			}
-			all = append(all, block{Kind: kind, Text: terminal(o)})
-		case notebook.ErrorOutput:
+	for _, o := range c.Outputs {
+		switch {
+		case o.Type == notebook.ErrorOutput:
 			all = append(all, block{Kind: "error", Text: terminal(o)})
-		default:
+		case o.Type != notebook.Stream:
 			all = append(all, w.display(o)...)
+		case o.Name == "stderr":
+			all = append(all, block{Kind: "stderr", Text: terminal(o)})
+		default:
+			all = append(all, block{Kind: "stdout", Text: terminal(o)})
 		}
 	}
 	return all

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -96,12 +95,10 @@ func checkElement(t T, n *html.Node, whole string) {
 	}
 	for _, a := range n.Attr {
 		switch {
-		case strings.HasPrefix(a.Key, "on"), a.Key == "srcdoc", a.Key == "action", a.Key == "formaction", a.Key == "srcset", a.Key == "background":
+		case strings.HasPrefix(a.Key, "on"), a.Key == "srcdoc", a.Key == "action", a.Key == "formaction", a.Key == "srcset", a.Key == "background", a.Key == "style":
 			t.Errorf("%s has the attribute %s", n.Data, a.Key)
 		case a.Key == "src" && !strings.HasPrefix(a.Val, "data:image/"):
 			t.Errorf("%s has the source %.60q", n.Data, a.Val)
-		case a.Key == "style" && regexp.MustCompile(`(?i)url|expression|position|import|\\|@`).MatchString(a.Val):
-			t.Errorf("%s has the style %q", n.Data, a.Val)
 		case a.Key == "href":
 			u, err := url.Parse(a.Val)
 			if err != nil || !slices.Contains([]string{"", "http", "https", "mailto"}, u.Scheme) {
@@ -268,10 +265,7 @@ func TestDisplays(t *testing.T) {
 		lacks []string
 	}{
 		{"table", notebook.MIMEBundle{"text/html": frame, "text/plain": "   a\n0  b"},
-			[]string{`<table class="dataframe">`, `<tr style="text-align: right">`, "<td>&lt;b&gt;</td>"}, []string{"scoped", "border", "note"}},
-		{"styled table", notebook.MIMEBundle{"text/html": "<style>#T_1_row0, #T_1_row1 { background-color: #440154; color: #f1f1f1; }\n#T_1_row2:hover{color:red} td{color:red}</style>" +
-			`<table id="T_1"><tr><td id="T_1_row0">1</td><td id="T_1_row2" style="background: linear-gradient(90deg, #d65f5f 50%, transparent 50%)">2</td></tr></table>`},
-			[]string{`style="background-color: #440154; color: #f1f1f1">1`, `style="background: linear-gradient(90deg, #d65f5f 50%, transparent 50%)">2`}, []string{"red"}},
+			[]string{`<table class="dataframe">`, "<tr><th></th>", "<td>&lt;b&gt;</td>"}, []string{"scoped", "border", "note"}},
 		{"chart by a script", notebook.MIMEBundle{"text/html": "<div id=x>Loading…</div><script>draw()</script>", "image/png": png, "text/plain": "Chart()", "application/vnd.x+json": map[string]any{}},
 			[]string{`<img src="data:image/png;base64,` + png + `" alt="Chart()">`}, []string{"Loading", "note"}},
 		{"widget", notebook.MIMEBundle{"application/vnd.jupyter.widget-view+json": map[string]any{"model_id": "x"}, "text/plain": "IntSlider(value=0)"},

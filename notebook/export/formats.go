@@ -14,6 +14,34 @@ import (
 	"dsstar/notebook/lazy"
 )
 
+//go:embed page.css
+var style string
+
+//go:embed page.html
+var pageText string
+
+// HTML returns the notebook as one self-contained page without scripts.
+func HTML(nb *notebook.Notebook, o Options) []byte {
+	w := &writer{nb: nb, options: o, forms: onPages, Style: style,
+		cleaner: cleaner{folder: o.Folder}}
+	w.markdown = func(c *notebook.Cell, source string) string {
+		text := markup(&w.cleaner, source)
+		if c != nil {
+			w.Title = cmp.Or(w.Title, w.cleaner.heading)
+		}
+		return text
+	}
+	w.html = w.clean
+	switch own(nb.Metadata)["verified"] {
+	case true:
+		w.State = "run verified"
+	case false:
+		w.State = "run"
+	}
+	return w.write(pageText, template.FuncMap{
+		"code": func(source string) string { return code(source, Language(nb)) }})
+}
+
 //go:embed text.md
 var markdownText string
 
@@ -83,3 +111,37 @@ func swallows(source string) bool {
 	return open > 0 || last.Kind() != ast.KindParagraph ||
 		strings.TrimSpace(string(last.Lines().Value(whole))) != next
 }
+
+// Script returns the code cells in order as one script. A "%%" comment, which editors recognize,
+// precedes each cell. Lines that only IPython understands are commented out if they are not indented.
+func Script(nb *notebook.Notebook) []byte {
+	var b strings.Builder
+	inPython := strings.HasPrefix(strings.TrimPrefix(Language(nb), "i"), "python")
+	for _, c := range nb.Cells {
+		if c.Type != notebook.Code || strings.TrimSpace(c.Source) == "" {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("\n\n")
+		}
+		source := strings.TrimRight(c.Source, "\n")
+		if inPython {
+			magics := magic()
+			if first := strings.TrimSpace(source); strings.HasPrefix(first, "%%") &&
+				!takesPython().MatchString(first) {
+				magics = anyLine()
+			}
+			source = magics.ReplaceAllString(source, "# $0")
+		}
+		b.WriteString("# %%\n" + source + "\n")
+	}
+	return []byte(b.String())
+}
+
+var (
+	magic = lazy.Regexp(`(?m)^(?:%{1,2}[a-z]\w|!\S|\?\w|` +
+		`\w[\w.]*\?{1,2}[ \t]*$|\w[\w., ]*=[ \t]*[%!]\w).*`)
+	// cell magics whose cells are Python
+	takesPython = lazy.Regexp(`^%%(?:time|timeit|capture|prun|memit|mprun|python3?|pypy|debug)\b`)
+	anyLine     = lazy.Regexp(`(?m)^.*$`)
+)
