@@ -194,21 +194,21 @@ func (r *rerun) box(s *configs.Settings) (sandbox.Box, error) {
 func (r *rerun) spec(ctx context.Context, s *configs.Settings) (kernel.Spec, error) {
 	named, language := kernelOf(r.nb)
 	own, err := kernel.FindSpec(named, r.Host.Lookup())
-	isHere := named != "" && err == nil && isPython(own.Language) == isPython(language)
+	python, isOther := isPython(language), named != "" && !strings.EqualFold(named, "python3")
+	isHere := named != "" && err == nil && isPython(own.Language) == python
 	switch {
 	case s.Kernel != "" && s.Python == "":
 		return kernel.FindSpec(s.Kernel, r.Host.Lookup())
-	case !isPython(language) && !isHere:
+	case !python && !isHere:
 		return kernel.Spec{}, usage.New(fmt.Sprintf("the notebook is in %s, not in Python, and its "+
 			"kernel is not installed here", ui.Printable(language)),
 			usage.Again("--kernel", "NAME"), usage.Shell("jupyter kernelspec list"))
-	case isHere && !isPython(language), // --python and --kernel name a Python for those in Python
-		isHere && s.Python == "" && !strings.EqualFold(named, "python3"):
+	case isHere && (!python || s.Python == "" && isOther): // the settings name one for those in Python
 		r.Progress.Say("kernel   %s, which the notebook names", ui.Printable(own.Name))
 		return own, nil
 	case s.Python != "" && s.Kernel == "": // only the user knows what else the notebook needs
 		return r.Host.OwnPython(ctx, s, s.Python, []string{"ipykernel"})
-	case s.Python == "" && named != "" && !strings.EqualFold(named, "python3"):
+	case s.Python == "" && isOther:
 		r.Progress.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here",
 			ui.Printable(named))
 	}

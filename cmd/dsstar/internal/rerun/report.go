@@ -3,7 +3,6 @@ package rerun
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 
 	"dsstar/cmd/dsstar/internal/cli"
@@ -127,11 +126,11 @@ func (r *rerun) answerLines() (text string) {
 		if len(r.result.Answers) > 1 {
 			label = fmt.Sprintf("answer %d", a.part)
 		}
-		if a.Same {
-			text += label + " same: " + one(a.Is) + "\n"
-		} else {
-			text += label + " differs: was " + one(a.Was) + ", is " + one(a.Is) + "\n"
+		said := " same: "
+		if !a.Same {
+			said = " differs: was " + one(a.Was) + ", is "
 		}
+		text += label + said + one(a.Is) + "\n"
 	}
 	return text
 }
@@ -143,43 +142,20 @@ func (r *rerun) say(format string, args ...any) {
 	}
 }
 
-// shownBytes is how much is shown of an output; the notebook has all of it.
+// shownBytes is how much is shown of what a cell puts out; the notebook has all of it.
 const shownBytes = 8 << 10
 
-// show shows a cell that has ended. The error of the one that ended the run is shown by itself.
-func (r *rerun) show(x notebook.Execution, goesOn bool) {
-	for _, o := range x.Outputs {
-		text := strings.Trim(ui.OutputText(o), "\n ")
-		if o.Type == notebook.ErrorOutput && goesOn {
-			text = o.PlainText()
-		}
-		r.say("%s", text[max(0, len(text)-shownBytes):])
-	}
-	if x.Reason != "" && goesOn {
-		r.say("         %s", x.Reason)
-	}
-	if x.Seconds >= 1 {
-		r.say("         %.1f s", x.Seconds)
-	}
+// shown is the end of what a cell has put out.
+func shown(x notebook.Execution) string {
+	text := strings.Trim(x.PlainText(), "\n ")
+	return text[max(0, len(text)-shownBytes):]
 }
 
-// showFailure shows the error of the cell that ended the run, after the cell's first lines unless
-// IPython's traceback shows those that failed.
-func showFailure(w io.Writer, title, source string, x notebook.Execution) {
-	const most = 9
-	text := ""
-	if o, raised := x.Error(); raised {
-		text = o.PlainText() + "\n"
-	}
-	if !strings.Contains(text, "Cell In[") {
-		lines := strings.Split(strings.Trim(source, "\n"), "\n")
-		if len(lines) > most {
-			lines = append(lines[:most], "…")
-		}
-		text = "    " + strings.Join(lines, "\n    ") + "\n" + text
-	}
-	for line := range strings.Lines(title + "\n" + text) {
-		fmt.Fprintln(w, strings.TrimRight(ui.Clean(line), " "))
+// show shows a cell after which the run goes on, or ends well.
+func (r *rerun) show(x notebook.Execution) {
+	r.say("%s", shown(x))
+	if x.Seconds >= 1 {
+		r.say("         %.1f s", x.Seconds)
 	}
 }
 

@@ -179,12 +179,14 @@ func (r *rerun) execute(ctx context.Context) error {
 			return err
 		}
 		ends := r.ends(s, x)
-		r.show(x, !ends)
-		if e, _ := x.Error(); ends && e.EName == "SystemExit" && (e.EValue == "" || e.EValue == "0") {
-			return nil // it ends the program well
-		}
-		if ends {
+		e, _ := x.Error()
+		well := e.EName == "SystemExit" && (e.EValue == "" || e.EValue == "0")
+		if ends && !well {
 			r.fail(s, x)
+			return nil
+		}
+		r.show(x)
+		if ends {
 			return nil
 		}
 	}
@@ -243,8 +245,11 @@ func (r *rerun) cell(ctx context.Context, s *step) (notebook.Execution, error) {
 func (r *rerun) fail(s *step, x notebook.Execution) {
 	r.failed, r.result.Failed = s, &failedCell{s.cell, s.id, x.Status, problem(x)}
 	r.Progress.Stop()
-	showFailure(r.Stderr, fmt.Sprintf("cell %d of %s, In [%d]:", s.cell+1,
-		ui.Printable(filepath.Base(r.result.Notebook)), x.Count), s.code, x)
+	title := fmt.Sprintf("cell %d of %s, In [%d]: %s", s.cell+1,
+		ui.Printable(filepath.Base(r.result.Notebook)), x.Count, firstLine(s.code))
+	for line := range strings.Lines(title + "\n" + shown(x)) {
+		fmt.Fprintln(r.Stderr, strings.TrimRight(ui.Clean(line), " "))
+	}
 }
 
 // problem says in one line how a cell failed.

@@ -174,7 +174,7 @@ func (p *Progress) Running(doing, code string) {
 
 // Output shows an output of the running cell; the view keeps only the end.
 func (p *Progress) Output(o notebook.Output) {
-	text := OutputText(o)
+	text := outputText(o)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.output += text

@@ -84,8 +84,8 @@ func (p *Progress) learn(e agent.Event, t *record.Trajectory) {
 	}
 }
 
-// OutputText returns an output as text. Exceptions are reported when the cell ends.
-func OutputText(o notebook.Output) string {
+// outputText returns an output as text. Exceptions are reported when the cell ends.
+func outputText(o notebook.Output) string {
 	switch o.Type {
 	case notebook.Stream:
 		return o.Text
