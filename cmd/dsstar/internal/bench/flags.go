@@ -46,14 +46,6 @@ func (s *suiteFlags) moved() []cli.Flag {
 	}
 }
 
-// level returns the level that --split names, or "".
-func (s suiteFlags) level() string {
-	if slices.Contains([]string{"easy", "medium", "hard"}, s.split) {
-		return s.split
-	}
-	return ""
-}
-
 // open reads the suite.
 func (s suiteFlags) open() (*bench.Suite, error) {
 	if s.bench == "" {
@@ -167,7 +159,10 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 
 // choose returns the tasks that the flags select, in run order.
 func (b *runFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
-	filter := bench.Filter{Level: b.level(), IDs: b.ids, Seed: b.seed, Limit: b.limit}
+	filter := bench.Filter{IDs: b.ids, Seed: b.seed, Limit: b.limit}
+	if !slices.Contains([]string{"dev", "test", "all"}, b.split) {
+		filter.Level = b.split
+	}
 	tasks, err := suite.Choose(filter)
 	if errors.Is(err, bench.ErrNoTasks) {
 		return nil, usage.New(err.Error()+" by --split and --ids",

@@ -56,9 +56,14 @@ func (a *App) scoreCommand() cli.Command {
 			if err != nil {
 				return none, err
 			}
-			for _, warning := range scoreWarnings(scores) {
-				fmt.Fprintln(a.Stderr, "dsstar: warning: "+ui.Printable(warning))
+			var failed []string
+			for _, t := range scores.Tasks {
+				if t.Failed != "" {
+					failed = append(failed, t.ID+" ("+ui.Fit(t.Failed, 200)+")")
+				}
 			}
+			a.warn("missing in this copy of the benchmark", scores.Missing, 5)
+			a.warn("could not be scored, and are left out", failed, 3)
 			return cli.Output{Value: scores, Text: func(b *strings.Builder) { scoresText(b, scores) }}, nil
 		},
 	}
@@ -110,25 +115,11 @@ func (a *App) scorer(s *configs.Settings, compat bench.Compat) (_ bench.Scorer, 
 		})}, err
 }
 
-// scoreWarnings returns one line for each kind of answer that was left out.
-func scoreWarnings(b bench.Scores) (all []string) {
-	var failed []string
-	for _, t := range b.Tasks {
-		if t.Failed != "" {
-			failed = append(failed, t.ID+" ("+ui.Fit(t.Failed, 200)+")")
-		}
+// warn names answers that were left out, if there are any.
+func (a *App) warn(what string, which []string, most int) {
+	if len(which) > 0 {
+		fmt.Fprintf(a.Stderr, "dsstar: warning: %s: %s\n", what, ui.Printable(bench.Some(which, most)))
 	}
-	for _, w := range []struct {
-		what  string
-		which []string
-		most  int
-	}{{"missing in this copy of the benchmark", b.Missing, 5},
-		{"could not be scored, and are left out", failed, 3}} {
-		if len(w.which) > 0 {
-			all = append(all, w.what+": "+bench.Some(w.which, w.most))
-		}
-	}
-	return all
 }
 
 // scoresText writes the scores for people: the totals, and the tasks without the full score.
