@@ -142,7 +142,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) (string, err
 
 // checkSandbox names the tier, why it is not a stronger one, and the version of Landlock.
 func (a *app) checkSandbox(_ context.Context, s *configs.Settings) (string, error) {
-	b, why, err := a.host.Box(s)
+	b, notes, err := a.host.Box(s)
 	if err != nil {
 		return "", err
 	}
@@ -150,10 +150,7 @@ func (a *app) checkSandbox(_ context.Context, s *configs.Settings) (string, erro
 		return string(b.Tier) + ": the cells that a model writes run with all rights of dsstar's", nil
 	}
 	text := b.Describe() + fmt.Sprintf(" (Landlock ABI %d)", sandbox.Landlock())
-	if why != "" {
-		text += ": " + why
-	}
-	return text, nil
+	return strings.Join(append([]string{text}, notes...), "\n"), nil
 }
 
 // checkModel asks a model for a word, and tells its price.

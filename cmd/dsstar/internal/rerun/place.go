@@ -161,15 +161,12 @@ func pythonString(literal string) (value string, ok bool) {
 // those of dsstar's own notebooks can write to their temporary folder.
 func (r *rerun) box(s *configs.Settings) (sandbox.Box, error) {
 	place, p := r.place, r.Progress
-	b, why, err := r.Host.Box(s)
+	b, notes, err := r.Host.Box(s)
 	if err != nil {
 		return b, err
 	}
-	if why != "" {
-		p.Say("sandbox  %s: %s", b.Tier, why)
-	}
-	if warning := site.HandsOver(b); warning != "" {
-		p.Warn("%s", warning)
+	for _, note := range notes {
+		p.Say("set-up   %s", note)
 	}
 	if !sandbox.AboveHome(place.home) {
 		b.Read = append(b.Read, place.home)

@@ -23,7 +23,7 @@ type Database struct {
 	Address   string   // with its password
 	More      []string // other variables that cells have for it, NAME=VALUE
 	Endpoints []sandbox.Endpoint
-	Token     string // of the address that is no password
+	Secrets   []string // what no output may show
 }
 
 // databaseVariables begins the names of all such variables.
@@ -32,24 +32,10 @@ const databaseVariables = "DSSTAR_DB_"
 // SecretTexts are what no output may show: the addresses with passwords, these alone, and keys.
 func (h Host) SecretTexts() (all []string) {
 	const least = 6 // a shorter text may be anywhere
-	add := func(texts ...string) {
-		for _, text := range texts {
-			if len(text) >= least && !slices.Contains(all, text) {
-				all = append(all, text)
-			}
-		}
-	}
 	for _, d := range h.Databases {
-		add(d.Token)
-		if u, err := url.Parse(d.Address); err == nil {
-			if password, ok := u.User.Password(); ok {
-				_, written, _ := strings.Cut(u.User.String(), ":")
-				add(d.Address, password, written)
-			}
-		}
-		for _, entry := range d.More {
-			if name, value, _ := strings.Cut(entry, "="); secret.MatchString(name) {
-				add(value)
+		for _, text := range d.Secrets {
+			if len(text) >= least {
+				all = append(all, text)
 			}
 		}
 	}
@@ -153,6 +139,10 @@ func (h Host) findDatabase(u *url.URL) (d Database, shown string, err error) {
 		u.RawQuery = query.Encode()
 	}
 	d.Address = u.String()
+	if password, has := u.User.Password(); has {
+		_, written, _ := strings.Cut(u.User.String(), ":")
+		d.Secrets = []string{d.Address, password, written}
+	}
 	return d, configs.Redact(public.String()), nil
 }
 
@@ -221,6 +211,9 @@ func (d *Database) pass(name, value string) {
 	if value != "" {
 		d.More = append(d.More, name+"="+value)
 	}
+	if secret.MatchString(name) {
+		d.Secrets = append(d.Secrets, value)
+	}
 }
 
 // findCluster returns the cluster at an address. Parameters of Spark Connect follow a semicolon and
@@ -236,7 +229,7 @@ func findCluster(u *url.URL, engine string) (d Database, shown string, err error
 		Endpoints: []sandbox.Endpoint{{Host: u.Hostname(), Port: port}}}
 	for parameter := range strings.SplitSeq(u.Path, ";") {
 		if token, ok := strings.CutPrefix(parameter, "token="); ok {
-			d.Token = token
+			d.Secrets = append(d.Secrets, token)
 		}
 	}
 	// gRPC's own resolver asks name servers, and reads no hosts file that the sandbox gives.

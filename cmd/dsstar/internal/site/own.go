@@ -28,15 +28,12 @@ type own struct {
 
 // own returns the site of new kernels in the sandbox of the settings.
 func (h Host) own(spec kernel.Spec, s *configs.Settings, use Use, say func(string)) (*own, error) {
-	b, why, err := h.Box(s)
+	b, notes, err := h.Box(s)
 	if err != nil {
 		return nil, err
 	}
-	if why != "" {
-		say("the sandbox is " + string(b.Tier) + ": " + why)
-	}
-	if warning := HandsOver(b); warning != "" {
-		say("warning: " + warning)
+	for _, note := range notes {
+		say(note)
 	}
 	o := &own{host: h, settings: s, spec: spec, box: b, confined: b.Describe()}
 	if s.MaxMemory == 0 && use.Jobs > 1 { // all kernels share the free memory

@@ -17,15 +17,22 @@ import (
 
 const leastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half of it
 
-// Box returns the sandbox of new local kernels. why says why it is not a stronger tier; "" if
-// it is the strongest.
-func (h Host) Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
+// launches are names in a project's folder from which tools run code automatically.
+var launches = []string{".git", ".envrc", ".vscode", ".idea", ".devcontainer",
+	".pre-commit-config.yaml"}
+
+// Box returns the sandbox of new local kernels. notes say why it is not a stronger tier, and warn if
+// cells may write to a folder from which the user's tools run code automatically.
+func (h Host) Box(s *configs.Settings) (b sandbox.Box, notes []string, err error) {
 	if err := temporary(); err != nil {
-		return b, "", err
+		return b, nil, err
 	}
 	tier, why, err := sandbox.Choose(s.Sandbox)
 	if err != nil {
-		return b, "", err
+		return b, nil, err
+	}
+	if why != "" {
+		notes = append(notes, fmt.Sprintf("the sandbox is %s: %s", tier, why))
 	}
 	b = sandbox.Box{
 		Tier: tier, Env: slices.Clone(s.AllowEnv), Net: s.AllowNet, GPU: s.AllowGPU,
@@ -52,22 +59,33 @@ func (h Host) Box(s *configs.Settings) (b sandbox.Box, why string, err error) {
 	}{{s.AllowRead, &b.Read, "--allow-read"}, {s.AllowWrite, &b.Write, "--allow-write"}} {
 		for _, path := range list.from {
 			if _, err := os.Stat(path); err != nil {
-				return b, "", usage.New(fmt.Sprintf("%s: %v", list.flag, err),
+				return b, nil, usage.New(fmt.Sprintf("%s: %v", list.flag, err),
 					usage.Shell("ls -ld %s", path))
 			}
 			*list.to = append(*list.to, disk.Absolute(path))
 		}
 	}
 	for _, path := range b.Write {
-		if at := sandbox.Startup(path); at != "" && tier.Confines() {
-			return b, "", usage.New(
+		if !tier.Confines() {
+			break
+		}
+		if at := sandbox.Startup(path); at != "" {
+			return b, nil, usage.New(
 				fmt.Sprintf("--allow-write: %s would give your account to the cells: programs "+
 					"run the content of %s when they start", path, at),
 				usage.Again("--allow-write",
 					"out").Note("after mkdir out: a folder for what cells are to write"))
 		}
+		there := func(name string) bool {
+			_, err := os.Lstat(filepath.Join(path, name))
+			return err == nil
+		}
+		if i := slices.IndexFunc(launches, there); i >= 0 {
+			notes = append(notes, fmt.Sprintf("warning: --allow-write %s: cells can change %s there, which "+
+				"your tools run outside the sandbox", path, launches[i]))
+		}
 	}
-	return b, why, nil
+	return b, notes, nil
 }
 
 // Private reports whether cells must not read a folder just because a notebook names it: the
@@ -136,25 +154,6 @@ func temporary() error {
 	return usage.New(fmt.Sprintf("the folder for temporary files, %s, cannot be used: %v",
 		os.TempDir(), disk.Cause(err)),
 		usage.Shell("mkdir -p ~/tmp && export TMPDIR=~/tmp   # or another folder that you can write to"))
-}
-
-// launches are names in a project's folder from which tools run code automatically.
-var launches = []string{".git", ".envrc", ".vscode", ".idea", ".devcontainer",
-	".pre-commit-config.yaml"}
-
-// HandsOver warns if cells may write to a folder from which the user's tools run code
-// automatically.
-func HandsOver(b sandbox.Box) string {
-	for _, path := range b.Write {
-		for _, name := range launches {
-			if _, err := os.Lstat(filepath.Join(path, name)); err == nil && b.Tier.Confines() {
-				return fmt.Sprintf(
-					"--allow-write %s: cells can change %s there, which your tools run outside "+
-						"the sandbox", path, name)
-			}
-		}
-	}
-	return ""
 }
 
 // usualMemory is the limit on the memory of a session where none is set.
