@@ -47,7 +47,7 @@ func (a *app) agree(ctx context.Context, p *ui.Progress, yes bool, to site.Conse
 	for _, line := range to.Lines {
 		fmt.Fprintln(a.stderr, "\r\x1b[K"+ui.Clean(line))
 	}
-	return a.ask(ctx, to.Question)
+	return a.ask(ctx, "         Go on? [y/N] ")
 }
 
 var errDeclined = errors.New("declined; nothing was run")

@@ -204,7 +204,7 @@ func (r *rerun) spec(ctx context.Context, s *configs.Settings) (kernel.Spec, err
 		r.Progress.Say("kernel   %s, which the notebook names", ui.Printable(own.Name))
 		return own, nil
 	case s.Python != "" && s.Kernel == "": // only the user knows what else the notebook needs
-		return r.Host.OwnPython(ctx, s, s.Python, []string{"ipykernel"})
+		return r.Host.OwnPython(ctx, s, "--python", s.Python, []string{"ipykernel"})
 	case s.Python == "" && isOther:
 		r.Progress.Say("kernel   dsstar's own Python: the notebook's kernelspec %s is not installed here",
 			ui.Printable(named))

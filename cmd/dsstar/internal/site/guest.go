@@ -48,7 +48,7 @@ func (g *guest) About() About {
 		kept = ", but for " + strings.Join(g.use.Keep, ", ")
 	}
 	a.Consent = Consent{What: "attaching to a running kernel",
-		Question: "         Attach to it? [y/N] ", Lines: []string{
+		Lines: []string{
 			fmt.Sprintf("kernel   %s: %s", g.name, InState(g.running)),
 			"         It is not dsstar's: it is not restarted or shut down. The model's cells run in its",
 			"         session, unsandboxed, and use your variables, which are described to the model.",

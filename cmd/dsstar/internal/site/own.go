@@ -163,8 +163,7 @@ func (r *remote) About() About {
 			"server   " + r.server.URL +
 				": its kernels are not in dsstar's sandbox. The cells that the model writes run there",
 			"         with all rights that the server has.",
-		}, What: "running cells unsandboxed, in kernels of a server,",
-			Question: "         Run them there? [y/N] "},
+		}, What: "running cells unsandboxed, in kernels of a server,"},
 	}
 }
 

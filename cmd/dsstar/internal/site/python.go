@@ -31,7 +31,7 @@ func (h Host) Spec(ctx context.Context, s *configs.Settings,
 	case s.Kernel != "":
 		return h.ownKernel(ctx, s, s.Kernel)
 	case s.Python != "":
-		return h.OwnPython(ctx, s, s.Python, Required)
+		return h.OwnPython(ctx, s, "--python", s.Python, Required)
 	}
 	if program, err := os.Executable(); err == nil && !h.Managed {
 		for _, python := range around(disk.RealPath(program)) {
@@ -81,34 +81,24 @@ func (h Host) ownKernel(ctx context.Context, s *configs.Settings,
 	if !strings.HasPrefix(filepath.Base(program), "python") {
 		return spec, nil // a launcher, whose Python only it knows
 	}
-	_, err = h.checkPython(ctx, s, "--kernel: "+name, program, Required)
+	_, err = h.OwnPython(ctx, s, "--kernel: "+name, program, Required)
 	return spec, err
 }
 
-// OwnPython returns the kernel of the user's interpreter, which must have the modules.
-func (h Host) OwnPython(ctx context.Context, s *configs.Settings, python string,
+// OwnPython returns the kernel of the user's interpreter, or an error that names missing modules.
+func (h Host) OwnPython(ctx context.Context, s *configs.Settings, from, python string,
 	modules []string) (kernel.Spec, error) {
-	path, err := h.checkPython(ctx, s, "--python", python, modules)
-	if err != nil {
-		return kernel.Spec{}, err
-	}
-	return kernel.PythonSpec(path), nil
-}
-
-// checkPython returns the interpreter's real path, or an error that names missing modules.
-func (h Host) checkPython(ctx context.Context, s *configs.Settings, from, python string,
-	modules []string) (path string, err error) {
 	report, err := pyenv.Check(ctx, python, h.WithoutKeys(s), modules)
 	if err != nil {
-		return "", usage.New(fmt.Sprintf("%s: %v", from, err), usage.Shell("which -a python3"))
+		return kernel.Spec{}, usage.New(fmt.Sprintf("%s: %v", from, err), usage.Shell("which -a python3"))
 	}
 	if len(report.Missing) > 0 {
-		return "", usage.New(
+		return kernel.Spec{}, usage.New(
 			fmt.Sprintf("%s: %s (Python %s) lacks %s", from, python, report.Version,
 				strings.Join(report.Missing, ", ")),
 			VenvHints(modules...)...)
 	}
-	return report.Path, nil
+	return kernel.PythonSpec(report.Path), nil
 }
 
 // VenvHints make an environment with modules: a system's own Python often takes none.

@@ -71,8 +71,8 @@ type About struct {
 
 // A Consent is what the user must agree to before cells run without a sandbox.
 type Consent struct {
-	Lines          []string // nil: nothing
-	What, Question string
+	Lines []string // nil: nothing
+	What  string
 }
 
 // A Reach is what cells may read and write; in Own, nothing that other runs have left.

@@ -5,6 +5,7 @@ package ui
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -31,7 +32,6 @@ type Progress struct {
 	begun, since time.Time
 	doing        string // what is being waited for since then; "": no view
 	described    int
-	planned      bool          // there is a step
 	label        string        // of the text below
 	text         func() string // a reply so far, the running cell or its outputs; nil: none
 	output       string        // the end of the cell's outputs
@@ -152,17 +152,8 @@ func (p *Progress) Stream(role, _ string, soFar func() string) {
 	}
 }
 
-// Cell shows the code of a cell that begins to run, unless it only rebuilds a session.
-func (p *Progress) Cell(code string) {
-	p.mu.Lock()
-	planned := p.planned
-	p.mu.Unlock()
-	if planned {
-		p.Running("running the cell", code)
-	} else {
-		p.Wait("preparing the session")
-	}
-}
+// Cell shows the code of a cell that begins to run.
+func (p *Progress) Cell(code string) { p.Running("running the cell", code) }
 
 // Running shows the code of a cell that begins to run, until it puts something out.
 func (p *Progress) Running(doing, code string) {
@@ -295,4 +286,49 @@ func (p *Progress) Skipped(t record.Task) {
 // Retrying reports a model call that will be retried.
 func (p *Progress) Retrying(r llm.Request, cause string) {
 	p.SayIn(Doubt, "retry    %s for %s: %s", r.Role, r.Subject, cause)
+}
+
+// A message is one line of the progress for programs. Its fields are a contract: docs/results.md.
+type message struct {
+	// the kind of an [agent.Event], or: line, one of the progress for people; waiting, what the run
+	// waits for from now on; folder, that of the run
+	Event   string `json:"event"`
+	Text    string `json:"text"`
+	Step    int    `json:"step,omitempty"`
+	Code    string `json:"code,omitempty"`    // of ran
+	Status  string `json:"status,omitempty"`  // of ran: that of the execution
+	Verdict string `json:"verdict,omitempty"` // of judged
+	Spent   *spent `json:"spent,omitempty"`   // of events of the run
+}
+
+type spent struct {
+	Calls        int      `json:"calls"`
+	InputTokens  int      `json:"input_tokens"`
+	OutputTokens int      `json:"output_tokens"`
+	CostUSD      *float64 `json:"cost_usd"` // null: unknown
+}
+
+// send writes a message, if the progress is for programs.
+func (p *Progress) send(m message) {
+	if p.screen.JSON {
+		b, _ := json.Marshal(m) // no field can fail
+		p.screen.Tell(Line{Text: EscapeControls(string(b))})
+	}
+}
+
+// eventMessage returns the message of an event.
+func eventMessage(e agent.Event, t *record.Trajectory) message {
+	m := message{Event: string(e.Kind), Text: e.Text, Step: e.Step,
+		Spent: &spent{t.Usage.Calls, t.Usage.InputTokens, t.Usage.OutputTokens, t.Cost}}
+	if e.Execution != nil {
+		m.Status = string(e.Execution.Status)
+	}
+	switch last := t.Last(); {
+	case last == nil:
+	case e.Kind == agent.Ran && (last.Verdict == nil || len(t.Rest) > 0) && len(last.Attempts) > 0:
+		m.Code = last.Attempts[len(last.Attempts)-1].Code
+	case e.Kind == agent.Judged:
+		m.Verdict = last.Verdict.Word()
+	}
+	return m
 }

@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/term"
 )
 
@@ -181,8 +180,7 @@ func (s *Screen) height(columns int) int {
 		return n
 	}
 	for _, line := range s.drawn {
-		bare := displaywidth.Options{ControlSequences: true}.String(line)
-		n += max(0, bare-1) / columns
+		n += max(0, Width(line)-1) / columns
 	}
 	return n
 }

@@ -44,19 +44,10 @@ func (p *Progress) picture(columns, height int) (lines []string) {
 		rows = append(rows, row{elapsed(now.Sub(p.begun)), p.spent})
 	}
 	for _, r := range rows[max(0, len(rows)-max(0, min(viewRows, height-2))):] {
-		lines = append(lines, r.draw(columns-1, p.screen.Colours))
+		line := Clean(fmt.Sprintf("%-*s%s", Margin, r.label, r.text))
+		lines = append(lines, strings.TrimRight(Cut(line, columns-1), " "))
 	}
 	return lines
-}
-
-func (r row) draw(columns int, colours bool) string {
-	label := fmt.Sprintf("%-*s", Margin, r.label)
-	line := strings.TrimRight(Cut(Clean(label+r.text), columns), " ")
-	at := min(len(label), len(line))
-	if at < len(label) { // cut within the margin
-		at = 0
-	}
-	return Faint.Paint(line[:at], colours) + line[at:]
 }
 
 func elapsed(d time.Duration) string { return d.Truncate(time.Second).String() }
@@ -75,12 +66,8 @@ func (p *Progress) learn(e agent.Event, t *record.Trajectory) {
 	switch e.Kind {
 	case agent.Described:
 		p.described++
-	case agent.Planned, agent.Repeated:
-		p.planned = true
-	case agent.WentBack:
+	case agent.WentBack, agent.Proving, agent.Ended:
 		p.text = nil
-	case agent.Proving, agent.Ended:
-		p.text, p.planned = nil, false
 	}
 }
 
