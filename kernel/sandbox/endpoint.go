@@ -42,25 +42,22 @@ var private = netip.MustParsePrefix("192.0.2.0/24")
 // endpoints are those of a box, with the addresses by which its processes connect to them.
 type endpoints []Endpoint
 
-// hostAddresses returns the address of each named host, in the order of the endpoints.
-func (all endpoints) hostAddresses() (names []string, addresses map[string]netip.Addr) {
-	addresses = map[string]netip.Addr{}
-	next := private.Addr()
+// addresses returns the address of each named host.
+func (all endpoints) addresses() map[string]netip.Addr {
+	known, next := map[string]netip.Addr{}, private.Addr()
 	for _, e := range all {
 		name := strings.ToLower(e.Host)
-		if _, err := netip.ParseAddr(name); err == nil || name == "localhost" || addresses[name].IsValid() {
-			continue
+		if _, err := netip.ParseAddr(name); err != nil && name != "localhost" && !known[name].IsValid() {
+			next = next.Next()
+			known[name] = next
 		}
-		next = next.Next()
-		names, addresses[name] = append(names, name), next
 	}
-	return names, addresses
+	return known
 }
 
 // at returns the endpoint to which an address leads.
 func (all endpoints) at(address netip.AddrPort) (Endpoint, bool) {
-	_, addresses := all.hostAddresses()
-	to := address.Addr().Unmap()
+	addresses, to := all.addresses(), address.Addr().Unmap()
 	for _, e := range all {
 		if e.Port != address.Port() {
 			continue
@@ -80,9 +77,8 @@ const hostsFile = "/etc/hosts"
 func (all endpoints) hosts() string {
 	var b strings.Builder
 	b.WriteString("127.0.0.1 localhost\n::1 localhost\n")
-	names, addresses := all.hostAddresses()
-	for _, name := range names {
-		fmt.Fprintf(&b, "%s %s\n", addresses[name], name)
+	for name, address := range all.addresses() {
+		fmt.Fprintf(&b, "%s %s\n", address, name)
 	}
 	return b.String()
 }

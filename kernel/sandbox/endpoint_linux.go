@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
-	"os"
 	"strconv"
 	"syscall"
 	"time"
@@ -142,27 +141,20 @@ func (e Endpoint) connectFor(listener int, id uint64, fd, flags int) unix.Errno 
 		return errnoOf(err)
 	}
 	defer c.Close() // of this descriptor only
-	raw, err := c.(*net.TCPConn).SyscallConn()
+	file, err := c.(*net.TCPConn).File() // a duplicate
 	if err != nil {
 		return unix.EIO
 	}
-	var errno unix.Errno
-	err = raw.Control(func(ours uintptr) {
-		if err := unix.SetNonblock(int(ours), flags&unix.O_NONBLOCK != 0); err != nil {
-			errno = unix.EIO
-			return
-		}
-		a := addition{id: id, flags: addAtDescriptor, source: uint32(ours), newDescriptor: uint32(fd),
-			newFlags: unix.O_CLOEXEC} // as Python makes all sockets
-		_, errno = notify(listener, notifAddFD, unsafe.Pointer(&a))
-	})
-	if err != nil {
+	defer file.Close()
+	ours := int(file.Fd())
+	if unix.SetNonblock(ours, flags&unix.O_NONBLOCK != 0) != nil {
 		return unix.EIO
 	}
+	a := addition{id: id, flags: unix.SECCOMP_ADDFD_FLAG_SETFD, source: uint32(ours), newDescriptor: uint32(fd),
+		newFlags: unix.O_CLOEXEC} // as Python makes all sockets
+	_, errno := notify(listener, unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&a))
 	return errno
 }
-
-const addAtDescriptor = 1 // SECCOMP_ADDFD_FLAG_SETFD
 
 // permits refuses that the name of a host leads to a cloud's metadata service.
 func (e Endpoint) permits(address string) error {
@@ -203,17 +195,13 @@ const ephemeral = 49152 // the first port that belongs to no service (RFC 6335)
 
 // errnoOf returns the error of connect(2) that says the same.
 func errnoOf(err error) unix.Errno {
-	var errno unix.Errno
-	var dns *net.DNSError
-	switch {
-	case errors.As(err, &errno):
+	if errno, ok := errors.AsType[unix.Errno](err); ok {
 		return errno
-	case errors.As(err, &dns):
-		return unix.EHOSTUNREACH
-	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded):
+	}
+	if e, ok := errors.AsType[net.Error](err); ok && e.Timeout() {
 		return unix.ETIMEDOUT
 	}
-	return unix.ENETUNREACH
+	return unix.EHOSTUNREACH // its name leads nowhere
 }
 
 // answerListen answers a notification about listen(2) in builtin: only Unix sockets may listen. The

@@ -48,9 +48,6 @@ func (st stage) enter() error {
 	if err := dropCapabilities(); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("no_new_privs: %w", err)
-	}
 	if err := st.confineFiles(); err != nil {
 		return err
 	}
@@ -99,7 +96,8 @@ func (st stage) limit() error {
 	return unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{Cur: 1, Max: 1})
 }
 
-// dropCapabilities drops all capabilities permanently: otherwise root regains them with execve.
+// dropCapabilities drops all capabilities permanently: otherwise root regains them with execve, and
+// anybody by a setuid program.
 func dropCapabilities() error {
 	for c := uintptr(0); c < 64; c++ {
 		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); errors.Is(err, unix.EINVAL) {
@@ -118,5 +116,8 @@ func dropCapabilities() error {
 	}
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
-	return unix.Capset(&header, &none[0])
+	if err := unix.Capset(&header, &none[0]); err != nil {
+		return err
+	}
+	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 }

@@ -67,7 +67,7 @@ func install(listener int, q *question, file int) reply {
 	// Not SECCOMP_ADDFD_FLAG_SEND: if a signal interrupts that ioctl, the caller's open returns 0.
 	a := addition{id: q.id, source: uint32(file),
 		newFlags: uint32(q.arguments[openCalls[uint32(q.nr)]]) & unix.O_CLOEXEC}
-	fd, errno := notify(listener, notifAddFD, unsafe.Pointer(&a))
+	fd, errno := notify(listener, unix.SECCOMP_IOCTL_NOTIF_ADDFD, unsafe.Pointer(&a))
 	if errno != 0 { // the process has too many descriptors, or has ended
 		return q.goOn()
 	}
@@ -92,12 +92,6 @@ type addition struct {
 	flags, source           uint32
 	newDescriptor, newFlags uint32
 }
-
-const (
-	notifAddFD    = 0x40182103 // SECCOMP_IOCTL_NOTIF_ADDFD
-	notifSetFlags = 0x40082104 // SECCOMP_IOCTL_NOTIF_SET_FLAGS
-	syncWakeUp    = 1          // SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP: both sides run on one processor
-)
 
 // stringAt returns the C string at an address of a process; nil if it is longer than factsSize or
 // cannot be read.

@@ -144,7 +144,7 @@ func (b Box) reads(path string) bool { return inAny(path, slices.Concat(b.Read, 
 
 // behind returns the real path of a path, and its FileInfo; nil if it does not exist.
 func behind(path string) (real string, info os.FileInfo) {
-	real, err := filepath.EvalSymlinks(path)
+	real, err := realPath(path)
 	if err != nil {
 		if dir := filepath.Dir(path); dir != path {
 			parent, _ := behind(dir)

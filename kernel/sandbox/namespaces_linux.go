@@ -68,9 +68,6 @@ func (st stage) makeView(file string) error {
 	if err := dropCapabilities(); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("no_new_privs: %w", err)
-	}
 	return fmt.Errorf("run %s: %w", inside, unix.Exec(inside, []string{inside, initCommand, file},
 		os.Environ()))
 }
@@ -191,7 +188,7 @@ func mountNew(kind, at string, flags uintptr, options string) error {
 // bind mounts from, a path outside, with all mounts below it.
 func (p part) bind(attributes uint64) error {
 	info, err := os.Stat(outer + p.from)
-	if p.optional && errors.Is(err, fs.ErrNotExist) {
+	if p.kind != writePart && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {

@@ -41,28 +41,27 @@ func isPython(word string) bool {
 // that is the interpreter, in the environment that the launcher creates: the launcher and its files
 // stay outside the sandbox. Anything else runs as it is. write are the real paths of the folders
 // where cells write; launchOf itself runs nothing in them.
-func launchOf(cmd *exec.Cmd, write []string) (launch, error) {
+func launchOf(cmd *exec.Cmd, write []string) (found launch, err error) {
 	plain := launch{append([]string{cmd.Path}, cmd.Args[1:]...), cmd.Env, []string{cmd.Path}, write}
-	if isPython(cmd.Path) {
-		return plain.python(1)
-	}
+	starts := 1 // of the words, those among which the Python is
 	if slices.Contains(launchers, filepath.Base(cmd.Path)) {
-		return plain.launched()
+		starts = len(plain.argv)
+	} else if line := interpreterOf(cmd.Path); len(line) > 0 && !isPython(cmd.Path) {
+		if leadsThrough(cmd.Path, write) {
+			return plain, changeable(cmd.Path)
+		}
+		plain.argv, plain.needs = append(line, plain.argv...), append(plain.needs, line[0])
+		starts = len(line)
 	}
-	line := interpreterOf(cmd.Path)
-	if len(line) == 0 {
-		return plain, nil
+	found = plain
+	for i, word := range plain.argv[:starts] { // the first may be the name of an environment
+		if isPython(word) {
+			if found, err = plain.python(i + 1); err == nil {
+				break
+			}
+		}
 	}
-	if leadsThrough(cmd.Path, write) {
-		return plain, changeable(cmd.Path)
-	}
-	plain.needs = append(plain.needs, line[0])
-	at := slices.IndexFunc(line, isPython)
-	if at < 0 {
-		return plain, nil
-	}
-	plain.argv = append(line, plain.argv...)
-	return plain.python(at + 1)
+	return found, err
 }
 
 // interpreterOf returns the words of the #! line of a script; nil if file is none.
@@ -78,21 +77,6 @@ func interpreterOf(file string) []string {
 		return nil
 	}
 	return strings.Fields(words)
-}
-
-// launched removes the launcher from l. It tries all words that look like a Python, as the first
-// may be the name of an environment.
-func (l launch) launched() (found launch, err error) {
-	found = l
-	for i, word := range l.argv {
-		if i == 0 || !isPython(word) {
-			continue
-		}
-		if found, err = l.python(i + 1); err == nil {
-			return found, nil
-		}
-	}
-	return found, err
 }
 
 // python replaces the first n words of l's command by the interpreter that they start.

@@ -16,22 +16,17 @@ import (
 var ErrWritable = errors.New("cells could change it")
 
 // protects returns an error if cells could change data, a run folder or the temporary files of
-// sessions, as these are in a folder where cells write. data and own are real paths. Data may be a
-// folder of b.Write itself: that names them.
-func (b Box) protects(s Session, data, own []string) error {
+// sessions, as these are in a folder where cells write. All but temporary are real paths. Data may be
+// a folder of b.Write itself: that names them.
+func (b Box) protects(write []string, temporary string, data, own []string) error {
 	given, err := folders(b.Write)
 	if err != nil {
 		return err
 	}
-	written, err := folders(s.Write)
-	if err != nil {
+	if temporary, err = pin(temporary); err != nil {
 		return err
 	}
-	temporary, err := pin(filepath.Dir(s.Private))
-	if err != nil {
-		return err
-	}
-	open := append(given, written...)
+	open := slices.Clone(write)
 	if b.Tier == Builtin && b.Multiprocessing {
 		open = append(open, "/dev/shm")
 	}
@@ -150,3 +145,26 @@ func outermost(paths []string) (all []string) {
 	}
 	return outer
 }
+
+// ErrReplaced is wrapped by errors about a folder or file that was replaced after its first use.
+var ErrReplaced = errors.New("it has been replaced since the first session")
+
+// pins maps absolute paths to their real paths at first use, before any cell could change them.
+var pins sync.Map
+
+// pin returns the real path of path. If that has changed since first use, it returns an error: a
+// cell may have put a link there. For a path that does not exist yet, it returns where it would be.
+func pin(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, _ := behind(abs)
+	if first, _ := pins.LoadOrStore(abs, real); first != real {
+		return "", fmt.Errorf("%s: %w: it leads to %s now", path, ErrReplaced, real)
+	}
+	return real, nil
+}
+
+// An inode identifies a file: its device and inode.
+type inode [2]uint64

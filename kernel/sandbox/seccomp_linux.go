@@ -131,15 +131,15 @@ func (st stage) rules() []rule {
 	full := st.Box.Tier == Full
 	switch {
 	case st.Box.Net:
-		rules = append(rules, families(unusualFamilies...)...)
+		rules = append(rules, refuse(unix.SYS_SOCKET, 0, unusualFamilies...)...)
 	case full: // a private network namespace, with only a loopback interface
-		rules = append(append(rules, netlink), families(append(unusualFamilies, unix.AF_KEY)...)...)
+		rules = append(append(rules, netlink),
+			refuse(unix.SYS_SOCKET, 0, append(unusualFamilies, unix.AF_KEY)...)...)
 	default:
 		rules = append(append(rules, netlink), st.unixOnly()...)
 	}
 	if !st.Box.unixSockets(st.landlock()) {
-		rules = append(rules, families(unix.AF_UNIX)...)
-		rules = append(rules, connectedPairs)
+		rules = append(append(rules, refuse(unix.SYS_SOCKET, 0, unix.AF_UNIX)...), connectedPairs)
 	}
 	if !full {
 		rules = append(rules, withoutMounts(st.Box.Net)...)
@@ -174,9 +174,10 @@ func sendsAnywhere() []condition {
 var unusualFamilies = []uint32{unix.AF_VSOCK, unix.AF_PACKET, unix.AF_ALG, unix.AF_BLUETOOTH,
 	unix.AF_CAN, unix.AF_TIPC, unix.AF_XDP, unix.AF_RDS}
 
-func families(all ...uint32) (rules []rule) {
-	for _, family := range all {
-		rules = append(rules, rule{unix.SYS_SOCKET, unix.EPERM, []condition{is(0, family)}})
+// refuse refuses a call with any of the values as an argument.
+func refuse(call uint32, arg int, values ...uint32) (rules []rule) {
+	for _, value := range values {
+		rules = append(rules, rule{call, unix.EPERM, []condition{is(arg, value)}})
 	}
 	return rules
 }
@@ -211,7 +212,7 @@ func surface() []rule {
 		unix.SYS_MQ_TIMEDSEND, unix.SYS_MQ_TIMEDRECEIVE, unix.SYS_MQ_NOTIFY,
 		unix.SYS_MQ_GETSETATTR)...)
 	// The guard cannot inspect a process that is not dumpable.
-	rules = append(rules, rule{unix.SYS_PRCTL, unix.EPERM, []condition{is(0, unix.PR_SET_DUMPABLE)}})
+	rules = append(rules, refuse(unix.SYS_PRCTL, 0, unix.PR_SET_DUMPABLE)...)
 	rules = append(rules, setID()...)
 	// A user has few inotify instances: other programs would get none.
 	rules = append(rules, deny(unix.EPERM, inotifyCalls...)...)
@@ -224,10 +225,8 @@ func surface() []rule {
 		unix.SYS_MEMFD_SECRET, unix.SYS_IO_SETUP)...)
 	// Leases and notifications delay or reveal what other programs do with the data; hints persist
 	// with the file.
-	for _, command := range []uint32{unix.F_SETLEASE, unix.F_NOTIFY, fSetDelegation,
-		unix.F_SET_RW_HINT} {
-		rules = append(rules, rule{unix.SYS_FCNTL, unix.EPERM, []condition{is(1, command)}})
-	}
+	rules = append(rules, refuse(unix.SYS_FCNTL, 1, unix.F_SETLEASE, unix.F_NOTIFY, unix.F_SETDELEG,
+		unix.F_SET_RW_HINT)...)
 	// Larger socket buffers, which take memory that no limit counts.
 	for _, option := range []uint32{unix.SO_SNDBUF, unix.SO_RCVBUF, unix.SO_SNDBUFFORCE,
 		unix.SO_RCVBUFFORCE} {
@@ -242,6 +241,8 @@ func surface() []rule {
 		unix.SYS_IO_URING_REGISTER, unix.SYS_CLONE3)...)
 	const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID |
 		unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+	// These inject input into the terminal.
+	rules = append(rules, refuse(unix.SYS_IOCTL, 1, unix.TIOCSTI, unix.TIOCLINUX)...)
 	return append(rules,
 		rule{unix.SYS_CLONE, unix.EPERM, []condition{{0, namespaces, 0, true}}},
 		// The guard opens descriptors for a thread of those that ask: all must share them.
@@ -249,9 +250,6 @@ func surface() []rule {
 			[]condition{{0, unix.CLONE_THREAD | unix.CLONE_FILES, unix.CLONE_THREAD, false}}},
 		rule{unix.SYS_CLOSE_RANGE, unix.ENOSYS,
 			[]condition{{2, unix.CLOSE_RANGE_UNSHARE, unix.CLOSE_RANGE_UNSHARE, false}}},
-		// injects input into the terminal
-		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, unix.TIOCSTI)}},
-		rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, tiocLinux)}},
 		// Limits and priorities of other processes. 0 is the caller, its group or its user.
 		rule{unix.SYS_PRLIMIT64, unix.EPERM, []condition{isNot(0, 0)}},
 		rule{unix.SYS_SETPRIORITY, unix.EPERM, []condition{isNot(0, unix.PRIO_PROCESS)}},
@@ -261,8 +259,6 @@ func surface() []rule {
 }
 
 const ioprioProcess = 1 // IOPRIO_WHO_PROCESS
-
-const fSetDelegation = 1024 + 16 // F_SETDELEG, Linux 6.19
 
 // setID prevents setuid and setgid files. A chmod to such a mode does nothing: an error would break
 // shutil.copytree of a setgid folder.
@@ -284,8 +280,6 @@ func setID() (rules []rule) {
 	// The mode of openat2 is in memory, where no filter sees it.
 	return append(rules, deny(unix.ENOSYS, unix.SYS_OPENAT2)...)
 }
-
-const tiocLinux = 0x541c
 
 // withoutMounts returns rules for what Landlock does not cover in the builtin tier, whose processes
 // use the machine's own file systems.
@@ -374,12 +368,3 @@ const pidfdRequests, socketRequests, wirelessRequests = 0xff, 0x89, 0x8b
 
 // linux/fs.h, linux/fiemap.h
 const getFlags32, fiemap, fsGetXattr = 0x80046601, 0xc020660b, 0x801c581f
-
-// actionAvailable reports whether Linux supports an action of filters.
-func actionAvailable(action *uint32) error {
-	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL,
-		0, uintptr(unsafe.Pointer(action))); errno != 0 {
-		return errno
-	}
-	return nil
-}

@@ -32,17 +32,10 @@ func askedSignals() (rules []rule) {
 	}
 	rules = append(rules, deny(unix.EPERM, unix.SYS_PIDFD_SEND_SIGNAL)...)
 	// these set the receiver of a signal when a descriptor is ready
-	for _, command := range []uint32{unix.F_SETOWN, fSetOwnEx} {
-		rules = append(rules, rule{unix.SYS_FCNTL, unix.EPERM, []condition{is(1, command)}})
-	}
-	for _, request := range []uint32{fioSetOwn, siocsPgrp} {
-		rules = append(rules, rule{unix.SYS_IOCTL, unix.EPERM, []condition{is(1, request)}})
-	}
-	return rules
+	const fioSetOwn = 0x8901 // asm-generic/sockios.h
+	rules = append(rules, refuse(unix.SYS_FCNTL, 1, unix.F_SETOWN, unix.F_SETOWN_EX)...)
+	return append(rules, refuse(unix.SYS_IOCTL, 1, fioSetOwn, unix.SIOCSPGRP)...)
 }
-
-// asm-generic/fcntl.h, asm-generic/sockios.h
-const fSetOwnEx, fioSetOwn, siocsPgrp = 15, 0x8901, 0x8902
 
 // startAnswered starts cmd, and answers the notifications of its filter.
 func (st stage) startAnswered(cmd *exec.Cmd) error {
@@ -133,8 +126,10 @@ func (st stage) answer(socket int) {
 		return
 	}
 	defer unix.Close(fds[0])
-	// since Linux 6.6
-	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), notifSetFlags, syncWakeUp)
+	// both sides run on one processor, since Linux 6.6
+	const setFlags = 0x40082104 // SECCOMP_IOCTL_NOTIF_SET_FLAGS
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(fds[0]), setFlags,
+		unix.SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
 	for {
 		var q question
 		_, errno := notify(fds[0], unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(&q))

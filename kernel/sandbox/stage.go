@@ -89,7 +89,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 	st.Read = slices.DeleteFunc(st.Read,
 		func(path string) bool { return slices.Contains(st.Own, path) })
 	st.Named = otherNames(reads, st.Read)
-	if err := b.protects(s, named, st.Own); err != nil {
+	if err := b.protects(st.Write, filepath.Dir(s.Private), named, st.Own); err != nil {
 		return nil, err
 	}
 	if st.Inodes, err = inodes(slices.Concat(st.Write, named)); err != nil {
@@ -216,9 +216,7 @@ func leadsThrough(path string, folders []string) bool {
 
 // exposes returns what cells must not read but could if they read all of path; "" for nothing.
 func exposes(path string) string {
-	if real, err := realPath(path); err == nil {
-		path = real
-	}
+	path, _ = behind(path)
 	if AboveHome(path) {
 		return "all that is in your home folder"
 	}
@@ -249,14 +247,10 @@ func ofMachine(path string) bool {
 
 // AboveHome reports whether a path is the user's home folder or contains it.
 func AboveHome(path string) bool {
-	home, _ := os.UserHomeDir() // without a home there is nothing to protect
-	if real, err := filepath.EvalSymlinks(home); err == nil {
-		home = real
-	}
-	if real, err := realPath(path); err == nil {
-		path = real
-	}
-	return path == "/" || home != "" && in(home, path)
+	path, _ = behind(path)
+	home, err := os.UserHomeDir()
+	real, _ := behind(home)
+	return path == "/" || err == nil && in(real, path) // without a home there is nothing to protect
 }
 
 // in reports whether path is folder or below it, by name.

@@ -44,17 +44,6 @@ func descendants(pid int) (all []int) {
 	return all
 }
 
-// processes returns the IDs of all processes.
-func processes() (all []int) {
-	entries, _ := os.ReadDir("/proc")
-	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil {
-			all = append(all, pid)
-		}
-	}
-	return all
-}
-
 // A usage is what processes consume.
 type usage struct {
 	resident int64 // bytes of memory, without mapped files
@@ -112,9 +101,10 @@ func running(pid int) (folder string, status func(name string) int64) {
 
 // threadsOf counts the threads of all processes of a user.
 func threadsOf(uid int) (n uint64) {
-	for _, pid := range processes() {
-		if info, err := os.Stat("/proc/" + strconv.Itoa(pid)); err == nil &&
-			int(info.Sys().(*syscall.Stat_t).Uid) == uid {
+	folders, _ := filepath.Glob("/proc/[1-9]*") // the pattern is valid
+	for _, folder := range folders {
+		pid, _ := strconv.Atoi(filepath.Base(folder))
+		if info, err := os.Stat(folder); err == nil && int(info.Sys().(*syscall.Stat_t).Uid) == uid {
 			n += uint64(usageOf([]int{pid}, false).threads)
 		}
 	}
@@ -140,27 +130,19 @@ func killAll() {
 }
 
 // signalAll sends signals to the processes in pids that are descendants of self. The ID of an ended
-// process may have been reused, so each process is opened as a pidfd before it is looked up among
-// the descendants again.
-func signalAll(self int, pids []int, signals ...unix.Signal) {
-	held := map[int]int{}
+// process may have been reused, so each process is opened (os.FindProcess, as a pidfd where that is
+// not refused) before it is looked up among the descendants again.
+func signalAll(self int, pids []int, signals ...os.Signal) {
+	held := map[int]*os.Process{}
 	for _, pid := range pids {
-		if fd, err := unix.PidfdOpen(pid, 0); err == nil {
-			held[pid] = fd
-			defer unix.Close(fd)
-		} else if !errors.Is(err, unix.ESRCH) {
-			held[pid] = -1 // refused by a container, or too many: fall back to the ID
-		}
+		held[pid], _ = os.FindProcess(pid) // one that has ended takes no signal
+		defer held[pid].Release()
 	}
 	still := descendants(self)
 	for _, s := range signals {
 		for _, pid := range still {
-			switch fd, ok := held[pid]; {
-			case !ok:
-			case fd < 0:
-				_ = unix.Kill(pid, s) // it may have ended
-			default:
-				_ = unix.PidfdSendSignal(fd, s, nil, 0) // likewise
+			if p := held[pid]; p != nil {
+				_ = p.Signal(s) // it may have ended
 			}
 		}
 	}

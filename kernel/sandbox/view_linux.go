@@ -25,12 +25,12 @@ const (
 	readOnlyPart                  // remount the folder read-only; at /, nothing can be added afterwards
 )
 
-// A part is one step in building the view of the full tier.
+// A part is one step in building the view of the full tier. What it shows may be missing, except what
+// cells write.
 type part struct {
 	kind     partKind
 	from, at string
 	size     int64 // bytes, of memory
-	optional bool  // skipped if from does not exist
 }
 
 // machineFiles are files and folders of /proc that root could write to: with /proc/sys, to
@@ -44,9 +44,6 @@ var machineCounters = []string{"vmstat", "kpageflags", "kpagecount", "kpagecgrou
 
 var deviceLinks = map[string]string{"stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1",
 	"stderr": "/proc/self/fd/2", "fd": "/proc/self/fd", "core": "/proc/kcore", "ptmx": "pts/ptmx"}
-
-// memoryFolders are tmpfs mounts in the full tier.
-var memoryFolders = []string{"/tmp", "/dev/shm"}
 
 // inside is the path of this executable in the namespaces of the full tier.
 const inside = "/.dsstar"
@@ -62,22 +59,20 @@ func (st stage) view(self string) ([]part, error) {
 		parts = append(parts, part{kind: linkPart, from: target, at: "/dev/" + name})
 	}
 	for _, name := range machineFiles {
-		parts = append(parts, part{kind: readPart, from: "/proc/" + name, at: "/proc/" + name,
-			optional: true})
+		parts = append(parts, part{kind: readPart, from: "/proc/" + name, at: "/proc/" + name})
 	}
 	for _, name := range machineCounters {
 		if _, err := os.Lstat("/proc/" + name); err == nil {
-			parts = append(parts, part{kind: readPart, from: "/dev/null", at: "/proc/" + name,
-				optional: true})
+			parts = append(parts, part{kind: readPart, from: "/dev/null", at: "/proc/" + name})
 		}
 	}
-	for _, dir := range memoryFolders {
+	for _, dir := range []string{"/tmp", "/dev/shm"} {
 		parts = append(parts, part{kind: memoryPart, at: dir, size: cmp.Or(st.Box.Limits.Memory, 1<<30)})
 	}
 	reads := slices.Concat(systemReads, st.Read, st.Named, groupFiles())
 	if st.Box.GPU {
 		for _, path := range gpuDevices() {
-			parts = append(parts, part{kind: devicePart, from: path, at: path, optional: true})
+			parts = append(parts, part{kind: devicePart, from: path, at: path})
 		}
 		reads = append(reads, gpuReads()...)
 	}
@@ -93,7 +88,7 @@ func (st stage) view(self string) ([]part, error) {
 			}
 			parts = append(parts, part{kind: linkPart, from: target, at: path})
 		default:
-			parts = append(parts, part{kind: readPart, from: path, at: path, optional: true})
+			parts = append(parts, part{kind: readPart, from: path, at: path})
 		}
 	}
 	for _, path := range st.Write {
@@ -114,7 +109,7 @@ func (st stage) view(self string) ([]part, error) {
 		// if it is gone, nobody can create it in the read-only folder
 		if _, err := os.Lstat(path); err == nil {
 			// nobody listens on /dev/null
-			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path, optional: true})
+			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path})
 		}
 	}
 	parts = append(parts,
