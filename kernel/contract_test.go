@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 	undo "dsstar/kernel/undokernel"
-	"dsstar/notebook"
 )
 
 // A way opens a kernel; the caller closes it.
@@ -127,16 +125,4 @@ func checkpointSpec(t testing.TB) Spec {
 	spec.Argv[len(spec.Python())+1] = undo.Module
 	spec.Env = map[string]string{"PYTHONPATH": dir, "UNDOKERNEL_PYTHONPATH": ""}
 	return spec
-}
-
-func (w way) test(t *testing.T) {
-	t.Parallel()
-	kerneltest.Run(t, kerneltest.Subject{Served: w.served,
-		Open: func(t testing.TB, limit time.Duration) kerneltest.Kernel {
-			dir := t.TempDir()
-			return w.open(t, Options{
-				Dir: dir, Scratch: dir, Env: os.Environ(), CellTimeout: limit,
-				Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
-			})
-		}})
 }

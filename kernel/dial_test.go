@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"net"
 	"net/http"
@@ -25,73 +26,41 @@ import (
 	"dsstar/notebook"
 )
 
-// A cable is a connection between a client and a server that can be cut.
-type cable struct {
-	net.Listener
-	to string
-
-	mu    sync.Mutex
-	conns []net.Conn
-	dead  bool
-}
-
-// through returns s behind a new cable.
-func through(t testing.TB, s Server) (Server, *cable) {
+// through returns s behind a proxy. cut closes its connections and, if dead is set, all later ones.
+func through(t testing.TB, s Server) (near Server, cut func(dead bool)) {
 	t.Helper()
-	u, err := url.Parse(s.URL)
+	to, err := url.Parse(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &cable{Listener: l, to: u.Host}
-	var all sync.WaitGroup
-	all.Go(func() { c.serve(&all) })
-	t.Cleanup(func() {
-		c.Close()
-		c.cut(true)
-		all.Wait()
-	})
-	s.URL = "http://" + l.Addr().String() + "/"
-	return s, c
-}
-
-func (c *cable) serve(all *sync.WaitGroup) {
-	for {
-		near, err := c.Accept()
-		if err != nil {
+	var mu sync.Mutex
+	var conns []net.Conn
+	var isDead bool
+	front := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(to))
+	front.Config.ErrorLog = log.New(io.Discard, "", 0)
+	front.Config.ConnState = func(c net.Conn, state http.ConnState) {
+		mu.Lock()
+		defer mu.Unlock()
+		if state != http.StateNew {
 			return
 		}
-		far, err := net.Dial("tcp", c.to)
-		if err != nil {
-			near.Close()
-			continue
+		if conns = append(conns, c); isDead {
+			c.Close()
 		}
-		c.mu.Lock()
-		c.conns = append(c.conns, near, far)
-		dead := c.dead
-		c.mu.Unlock()
-		if dead {
-			near.Close()
-			far.Close()
-			continue
+	}
+	cut = func(dead bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		isDead = dead
+		for _, c := range conns {
+			c.Close()
 		}
-		all.Go(func() { io.Copy(near, far); near.Close() })
-		all.Go(func() { io.Copy(far, near); far.Close() })
+		conns = nil
 	}
-}
-
-// cut closes all connections and, if dead is set, all later ones.
-func (c *cable) cut(dead bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.dead = dead
-	for _, conn := range c.conns {
-		conn.Close()
-	}
-	c.conns = nil
+	front.Start()
+	t.Cleanup(func() { cut(true); front.Close() })
+	s.URL = front.URL + "/"
+	return s, cut
 }
 
 func jupyter(t testing.TB, options ...string) (Server, *kerneltest.Server) {
@@ -141,27 +110,27 @@ func TestServer(t *testing.T) {
 
 // No output of a cell is lost if the connection is.
 func testReconnect(t *testing.T, s Server) {
-	through, cable := through(t, s)
+	through, cut := through(t, s)
 	k := dialled(t, through, "", Options{})
 	for _, after := range []string{"0", "3", "7"} {
 		// Cut between two outputs: one that the server sends into a dying connection is lost.
-		var cut *time.Timer
+		var timer *time.Timer
 		x, err := k.ExecuteCell(t.Context(), Cell{
 			Code: "import time\nfor i in range(10): print(i, flush=True); time.sleep(.3)",
 			Observe: func(o notebook.Output) {
-				if strings.TrimSpace(o.Text) == after && cut == nil {
-					cut = time.AfterFunc(100*time.Millisecond, func() { cable.cut(false) })
+				if strings.TrimSpace(o.Text) == after && timer == nil {
+					timer = time.AfterFunc(100*time.Millisecond, func() { cut(false) })
 				}
 			},
 		})
 		if got := strings.Join(strings.Fields(x.Stdout()), ""); err != nil || got != "0123456789" ||
-			x.Incomplete != "" || cut == nil {
+			x.Incomplete != "" || timer == nil {
 			t.Errorf("cut after %s: %v, %q %s", after, err, got, x.Incomplete)
 		}
 	}
 	// Nor of a cell that is sent when an idle connection has broken.
 	time.Sleep(2 * fresh)
-	cable.cut(false)
+	cut(false)
 	stdout(t, k, "print('sent')", "sent\n")
 }
 
@@ -198,7 +167,7 @@ func testHeldConnection(t *testing.T, s Server) {
 
 // A server that does not come back is an error, not the kernel's death.
 func testLostServer(t *testing.T, s Server) {
-	through, cable := through(t, s)
+	through, cut := through(t, s)
 	w := defaultWaits()
 	w.reconnect = 500 * time.Millisecond
 	k, err := dial(t.Context(), through, "", Options{}, w)
@@ -208,7 +177,7 @@ func testLostServer(t *testing.T, s Server) {
 	id := k.Info().ID
 	defer s.delete(t.Context(), id)
 	defer k.Close()
-	time.AfterFunc(200*time.Millisecond, func() { cable.cut(true) })
+	time.AfterFunc(200*time.Millisecond, func() { cut(true) })
 	_, err = k.Execute(t.Context(), "import time; time.sleep(20)")
 	if lost, ok := errors.AsType[*ServerLostError](err); !ok || lost.URL != through.URL {
 		t.Errorf("error %v", err)
@@ -220,10 +189,10 @@ func testLostServer(t *testing.T, s Server) {
 
 // During reconnecting, callers can give up and the kernel can be closed.
 func testGoneServer(t *testing.T, s Server) {
-	through, cable := through(t, s)
+	through, cut := through(t, s)
 	k := dialled(t, through, "", Options{})
 	defer s.delete(t.Context(), k.Info().ID)
-	cable.cut(true)
+	cut(true)
 	time.Sleep(2 * fresh)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

@@ -11,16 +11,6 @@ import (
 	"time"
 )
 
-// killGroup kills a process group, which may have ended already.
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
-
-// ended reports whether a child has ended, without a waiting goroutine. It reaps the child: a
-// later wait fails.
-func ended(pid int) bool {
-	got, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
-	return got == pid || err == syscall.ECHILD
-}
-
 // killMarked kills the processes with text in their environment and returns those left after
 // two seconds. Without /proc it finds none: kernels there end with their server.
 func killMarked(text string) (left []int) {

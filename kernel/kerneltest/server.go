@@ -13,7 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"regexp"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -91,9 +92,6 @@ const (
 	callTimeout   = 30 * time.Second
 )
 
-// errPortTaken calls for another try, with another port.
-var errPortTaken = errors.New("the port is taken")
-
 func startServer(t testing.TB, python string, specs map[string]map[string]any,
 	args func(*Server, string) []string) *Server {
 	t.Helper()
@@ -103,24 +101,15 @@ func startServer(t testing.TB, python string, specs map[string]map[string]any,
 		stderr: filepath.Join(home, "stderr"),
 	}
 	data := filepath.Join(home, "data")
-	if err := errors.Join(os.Mkdir(s.Root, 0o755), writeSpecs(data, python, specs)); err != nil {
+	port, err := freePort()
+	if err := errors.Join(err, os.Mkdir(s.Root, 0o755), writeSpecs(data, python, specs)); err != nil {
 		t.Fatal(err)
 	}
-	environ := s.environ(home, data)
-	for try := 1; ; try++ {
-		port, err := freePort()
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.URL = "http://127.0.0.1:" + port
-		err = s.start(t, python, args(s, port), environ)
-		if err == nil {
-			return s
-		}
-		if !errors.Is(err, errPortTaken) || try == 5 {
-			t.Fatalf("start %s: %v\n%s", args(s, port)[0], err, s.lastWords())
-		}
+	s.URL = "http://127.0.0.1:" + port
+	if err := s.start(t, python, args(s, port), s.environ(home, data)); err != nil {
+		t.Fatalf("start %s: %v\n%s", args(s, port)[0], err, s.lastWords())
 	}
+	return s
 }
 
 // watched runs a module until its standard input ends, that is, until the test program has ended.
@@ -152,63 +141,38 @@ func (s *Server) start(t testing.TB, python string, args, environ []string) erro
 		return errors.Join(err, hold.Close())
 	}
 	s.PID = cmd.Process.Pid
-	stopped := false
-	stop := func() {
-		if stopped {
-			return
-		}
-		stopped = true
-		killGroup(s.PID)
-		_ = cmd.Wait() // it was killed
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() {
+		s.deleteKernels()
+		_ = syscall.Kill(-s.PID, syscall.SIGKILL) // it may have ended
+		<-ended
 		_ = hold.Close()
 		if left := killMarked(s.RuntimeDir); len(left) > 0 {
 			t.Errorf("processes of %s that cannot be killed: %v", args[0], left)
 		}
-	}
-	t.Cleanup(func() {
-		if !stopped {
-			s.deleteKernels()
-		}
-		stop()
 	})
-	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < serverTimeout; time.Sleep(50 * time.Millisecond) {
 		// Only our server accepts the token.
-		if status, err := s.try(5*time.Second, "GET", "/api", nil, nil); err == nil &&
+		if status, err := s.try(5*time.Second, "GET", "/api/kernelspecs", nil, nil); err == nil &&
 			status == http.StatusOK {
-			if status, err := s.try(5*time.Second, "GET", "/api/kernelspecs", nil, nil); err == nil &&
-				status == http.StatusOK {
-				return nil
-			}
+			return nil
 		}
-		if ended(s.PID) {
-			stop()
-			if strings.Contains(s.lastWords(), "already in use") {
-				return errPortTaken
-			}
-			return errors.New("it ended")
-		}
-		if time.Since(begun) > serverTimeout {
-			stop()
-			return fmt.Errorf("it does not answer within %v", serverTimeout)
+		select {
+		case err := <-ended:
+			ended <- err // for the end of the test
+			return fmt.Errorf("it ended: %v", err)
+		default:
 		}
 	}
+	return fmt.Errorf("it does not answer within %v", serverTimeout)
 }
 
 // environ returns this process's environment without the variables of Python and Jupyter, and
 // with the server's own folders.
 func (s *Server) environ(home, data string) []string {
-	var env []string
-	for _, kv := range os.Environ() {
-		keep := true
-		for _, prefix := range []string{"JUPYTER", "JPY_", "KG_", "IPYTHON", "PYTHON", "XDG_",
-			"VIRTUAL_ENV"} {
-			keep = keep && !strings.HasPrefix(kv, prefix)
-		}
-		if keep {
-			env = append(env, kv)
-		}
-	}
-	return append(env,
+	others := regexp.MustCompile(`^(JUPYTER|JPY_|KG_|IPYTHON|PYTHON|XDG_|VIRTUAL_ENV)`)
+	return append(slices.DeleteFunc(os.Environ(), others.MatchString),
 		"HOME="+home, "TMPDIR="+home, "JUPYTER_DATA_DIR="+data, "JUPYTER_RUNTIME_DIR="+s.RuntimeDir,
 		"JUPYTER_CONFIG_DIR="+filepath.Join(home, "config"), "IPYTHONDIR="+filepath.Join(home, "ipython"),
 		"JUPYTER_NO_CONFIG=1",       // ignores the system's, too

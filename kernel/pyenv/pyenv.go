@@ -83,16 +83,15 @@ func interpreter(dir string) string { return filepath.Join(dir, "bin", "python")
 func create(ctx context.Context, o Options, base Python, dir string, lock *os.File) error {
 	o.Progress("creating the Python environment (once; about 270 MB to download, 1.2 GB on disk)")
 	start := time.Now()
-	r := runner{env: toolEnv(o.Env), dir: o.Dir, lock: lock}
 	err := remove(dir)
 	if err == nil {
-		err = r.run(ctx, base.Base, "-I", "-m", "venv", dir)
+		err = o.run(ctx, lock, base.Base, "-I", "-m", "venv", dir)
 	}
 	if err == nil {
 		err = os.WriteFile(lockIn(dir), o.Lock, 0o644)
 	}
 	if err == nil {
-		err = r.run(ctx, packages(dir)...)
+		err = o.run(ctx, lock, packages(dir)...)
 	}
 	if err == nil {
 		err = writeMarker(dir, marker{digest(o.Lock), base.Version, base.Base, resolve(base.Base)})

@@ -27,18 +27,13 @@ func (e *InstallError) Error() string {
 
 func (e *InstallError) Unwrap() error { return e.Err }
 
-// A runner runs the tools that build one environment.
-type runner struct {
-	env  []string
-	dir  string
-	lock *os.File // also held by the tools, should dsstar be killed before they end
-}
-
-func (r runner) run(ctx context.Context, words ...string) error {
+// run runs a tool that builds an environment. The tool holds the lock too, should dsstar be killed
+// before it ends.
+func (o Options) run(ctx context.Context, lock *os.File, words ...string) error {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Env, cmd.Dir = r.env, r.dir
+	cmd.Env, cmd.Dir = toolEnv(o.Env), o.Dir
 	ownGroup(cmd)
-	cmd.ExtraFiles = []*os.File{r.lock}
+	cmd.ExtraFiles = []*os.File{lock}
 	cmd.WaitDelay = 3 * time.Second
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output

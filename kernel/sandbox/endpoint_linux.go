@@ -141,7 +141,7 @@ func (e Endpoint) connectFor(listener int, id uint64, fd, flags int) unix.Errno 
 		return errnoOf(err)
 	}
 	defer c.Close() // of this descriptor only
-	file, err := c.(*net.TCPConn).File() // a duplicate
+	file, err := c.(*net.TCPConn).File()
 	if err != nil {
 		return unix.EIO
 	}

@@ -1,9 +1,10 @@
-package kerneltest
+package kernel
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -12,34 +13,22 @@ import (
 	"dsstar/notebook"
 )
 
-// A Kernel has the tested methods of kernel.Kernel.
-type Kernel interface {
-	Executor
-	Reset(ctx context.Context) error
-	Alive() bool
-	Close() error
-}
-
-// A Subject is one way to a Python kernel.
-type Subject struct {
-	// Open starts a kernel with the given cell timeout. The suite closes it. It must not truncate
-	// outputs of a few megabytes.
-	Open func(t testing.TB, limit time.Duration) Kernel
-	// Served: a server is in between, which reports a death in its own words.
-	Served bool
-}
-
 // limit is the time-out of cells that do not end.
 const limit = time.Second
 
-// Run tests a subject, with only two kernels: starting one is slow.
-func Run(t *testing.T, subject Subject) {
+// test tests the contract, with only two kernels: starting one is slow.
+func (w way) test(t *testing.T) {
+	t.Parallel()
 	type part struct {
 		name string
-		test func(*testing.T, Kernel)
+		test func(*testing.T, *Kernel)
 	}
 	run := func(limit time.Duration, parts ...part) {
-		k := subject.Open(t, limit)
+		dir := t.TempDir()
+		k := w.open(t, Options{
+			Dir: dir, Scratch: dir, Env: os.Environ(), CellTimeout: limit,
+			Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
+		})
 		defer func() {
 			if err := k.Close(); err != nil {
 				t.Error(err)
@@ -56,32 +45,8 @@ func Run(t *testing.T, subject Subject) {
 		part{"Large", testLarge},
 		part{"Serial", testSerial}, part{"Cancel", testCancel}, part{"LateOutput", testLateOutput},
 		part{"Reset", testReset}, // and what comes after it starts in an empty session
-		part{"Quit", testQuit}, part{"Death", subject.testDeath}, part{"Close", testClose})
+		part{"Quit", testQuit}, part{"Death", w.testDeath}, part{"Close", testClose})
 	run(limit, part{"Timeout", testTimeout}, part{"Stubborn", testStubborn})
-}
-
-// An Executor runs cells.
-type Executor interface {
-	Execute(ctx context.Context, code string) (notebook.Execution, error)
-}
-
-// RunCell executes code and requires the status.
-func RunCell(t testing.TB, k Executor, code string, want notebook.Status) notebook.Execution {
-	t.Helper()
-	x, err := k.Execute(t.Context(), code)
-	if err != nil {
-		t.Fatalf("execute %q: %v", code, err)
-	}
-	if x.Status != want {
-		t.Fatalf("execute %q: status %s, want %s (%s)\n%s", code, x.Status, want, x.Reason, x.PlainText())
-	}
-	return x
-}
-
-// Prints evaluates a Python expression and checks its value.
-func Prints(t testing.TB, k Executor, expression, want string) {
-	t.Helper()
-	equal(t, expression, RunCell(t, k, "print("+expression+", end='')", notebook.OK).Stdout(), want)
 }
 
 func equal[T comparable](t testing.TB, what string, got, want T) {
@@ -91,10 +56,10 @@ func equal[T comparable](t testing.TB, what string, got, want T) {
 	}
 }
 
-func testOutputs(t *testing.T, k Kernel) {
+func testOutputs(t *testing.T, k *Kernel) {
 	// Why flush: ipykernel sends each stream when the stream's own timer is due, so it does not
 	// promise an order between them; a timer that an earlier write started can be due first.
-	x := RunCell(t, k, "import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr)\n6*7",
+	x := runCell(t, k, "import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr)\n6*7",
 		notebook.OK)
 	equal(t, "stdout", x.Stdout(), "out\n")
 	last := x.Outputs[len(x.Outputs)-1]
@@ -104,18 +69,18 @@ func testOutputs(t *testing.T, k Kernel) {
 	if x.Seconds <= 0 {
 		t.Errorf("%v seconds", x.Seconds)
 	}
-	equal(t, "outputs of nothing", len(RunCell(t, k, "", notebook.OK).Outputs), 0)
+	equal(t, "outputs of nothing", len(runCell(t, k, "", notebook.OK).Outputs), 0)
 }
 
-func testState(t *testing.T, k Kernel) {
-	first := RunCell(t, k, "x = 20", notebook.OK)
-	RunCell(t, k, "raise ValueError", notebook.Raised)
-	x := RunCell(t, k, "print(x + 1)", notebook.OK)
+func testState(t *testing.T, k *Kernel) {
+	first := runCell(t, k, "x = 20", notebook.OK)
+	runCell(t, k, "raise ValueError", notebook.Raised)
+	x := runCell(t, k, "print(x + 1)", notebook.OK)
 	equal(t, "stdout", x.Stdout(), "21\n")
 	equal(t, "count", x.Count, first.Count+2)
 }
 
-func testRaises(t *testing.T, k Kernel) {
+func testRaises(t *testing.T, k *Kernel) {
 	for code, name := range map[string]string{
 		"print('before')\n1/0":           "ZeroDivisionError",
 		"def f(:":                        "SyntaxError",
@@ -125,7 +90,7 @@ func testRaises(t *testing.T, k Kernel) {
 		"await __import__('asyncio').x":  "AttributeError",
 		"raise BaseException('ünïcode')": "BaseException",
 	} {
-		x := RunCell(t, k, code, notebook.Raised)
+		x := runCell(t, k, code, notebook.Raised)
 		o, ok := x.Error()
 		if !ok || o.EName != name {
 			t.Errorf("%q: error output %+v, want %s", code, o, name)
@@ -136,25 +101,25 @@ func testRaises(t *testing.T, k Kernel) {
 		if strings.Contains(code, "before") && x.Stdout() != "before\n" {
 			t.Errorf("stdout %q", x.Stdout())
 		}
-		RunCell(t, k, "pass", notebook.OK) // not aborted along with the failed cell
+		runCell(t, k, "pass", notebook.OK) // not aborted along with the failed cell
 	}
 }
 
 // A cell that asks for input must not wait for a user.
-func testInput(t *testing.T, k Kernel) {
-	o, _ := RunCell(t, k, "input('?')", notebook.Raised).Error()
+func testInput(t *testing.T, k *Kernel) {
+	o, _ := runCell(t, k, "input('?')", notebook.Raised).Error()
 	equal(t, "error", o.EName, "StdinNotImplementedError")
 }
 
-func testUnicode(t *testing.T, k Kernel) {
+func testUnicode(t *testing.T, k *Kernel) {
 	const text = "naïve 日本語 🎉 \u2028 \\ \" \x1b[1mbold\x1b[0m"
-	x := RunCell(t, k, fmt.Sprintf("s = '''%s'''\nprint(s)\nprint(len(s))",
+	x := runCell(t, k, fmt.Sprintf("s = '''%s'''\nprint(s)\nprint(len(s))",
 		strings.ReplaceAll(text, `\`, `\\`)), notebook.OK)
 	equal(t, "stdout", x.Stdout(), text+"\n"+fmt.Sprint(len([]rune(text)))+"\n")
 }
 
-func testDisplay(t *testing.T, k Kernel) {
-	x := RunCell(t, k, `
+func testDisplay(t *testing.T, k *Kernel) {
+	x := runCell(t, k, `
 from IPython.display import display, Image, HTML, JSON
 display(HTML('<b>x</b>'))
 display(Image(data=b'\x89PNG\r\n\x1a\n' + b'0' * 100, format='png'))
@@ -172,9 +137,9 @@ h.update('second')
 }
 
 // papermill and nbclient lose lines here if the reader lags.
-func testFlood(t *testing.T, k Kernel) {
+func testFlood(t *testing.T, k *Kernel) {
 	const n = 4_000 // four times the capacity of a socket
-	x := RunCell(t, k, fmt.Sprintf("for i in range(%d): print(i, flush=True)", n), notebook.OK)
+	x := runCell(t, k, fmt.Sprintf("for i in range(%d): print(i, flush=True)", n), notebook.OK)
 	lines := strings.Fields(x.Stdout())
 	equal(t, "lines", len(lines), n)
 	for i, line := range lines {
@@ -185,15 +150,15 @@ func testFlood(t *testing.T, k Kernel) {
 	equal(t, "text", strings.Contains(x.PlainText(), "incomplete"), false)
 }
 
-func testLarge(t *testing.T, k Kernel) {
-	x := RunCell(t, k, "print('x' * 3_000_000)", notebook.OK)
+func testLarge(t *testing.T, k *Kernel) {
+	x := runCell(t, k, "print('x' * 3_000_000)", notebook.OK)
 	equal(t, "length", len(x.Stdout()), 3_000_001)
-	x = RunCell(t, k, "#"+strings.Repeat("c", 500_000)+"\nprint('end')", notebook.OK)
+	x = runCell(t, k, "#"+strings.Repeat("c", 500_000)+"\nprint('end')", notebook.OK)
 	equal(t, "after large code", x.Stdout(), "end\n")
 }
 
-func testSerial(t *testing.T, k Kernel) {
-	RunCell(t, k, "running = 0", notebook.OK)
+func testSerial(t *testing.T, k *Kernel) {
+	runCell(t, k, "running = 0", notebook.OK)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -207,16 +172,16 @@ func testSerial(t *testing.T, k Kernel) {
 	all.Wait()
 }
 
-func testTimeout(t *testing.T, k Kernel) {
-	x := RunCell(t, k, "y = 7\nprint('started', flush=True)\nimport time; time.sleep(60)",
+func testTimeout(t *testing.T, k *Kernel) {
+	x := runCell(t, k, "y = 7\nprint('started', flush=True)\nimport time; time.sleep(60)",
 		notebook.TimedOut)
 	equal(t, "reason", x.Reason, fmt.Sprintf("stopped after %v s (the cell time-out)", limit.Seconds()))
 	equal(t, "stdout", x.Stdout(), "started\n")
-	equal(t, "state is kept", RunCell(t, k, "print(y)", notebook.OK).Stdout(), "7\n")
+	equal(t, "state is kept", runCell(t, k, "print(y)", notebook.OK).Stdout(), "7\n")
 }
 
-func testStubborn(t *testing.T, k Kernel) {
-	x := RunCell(t, k, `
+func testStubborn(t *testing.T, k *Kernel) {
+	x := runCell(t, k, `
 import time
 print('started', flush=True)
 while True:
@@ -229,50 +194,50 @@ while True:
 		t.Errorf("reason %q", x.Reason)
 	}
 	equal(t, "alive", k.Alive(), false)
-	RunCell(t, k, "1", notebook.Died)
+	runCell(t, k, "1", notebook.Died)
 }
 
-func testCancel(t *testing.T, k Kernel) {
+func testCancel(t *testing.T, k *Kernel) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err := k.Execute(ctx, "import time; time.sleep(60)")
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
-	RunCell(t, k, "1", notebook.OK)
+	runCell(t, k, "1", notebook.OK)
 	if _, err := k.Execute(ctx, "1"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v with a context that has ended", err)
 	}
 }
 
-func (s Subject) testDeath(t *testing.T, k Kernel) {
-	x := RunCell(t, k, "print('last words', flush=True)\nimport os, time; time.sleep(.2); os._exit(3)",
+func (w way) testDeath(t *testing.T, k *Kernel) {
+	x := runCell(t, k, "print('last words', flush=True)\nimport os, time; time.sleep(.2); os._exit(3)",
 		notebook.Died)
 	how := "exit status 3"
-	if s.Served {
+	if w.served {
 		how = "it ended or was told to, and the server starts it again"
 	}
 	equal(t, "stdout", x.Stdout(), "last words\n")
 	equal(t, "reason", x.Reason, "the kernel died: "+how)
 	equal(t, "count", x.Count, 1)
 	equal(t, "alive", k.Alive(), false)
-	equal(t, "reason", RunCell(t, k, "1", notebook.Died).Reason,
+	equal(t, "reason", runCell(t, k, "1", notebook.Died).Reason,
 		"the session had ended before this cell: "+how)
 }
 
-func testReset(t *testing.T, k Kernel) {
+func testReset(t *testing.T, k *Kernel) {
 	const draw = "import random, numpy as np\nrandom.seed(1); " +
 		"np.random.seed(1)\nprint(random.random(), np.random.rand())"
-	first := RunCell(t, k, draw, notebook.OK).Stdout()
-	RunCell(t, k, "gone = 1", notebook.OK)
+	first := runCell(t, k, draw, notebook.OK).Stdout()
+	runCell(t, k, "gone = 1", notebook.OK)
 	reset(t, k)
-	again := RunCell(t, k, draw, notebook.OK)
+	again := runCell(t, k, draw, notebook.OK)
 	equal(t, "after the reset", again.Stdout(), first)
 	equal(t, "count", again.Count, 1)
-	RunCell(t, k, "gone", notebook.Raised)
+	runCell(t, k, "gone", notebook.Raised)
 }
 
-func reset(t *testing.T, k Kernel) {
+func reset(t *testing.T, k *Kernel) {
 	t.Helper()
 	if err := k.Reset(t.Context()); err != nil {
 		t.Fatal(err)
@@ -281,19 +246,19 @@ func reset(t *testing.T, k Kernel) {
 
 // The kernel replies to a cell that asks for its end, and then ends: that cell has died, not the
 // next one. A dead kernel can be reset.
-func testQuit(t *testing.T, k Kernel) {
-	RunCell(t, k, "exit(keep_kernel=True)", notebook.OK)
+func testQuit(t *testing.T, k *Kernel) {
+	runCell(t, k, "exit(keep_kernel=True)", notebook.OK)
 	for _, end := range []string{"quit()", "exit(); 1/0"} {
-		x := RunCell(t, k, "print('bye')\n"+end, notebook.Died)
+		x := runCell(t, k, "print('bye')\n"+end, notebook.Died)
 		equal(t, "stdout", x.Stdout(), "bye\n")
 		equal(t, "the reason is the cell", strings.Contains(x.Reason, "exit()"), true)
 		equal(t, "alive", k.Alive(), false)
-		RunCell(t, k, "1", notebook.Died)
+		runCell(t, k, "1", notebook.Died)
 		reset(t, k)
 	}
 }
 
-func testClose(t *testing.T, k Kernel) {
+func testClose(t *testing.T, k *Kernel) {
 	reset(t, k)
 	under := make(chan error, 1)
 	go func() {
@@ -316,12 +281,12 @@ func testClose(t *testing.T, k Kernel) {
 
 // A thread that prints after its cell has ended must not disturb the next cell. The cell writes its
 // line in one call: print makes two, and between them Python lets the thread write.
-func testLateOutput(t *testing.T, k Kernel) {
-	RunCell(t, k, "import threading, time\ndef f():\n  for _ in range(20): "+
+func testLateOutput(t *testing.T, k *Kernel) {
+	runCell(t, k, "import threading, time\ndef f():\n  for _ in range(20): "+
 		"print('late', flush=True); time.sleep(.01)\nt = threading.Thread(target=f); t.start()", notebook.OK)
-	x := RunCell(t, k, "import sys; time.sleep(.1); _ = sys.stdout.write('mine\\n')", notebook.OK)
+	x := runCell(t, k, "import sys; time.sleep(.1); _ = sys.stdout.write('mine\\n')", notebook.OK)
 	if !strings.Contains(x.Stdout(), "mine\n") {
 		t.Errorf("stdout %q", x.Stdout())
 	}
-	RunCell(t, k, "t.join()", notebook.OK)
+	runCell(t, k, "t.join()", notebook.OK)
 }
