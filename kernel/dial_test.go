@@ -36,8 +36,9 @@ func through(t testing.TB, s Server) (near Server, cut func(dead bool)) {
 	var mu sync.Mutex
 	var conns []net.Conn
 	var isDead bool
-	front := httptest.NewUnstartedServer(httputil.NewSingleHostReverseProxy(to))
-	front.Config.ErrorLog = log.New(io.Discard, "", 0)
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.ErrorLog = log.New(io.Discard, "", 0)
+	front := httptest.NewUnstartedServer(proxy)
 	front.Config.ConnState = func(c net.Conn, state http.ConnState) {
 		mu.Lock()
 		defer mu.Unlock()

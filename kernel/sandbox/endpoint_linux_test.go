@@ -72,10 +72,7 @@ func TestEndpoints(t *testing.T) {
 }
 
 func tryEndpoint(t *testing.T, box sandbox.Box, to sandbox.Endpoint, other uint16, path string) {
-	script, err := filepath.Abs("testdata/endpoints.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must(filepath.Abs("testdata/endpoints.py"))
 	box.Endpoints = []sandbox.Endpoint{{Host: "elsewhere.invalid", Port: 1}, to}
 	box.Read = append(box.Read, script)
 	out := said(t, box, os.Environ(), userPython(t), script, to.Host,

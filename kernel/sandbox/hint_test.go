@@ -6,30 +6,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 func TestHint(t *testing.T) {
-	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := pyenvtest.Must(filepath.EvalSymlinks(t.TempDir()))
 	t.Setenv("HOME", filepath.Join(base, "home"))
 	for _, name := range []string{"data/x.csv", "data/closed.csv", "home/a b/key", "home/.ssh/id_rsa",
 		"home/aws-credentials.csv", "run/files/x.txt", "private/tmp/y", "library/l.py"} {
 		file := filepath.Join(base, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755),
-			os.WriteFile(file, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755),
+			os.WriteFile(file, nil, 0o644)))
 	}
-	err = os.Chmod(filepath.Join(base, "data/closed.csv"), 0)
+	pyenvtest.OK(t, os.Chmod(filepath.Join(base, "data/closed.csv"), 0))
 	for link, to := range map[string]string{"data/link.csv": "../home/a b/key",
 		"data/near.csv": "x.csv", "linked": "data", "data/ssh": "../home/.ssh",
 		"run/files/key": "../../home/a b/key"} {
-		err = errors.Join(err, os.Symlink(to, filepath.Join(base, link)))
-	}
-	if err != nil {
-		t.Fatal(err)
+		pyenvtest.OK(t, os.Symlink(to, filepath.Join(base, link)))
 	}
 	builtin := Box{Tier: Builtin, Read: []string{base + "/linked", base + "/gone",
 		"/dev/shm/gone/data"}, Write: []string{base + "/library"},
@@ -133,6 +127,48 @@ func TestDeath(t *testing.T) {
 	for how, b := range map[string]Box{"killed by signal 9 (SIGKILL)": b, "killed by signal 11 (SIGSEGV)": {}} {
 		if got := b.Death(how); got != how {
 			t.Error(got)
+		}
+	}
+}
+
+// The notebook records everything that is relaxed, and nothing else.
+func TestDescribe(t *testing.T) {
+	for want, b := range map[string]Box{
+		"full":     {Tier: Full, Multiprocessing: true},
+		"builtin":  {Tier: Builtin, Limits: Limits{Memory: 1e9, Processes: 1000}},
+		"off":      {Tier: Off, Net: true, Read: []string{"/a"}},
+		"external": {Tier: External},
+		"builtin, network allowed, graphics processors allowed, multiprocessing allowed, " +
+			"may read /a, may read /b, may write /c, has A and B": {
+			Tier: Builtin, Net: true, GPU: true, Multiprocessing: true, Read: []string{"/a", "/b"},
+			Write: []string{"/c"}, Env: []string{"A", "B"}},
+	} {
+		if got := b.Describe(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Startup finds paths that programs run or trust when they start, the folders around them, and
+// paths inside them.
+func TestStartup(t *testing.T) {
+	base := t.TempDir()
+	home, bin := filepath.Join(base, "home"), filepath.Join(base, "programs")
+	for _, dir := range []string{home + "/project/out", home + "/.ssh", bin} {
+		pyenvtest.OK(t, os.MkdirAll(dir, 0o700))
+	}
+	pyenvtest.OK(t, os.Symlink(home, filepath.Join(base, "link")))
+	t.Setenv("HOME", home)
+	t.Setenv("PATH", bin+":bin")
+	for path, want := range map[string]bool{
+		home: true, base: true, "/": true, base + "/link": true, home + "/.ssh": true,
+		home + "/.config/autostart": true, home + "/.local": true,
+		bin: true, bin + "/more": true, "/etc": true, "/usr/local/lib": true,
+		home + "/project": false, home + "/project/out": false, home + "/.cache": false,
+		"/srv/data": false,
+	} {
+		if at := Startup(path); (at != "") != want {
+			t.Errorf("%s: %q", path, at)
 		}
 	}
 }

@@ -18,16 +18,19 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
+// A Box can be the sandbox of a kernel, and explains what it causes.
+var _ interface {
+	kernel.Sandbox
+	kernel.Advisor
+} = sandbox.Box{}
+
 // TestInside runs programs that try what processes of a box can do, and what not, and end with "all
 // is well": read the files of /proc about their session, if the guard opens files for them; send
 // signals to their session; and find, in full, a file system and a network of their own.
 func TestInside(t *testing.T) {
 	t.Parallel()
 	python := userPython(t)
-	base, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must(filepath.EvalSymlinks(t.TempDir()))
 	own := base + "/read/runs/own"
 	folders(t, own+"/files")
 	v := newVictims(t)
@@ -40,10 +43,7 @@ func TestInside(t *testing.T) {
 		{"signals", sandbox.Builtin, 5}, {"view", sandbox.Full, 0},
 	} {
 		t.Run(fmt.Sprint(c.program, c.landlock), func(t *testing.T) {
-			code, err := os.ReadFile("testdata/" + c.program + ".py")
-			if err != nil {
-				t.Fatal(err)
-			}
+			code := must(os.ReadFile("testdata/" + c.program + ".py"))
 			box := boxIn(t, c.tier, base+"/read")
 			box.Limits.Memory, box.Own, box.Multiprocessing = 1<<30, []string{own}, c.program == "signals"
 			work := t.TempDir()

@@ -141,9 +141,7 @@ func TestMappedFile(t *testing.T) {
 	python := userPython(t)
 	const size = 300 << 20
 	file := filepath.Join(outside(t, map[string]string{"large": ""}), "large")
-	if err := os.Truncate(file, size); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Truncate(file, size))
 	const touch = `import mmap, sys, time
 with open(sys.argv[1], "rb") as f:
     pages = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)

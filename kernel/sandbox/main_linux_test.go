@@ -23,6 +23,10 @@ import (
 // Docker container, which cannot create namespaces.
 const asVariable, user, docker = "DSSTAR_TEST_AS", "user", "docker"
 
+var ok = pyenvtest.OK
+
+func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }
+
 func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
 	const limited = "DSSTAR_TEST_LIMITED"
@@ -70,16 +74,11 @@ func again(t *testing.T, others ...string) (me []string) {
 func asNobody(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	const nobody = 65534
-	self, err := os.ReadFile(os.Args[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must(os.ReadFile(os.Args[0]))
 	cmd.Dir = outside(t, nil)
 	cmd.Path = filepath.Join(cmd.Dir, "sandbox.test")
 	pyenvtest.WriteProgram(t, cmd.Path, self)
-	if err := os.Chown(cmd.Dir, nobody, nobody); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Chown(cmd.Dir, nobody, nobody))
 	cmd.Env = append(cmd.Env, "PATH=/usr/bin:/bin", "HOME="+cmd.Dir, "TMPDIR="+cmd.Dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 }
@@ -140,10 +139,7 @@ func plainBoxes(t testing.TB) []sandbox.Box { return boxes(t, t.TempDir()) }
 // #! are programs.
 func outside(t testing.TB, files map[string]string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/var/tmp", "dsl-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must(os.MkdirTemp("/var/tmp", "dsl-"))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	write(t, dir, files)
 	return dir
@@ -158,10 +154,8 @@ func write(t testing.TB, dir string, files map[string]string) {
 			mode = 0o700
 		}
 		content = strings.ReplaceAll(content, "DIR", dir)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
-			os.WriteFile(path, []byte(content), mode)); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte(content), mode)))
 	}
 }
 
@@ -228,10 +222,7 @@ func started(t testing.TB, cmd *exec.Cmd) {
 // outputOf runs a program outside of all boxes.
 func outputOf(t testing.TB, args ...string) string {
 	t.Helper()
-	out, err := exec.Command(args[0], args[1:]...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(exec.Command(args[0], args[1:]...).Output())
 	return strings.TrimSpace(string(out))
 }
 
@@ -271,38 +262,17 @@ func changeStage(t *testing.T, cmd *exec.Cmd, change func(st map[string]any)) {
 	}
 }
 
-// link makes a symbolic link.
-func link(t testing.TB, to, path string) {
-	t.Helper()
-	if err := os.Symlink(to, path); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // folders makes folders.
 func folders(t testing.TB, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-// rename renames a file or folder.
-func rename(t testing.TB, from, to string) {
-	t.Helper()
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
+		ok(t, os.MkdirAll(path, 0o755))
 	}
 }
 
 // listen listens at a socket until the test ends.
 func listen(t testing.TB, path string) {
 	t.Helper()
-	l, err := net.Listen("unix", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("unix", path))
 	t.Cleanup(func() { _ = l.Close() })
 }

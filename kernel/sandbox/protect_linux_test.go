@@ -17,7 +17,7 @@ func TestWritable(t *testing.T) {
 	parent, runs, private := t.TempDir(), t.TempDir(), t.TempDir()
 	data, own := parent+"/a/data", runs+"/r"
 	folders(t, data+"/more", own)
-	link(t, parent, private+"/link")
+	ok(t, os.Symlink(parent, private+"/link"))
 	for _, box := range plainBoxes(t) {
 		for _, c := range []struct {
 			read, write, found string
@@ -43,17 +43,14 @@ func TestWritable(t *testing.T) {
 // name, except what is named inside it. Everything else there can be read, and all folders can be
 // listed.
 func TestOwnUnread(t *testing.T) {
-	parent, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent := must(filepath.EvalSymlinks(t.TempDir()))
 	to := filepath.Join(t.TempDir(), "link")
 	files := []string{"a.csv", "runs/b.csv", "runs/other/notebook", "deep/c.csv", "runs/r/variables/v",
 		"runs/r/notebook", "runs/r/.aside/f", "runs/r/files/f"}
 	for _, name := range files {
 		write(t, parent, map[string]string{name: "true"})
 	}
-	link(t, parent, to)
+	ok(t, os.Symlink(parent, to))
 	own := parent + "/runs/r"
 	listen(t, own+"/.aside/s")
 	const code = `cd "$1"; shift; for f; do cat $f >/dev/null 2>&1 && echo $f; done
@@ -83,16 +80,16 @@ func TestReplaced(t *testing.T) {
 	for _, box := range plainBoxes(t) {
 		for name, replace := range map[string]func(path string){
 			"link": func(path string) {
-				rename(t, path, path+"-moved")
-				link(t, outside+"/files", path)
+				ok(t, os.Rename(path, path+"-moved"))
+				ok(t, os.Symlink(outside+"/files", path))
 			},
 			"link around": func(path string) {
 				run := filepath.Dir(path)
-				rename(t, run, run+"-moved")
-				link(t, outside, run)
+				ok(t, os.Rename(run, run+"-moved"))
+				ok(t, os.Symlink(outside, run))
 			},
 			"other folder": func(path string) {
-				rename(t, path, path+"-moved")
+				ok(t, os.Rename(path, path+"-moved"))
 				folders(t, path)
 			},
 		} {
@@ -166,9 +163,7 @@ func TestSockets(t *testing.T) {
 	var paths []string
 	for _, folder := range services {
 		folders(t, folder)
-		if err := os.Chmod(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.Chmod(folder, 0o755))
 		listen(t, folder+"/s.sock")
 		paths = append(paths, folder+"/s.sock")
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // TestSocketsBelow: a search finds sockets at any depth, says whether it ended before its bounds, and is
@@ -23,15 +25,10 @@ func TestSocketsBelow(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	deep := filepath.Join(dir, "a/b/c/d")
-	if err := errors.Join(os.MkdirAll(deep, 0o755), os.Symlink("a/b", dir+"/link")); err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, errors.Join(os.MkdirAll(deep, 0o755), os.Symlink("a/b", dir+"/link")))
 	want := []string{filepath.Join(deep, "s"), filepath.Join(dir, "with space")}
 	for _, path := range want {
-		l, err := net.Listen("unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := pyenvtest.Must(net.Listen("unix", path))
 		t.Cleanup(func() { _ = l.Close() })
 	}
 	const entries = 8
@@ -65,9 +62,7 @@ func TestSocketsBelow(t *testing.T) {
 	lines := []string{"Num RefCount Protocol Flags Type St Inode Path", line,
 		line + " @abstract /" + want[1], line + " relative", line + " " + want[1],
 		line + " " + dir + "/gone"}
-	if err := os.WriteFile(table, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, os.WriteFile(table, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
 	if found := socketPaths(table); !slices.Equal(found, want[1:]) {
 		t.Errorf("the table has %q", found)
 	}

@@ -55,10 +55,7 @@ type victims struct {
 // must be.
 func newVictims(t testing.TB) *victims {
 	t.Helper()
-	base, err := os.MkdirTemp("/var/tmp", "dsv-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must(os.MkdirTemp("/var/tmp", "dsv-"))
 	t.Cleanup(func() { _ = os.RemoveAll(base) })
 	tag := strings.TrimPrefix(filepath.Base(base), "dsv-")
 	v := &victims{
@@ -76,9 +73,7 @@ func newVictims(t testing.TB) *victims {
 		"inside": base + "/project/data/docker.sock",
 	}
 	for _, ns := range []string{"pid", "net", "mnt", "ipc"} {
-		if v.targets[ns+"ns"], err = os.Readlink("/proc/self/ns/" + ns); err != nil {
-			t.Fatal(err)
-		}
+		v.targets[ns+"ns"] = must(os.Readlink("/proc/self/ns/" + ns))
 	}
 	v.files(t)
 	v.pipe(t)
@@ -130,16 +125,12 @@ func (v *victims) files(t testing.TB) {
 		if strings.Contains(text, v.key) {
 			mode = 0o600
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
-			os.WriteFile(path, []byte(text), mode)); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755),
+			os.WriteFile(path, []byte(text), mode)))
 	}
 	// not every file system supports it
 	_ = unix.Setxattr(v.home+"/.ssh/id_rsa", "user.origin", []byte("of somebody"), 0)
-	if err := os.Chmod(v.home+"/.ssh", 0o700); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Chmod(v.home+"/.ssh", 0o700))
 }
 
 // pipe creates the pipe of guards, whose reports are printed.
@@ -160,10 +151,7 @@ func (v *victims) pipe(t testing.TB) {
 func (v *victims) segment(t testing.TB) {
 	t.Helper()
 	key := int(rand.Int32N(1<<30)) + 1
-	id, err := unix.SysvShmGet(key, 4096, unix.IPC_CREAT|unix.IPC_EXCL|0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must(unix.SysvShmGet(key, 4096, unix.IPC_CREAT|unix.IPC_EXCL|0o600))
 	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
 	v.targets["segment"] = key
 }
@@ -172,10 +160,7 @@ func (v *victims) segment(t testing.TB) {
 func (v *victims) queue(t testing.TB) {
 	t.Helper()
 	name := "victim-" + v.targets["tag"].(string)
-	path, err := unix.BytePtrFromString(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must(unix.BytePtrFromString(name))
 	v.targets["queue"] = name
 	fd, _, errno := unix.Syscall6(unix.SYS_MQ_OPEN, uintptr(unsafe.Pointer(path)),
 		unix.O_CREAT|unix.O_RDWR, 0o600, 0, 0, 0)
@@ -204,18 +189,12 @@ func (v *victims) shared() []string {
 func (v *victims) listen(t testing.TB) {
 	t.Helper()
 	stream := func(network, address string) net.Listener {
-		l, err := net.Listen(network, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(net.Listen(network, address))
 		t.Cleanup(func() { _ = l.Close() })
 		return l
 	}
 	packets := func(network, address string) net.PacketConn {
-		c, err := net.ListenPacket(network, address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must(net.ListenPacket(network, address))
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}

@@ -63,3 +63,19 @@ func ensure(t testing.TB, lock []byte) string {
 	}
 	return python
 }
+
+// OK ends a test that cannot go on: what it needs has failed.
+func OK(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Must returns what a test needs, such as a folder.
+func Must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
