@@ -29,9 +29,7 @@ func someone(t testing.TB) (k *Kernel, file string) {
 func visitor(t testing.TB, file string, o Options) *Kernel {
 	t.Helper()
 	k, err := Attach(t.Context(), file, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(func() { _ = k.Close() })
 	return k
 }
@@ -150,9 +148,7 @@ func testGuestReset(t *testing.T, k *Kernel, file string) {
 		runCell(t, g, cell, notebook.OK)
 	}
 	runCell(t, k, "mine = 'made meanwhile'", notebook.OK)
-	if err := g.Reset(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, g.Reset(t.Context()))
 	stdout(t, g, "print('a' in globals(), df, gone, 'b' in globals(), os.getpid() == pid, mine)",
 		"False 1 2 False True made meanwhile\n")
 	stdout(t, g, "print(os.getcwd())", dir+"\n")
@@ -219,9 +215,7 @@ func testGuestBehindAnother(t *testing.T, k *Kernel, file string) {
 	w := brisk()
 	w.takeUp = 300 * time.Millisecond
 	g, err := attach(t.Context(), file, Options{CellTimeout: 500 * time.Millisecond}, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	defer g.Close()
 	runCell(t, g, "1", notebook.OK)
 	go func() { _, _ = k.Execute(context.Background(), "import time; time.sleep(1)") }()
@@ -237,9 +231,7 @@ func testGuestBehindAnother(t *testing.T, k *Kernel, file string) {
 func testGuestLeavesStubbornCell(t *testing.T, k *Kernel, file string) {
 	w := brisk()
 	g, err := attach(t.Context(), file, Options{CellTimeout: time.Second}, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	defer g.Close()
 	runCell(t, k, "df = 'the user'", notebook.OK)
 	goOn := filepath.Join(t.TempDir(), "go-on")
@@ -293,9 +285,7 @@ func TestAttachErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	for text, want := range map[string]string{

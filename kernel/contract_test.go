@@ -27,9 +27,7 @@ func localWay(spec Spec) way {
 	return way{"ipc", false, func(t testing.TB, o Options) *Kernel {
 		o.Spec = spec
 		k, err := start(t.Context(), o, impatient())
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		return k
 	}}
 }
@@ -52,9 +50,7 @@ func servedWays(t testing.TB, spec Spec) []way {
 		all = append(all, way{name, true, func(t testing.TB, o Options) *Kernel {
 			o.Spec = Spec{Name: "subject"}
 			k, err := dial(t.Context(), s, "", o, impatient())
-			if err != nil {
-				t.Fatal(err)
-			}
+			ok(t, err)
 			return k
 		}})
 	}
@@ -75,9 +71,7 @@ func servers(t testing.TB, specs map[string]map[string]any) map[string]Server {
 func server(t testing.TB, s *kerneltest.Server) Server {
 	t.Helper()
 	server, err := NewServer(s.URL, s.Token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return server
 }
 
@@ -118,9 +112,7 @@ func checkpointSpec(t testing.TB) Spec {
 		t.Skip("there are checkpoints on Linux only")
 	}
 	dir, err := undo.Write(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	spec := PythonSpec(testPython(t))
 	spec.Argv[len(spec.Python())+1] = undo.Module
 	spec.Env = map[string]string{"PYTHONPATH": dir, "UNDOKERNEL_PYTHONPATH": ""}

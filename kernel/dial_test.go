@@ -29,10 +29,7 @@ import (
 // through returns s behind a proxy. cut closes its connections and, if dead is set, all later ones.
 func through(t testing.TB, s Server) (near Server, cut func(dead bool)) {
 	t.Helper()
-	to, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must(url.Parse(s.URL))
 	var mu sync.Mutex
 	var conns []net.Conn
 	var isDead bool
@@ -73,9 +70,7 @@ func jupyter(t testing.TB, options ...string) (Server, *kerneltest.Server) {
 func dialled(t testing.TB, s Server, id string, o Options) *Kernel {
 	t.Helper()
 	k, err := Dial(t.Context(), s, id, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(func() { _ = k.Close() })
 	return k
 }
@@ -138,10 +133,7 @@ func testReconnect(t *testing.T, s Server) {
 // A server may not answer the first connection to a new kernel, as it waits for a stranded reply of
 // the kernel. It answers the next one.
 func testHeldConnection(t *testing.T, s Server) {
-	to, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must(url.Parse(s.URL))
 	var held atomic.Int32
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -156,9 +148,7 @@ func testHeldConnection(t *testing.T, s Server) {
 	w := defaultWaits()
 	w.handshake = 200 * time.Millisecond
 	k, err := dial(t.Context(), s, "", Options{}, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	defer k.Close()
 	stdout(t, k, "print('here')", "here\n")
 	if n := held.Load(); n < 2 {
@@ -172,9 +162,7 @@ func testLostServer(t *testing.T, s Server) {
 	w := defaultWaits()
 	w.reconnect = 500 * time.Millisecond
 	k, err := dial(t.Context(), through, "", Options{}, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	id := k.Info().ID
 	defer s.delete(t.Context(), id)
 	defer k.Close()
@@ -261,9 +249,7 @@ func testRateLimit(t *testing.T, s Server) {
 // Attaching could lose output that the server buffers for another client.
 func testBuffered(t *testing.T, s Server) {
 	id, err := s.start(t.Context(), "python3", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	defer s.delete(t.Context(), id)
 	first := dialled(t, s, id, Options{Discard: true})
 	go func() { _, _ = first.Execute(context.Background(), "import time; time.sleep(3)") }()
@@ -318,9 +304,7 @@ func testEndedByUser(t *testing.T, s Server, raw *kerneltest.Server) {
 		},
 	} {
 		id, err := s.start(t.Context(), "python3", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		g := dialled(t, s, id, Options{Discard: true})
 		runCell(t, g, "x = 1", notebook.OK)
 		time.AfterFunc(300*time.Millisecond, func() { end(id) })
@@ -452,9 +436,7 @@ func TestHubServerNotRunning(t *testing.T) {
 	}))
 	defer hub.Close()
 	s, err := NewServer(hub.URL+"/user/ada/lab", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	_, err = Dial(t.Context(), s, "", Options{})
 	if e, ok := errors.AsType[*ServerError](err); !ok || e.Status != http.StatusFailedDependency {
 		t.Errorf("error %v", err)

@@ -13,17 +13,12 @@ import (
 // A socket is dialled only if the kernel has created it: a link may lead to another program's.
 func TestBoundReplaced(t *testing.T) {
 	dir, err := privateDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	defer os.RemoveAll(dir)
 	c := zmq.File{Transport: "ipc", IP: filepath.Join(dir, "k"), ShellPort: 1, IOPubPort: 2,
 		StdinPort: 3, ControlPort: 4, HBPort: 5}
 	for _, port := range []string{"other", "k-1", "k-2", "k-4"} {
-		l, err := net.Listen("unix", filepath.Join(dir, port))
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must(net.Listen("unix", filepath.Join(dir, port)))
 		defer l.Close()
 	}
 	if !c.Bound("") {
@@ -37,9 +32,7 @@ func TestBoundReplaced(t *testing.T) {
 			"pipe": func() error { return syscall.Mkfifo(path, 0o600) },
 		} {
 			_ = os.Rename(path, path+".kept")
-			if err := put(); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, put())
 			if c.Bound("") {
 				t.Errorf("%s is a %s, and is dialled", port, name)
 			}

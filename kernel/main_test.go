@@ -58,9 +58,7 @@ func dial(ctx context.Context, s Server, id string, o Options, w waits) (*Kernel
 func openWith(t testing.TB, o Options, w waits) *Kernel {
 	t.Helper()
 	k, err := start(t.Context(), o, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(func() {
 		if err := k.Close(); err != nil {
 			t.Error(err)
@@ -69,4 +67,6 @@ func openWith(t testing.TB, o Options, w waits) *Kernel {
 	return k
 }
 
-var runCell = kerneltest.RunCell
+var ok, runCell = pyenvtest.OK, kerneltest.RunCell
+
+func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }

@@ -21,16 +21,11 @@ func TestQuota(t *testing.T) {
 			{"display_data", `{"data": {"text/plain": %q}, "metadata": {}}`},
 			{"display_data", `{"data": {"image/png": %q}, "metadata": {}, "transient": {"display_id": "i"}}`},
 		} {
-			if err := f.Add(m.kind, json.RawMessage(fmt.Sprintf(m.content,
-				strings.Repeat("x", 30_000)))); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, f.Add(m.kind, json.RawMessage(fmt.Sprintf(m.content,
+				strings.Repeat("x", 30_000)))))
 		}
 		o.take(&f)
-		data, err := json.Marshal(f.Outputs())
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must(json.Marshal(f.Outputs()))
 		sum += len(data)
 		told += strings.Count(string(data), "from here on")
 	}

@@ -30,10 +30,7 @@ var gone = kerneltest.Gone
 
 func number(t testing.TB, text string) int {
 	t.Helper()
-	n, err := strconv.Atoi(strings.TrimSpace(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(strconv.Atoi(strings.TrimSpace(text)))
 	return n
 }
 
@@ -42,9 +39,7 @@ func number(t testing.TB, text string) int {
 func TestNothingIsLeft(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	long := filepath.Join(t.TempDir(), strings.Repeat("x", 100))
-	if err := os.Mkdir(long, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Mkdir(long, 0o700))
 	t.Setenv("TMPDIR", long)
 	o := options(t)
 	home := t.TempDir()
@@ -106,9 +101,7 @@ func TestReasonOfDeath(t *testing.T) {
 			t.Errorf("%v %s, reason %q, want %q; stdout %q", err, x.Status, x.Reason, c.want, x.Stdout())
 		}
 		if i < 2 {
-			if err := k.Reset(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, k.Reset(t.Context()))
 		}
 	}
 }
@@ -123,9 +116,7 @@ func TestDeathInGuardsWords(t *testing.T) {
 	} {
 		p, err := process.Start(exec.Command("/bin/sh", "-c", `echo "$1" >&`+descriptor+`; exit 1`, "sh",
 			words), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		<-p.Exited
 		if got := p.Death(); got != want {
 			t.Errorf("written to descriptor %s: %q, want %q", descriptor, got, want)
@@ -183,20 +174,12 @@ func TestDiesWithParent(t *testing.T) {
 	cmd := exec.Command(os.Args[0], "start-kernel-and-wait")
 	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir()) // a killed process leaves its files
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
+	ok(t, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	pid, _, _ := strings.Cut(line, " ")
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	gone(t, number(t, pid))
 }
@@ -268,9 +251,7 @@ func TestOptions(t *testing.T) {
 	}
 	runCell(t, k, "1", notebook.Died)
 	k.options.Spec = o.Spec
-	if err := k.Reset(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, k.Reset(t.Context()))
 	x, err := k.Silently(t.Context(), "print(__import__('a_number'))", time.Minute)
 	if err != nil || x.Stdout() != "6\n" {
 		t.Errorf("%+v, %v", x, err)

@@ -37,10 +37,7 @@ func boxes(t testing.TB) (all []sandbox.Box) {
 // If the network is allowed, cells reach it, and the kernel can be reached in every tier.
 func TestSandboxWithNetwork(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	defer l.Close()
 	for _, box := range boxes(t) {
 		box.Net = true
@@ -54,9 +51,7 @@ func TestSandboxWithNetwork(t *testing.T) {
 			t.Error(x.PlainText())
 		}
 		up, err := filepath.Rel(o.Dir, "/etc/shadow") // relative to its first working folder
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 		if x := runCell(t, k, "open("+strconv.Quote(up)+")",
 			notebook.Raised); box.Tier == sandbox.Builtin &&
 			!strings.Contains(x.PlainText(), "dsstar sandbox: /etc/shadow is ") {
@@ -70,15 +65,10 @@ func TestSandboxWithNetwork(t *testing.T) {
 func TestSandboxOfScripts(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("/var/tmp", "dsk-") // no tier shows it
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	python := testPython(t)
-	real, err := filepath.EvalSymlinks(python)
-	if err != nil {
-		t.Fatal(err)
-	}
+	real := must(filepath.EvalSymlinks(python))
 	scripts := map[string]string{
 		"kernel.sh": "#!/bin/sh\nexec " + python + " -m ipykernel_launcher -f \"$1\"\n",
 		"activates": "#!/bin/sh\n. " + dir + "/conda.sh\nexec python3 -m ipykernel_launcher -f \"$1\"\n",

@@ -21,9 +21,7 @@ func TestRunScript(t *testing.T) {
 	o := Options{Spec: PythonSpec(pyenvtest.Python(t)), Dir: dir, Scratch: filepath.Join(dir, "files"),
 		Env: append(os.Environ(), "PYTHONHASHSEED=0"), Outputs: Outputs{Secrets: []string{`pass"word`}}}
 	k, err := Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	defer k.Close()
 	for name, c := range map[string]struct {
 		code        string
@@ -41,9 +39,7 @@ func TestRunScript(t *testing.T) {
 		"too long": {"import time\ntime.sleep(60)", time.Millisecond, notebook.TimedOut, "", ""},
 	} {
 		path := filepath.Join(dir, "solution.py")
-		if err := os.WriteFile(path, []byte(c.code), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(path, []byte(c.code), 0o600))
 		for _, byKernel := range []bool{false, true} {
 			var x notebook.Execution
 			if byKernel {

@@ -15,12 +15,8 @@ import (
 func put(t testing.TB, data, name, content string) {
 	t.Helper()
 	dir := filepath.Join(data, "kernels", name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "kernel.json"), []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.MkdirAll(dir, 0o700))
+	ok(t, os.WriteFile(filepath.Join(dir, "kernel.json"), []byte(content), 0o600))
 }
 
 // lookup returns a Lookup that sees env, and system folders without kernels.
@@ -39,9 +35,7 @@ func TestSpecs(t *testing.T) {
 		`{"argv": ["python"], "display_name": "the environment's"}`)
 	put(t, filepath.Join(home, "data"), "broken", `{`)
 	put(t, filepath.Join(home, ".ipython"), "old", `{"argv": ["c"], "display_name": "old"}`)
-	if err := os.WriteFile(filepath.Join(home, "data", "kernels", "stray"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(filepath.Join(home, "data", "kernels", "stray"), nil, 0o600))
 	env := map[string]string{"JUPYTER_PATH": extra, "JUPYTER_DATA_DIR": filepath.Join(home, "data")}
 
 	specs, err := Specs(lookup(home, env, venv))
@@ -60,9 +54,7 @@ func TestSpecs(t *testing.T) {
 	}
 
 	first, err := FindSpec("FIRST", lookup(home, env))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	want := Spec{
 		Name: "first", Dir: filepath.Join(extra, "kernels", "First"), DisplayName: "from JUPYTER_PATH",
 		Language: "a",
@@ -103,18 +95,12 @@ func TestFindSpecMissing(t *testing.T) {
 func TestSpecPython(t *testing.T) {
 	venv := t.TempDir()
 	python := filepath.Join(venv, "bin", "python")
-	if err := os.MkdirAll(filepath.Dir(python), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(python, nil, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.MkdirAll(filepath.Dir(python), 0o700))
+	ok(t, os.WriteFile(python, nil, 0o700))
 	s := Spec{Dir: filepath.Join(venv, "share", "jupyter", "kernels", "p"),
 		Argv: []string{"python", "{prefix}", "{resource_dir}", "{connection_file}"}}
 	cmd, err := s.command("/c.json", "/", []string{"PATH=/nowhere"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	if cmd.Path != python {
 		t.Errorf("program %s, want %s", cmd.Path, python)
 	}

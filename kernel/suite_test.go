@@ -239,9 +239,7 @@ func testReset(t *testing.T, k *Kernel) {
 
 func reset(t *testing.T, k *Kernel) {
 	t.Helper()
-	if err := k.Reset(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, k.Reset(t.Context()))
 }
 
 // The kernel replies to a cell that asks for its end, and then ends: that cell has died, not the

@@ -16,9 +16,7 @@ func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int
 	why string) notebook.Restoration {
 	t.Helper()
 	back, err := k.Rollback(t.Context(), cells)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	demandWay(t, back, way, kept, why)
 	return back
 }

@@ -43,19 +43,14 @@ func newLab(t testing.TB) lab {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "digest.py")
-	if err := os.WriteFile(path, digest, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(path, digest, 0o600))
 	return lab{dir, fmt.Sprintf("exec(compile(open(%q).read(), 'digest.py', 'exec'), {})", path)}
 }
 
 // open starts a kernel in its own folder. The end of the test closes it.
 func (l lab) open(t testing.TB, spec kernel.Spec, tier string) *Session {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must(filepath.EvalSymlinks(t.TempDir()))
 	o := setup{kernel.Options{
 		Spec: spec, Dir: dir, Scratch: dir, CellTimeout: 30 * time.Second,
 		Env: append(os.Environ(), "DSSTAR_FOLDER="+dir, "DSSTAR_DIGESTS="+l.digests, "PYTHONHASHSEED=0"),

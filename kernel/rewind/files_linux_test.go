@@ -89,8 +89,6 @@ func tree(t *testing.T, dir string) map[string]string {
 		all[path] = text
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return all
 }

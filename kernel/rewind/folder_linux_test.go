@@ -26,9 +26,7 @@ func TestReplacedInMidRun(t *testing.T) {
 			o := plain(t)
 			o.Dir = filepath.Join(o.Dir, "run")
 			o.Spec, o.Scratch = spec, filepath.Join(o.Dir, "files")
-			if err := os.Mkdir(o.Dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, os.Mkdir(o.Dir, 0o755))
 			k := open(t, o)
 			cells := []string{"import os\nfiles, outside = " + `"` + o.Scratch + `", "` + outside + `"` +
 				"\nopen(files + '/a.txt', 'w').write('1')"}

@@ -23,9 +23,7 @@ func TestFreeze(t *testing.T) {
 	o.back.Replay = true // cells alone make no copies
 	k := open(t, o)
 	u, err := newUndoer(k.Kernel, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	runCell(t, k, "x = 1", notebook.OK)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -58,22 +56,14 @@ func TestFreeze(t *testing.T) {
 	m, err := u.Request(t.Context(), kernel.Message{Channel: kernel.Control,
 		Header: kernel.Header{MsgType: "undokernel_checkpoints_request"}, Content: []byte("{}")})
 	var list struct{ Front struct{ PID int } }
-	if err := errors.Join(err, json.Unmarshal(m.Content, &list)); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(list.Front.PID, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, errors.Join(err, json.Unmarshal(m.Content, &list)))
+	ok(t, syscall.Kill(list.Front.PID, syscall.SIGSTOP))
 	u.patience = 500 * time.Millisecond
 	if _, _, err := u.freeze(t.Context()); !errors.Is(err, errSilent) {
 		t.Error(err)
 	}
-	if err := k.Reset(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(k.Info().PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, k.Reset(t.Context()))
+	ok(t, syscall.Kill(k.Info().PID, syscall.SIGKILL))
 	if _, _, err := u.freeze(t.Context()); err == nil || !strings.Contains(err.Error(), "the kernel died") {
 		t.Error(err)
 	}
@@ -84,18 +74,12 @@ func TestPatience(t *testing.T) {
 	most := time.Duration(0)
 	// Half of the first may pass before a copy gets "go".
 	for file, share := range map[string]float64{"frozen.py": 1.5, "files.py": 1} {
-		source, err := os.ReadFile("../undokernel/undokernel/" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := must(os.ReadFile("../undokernel/undokernel/" + file))
 		m := regexp.MustCompile(`(?m)^PATIENCE = ([\d.]+)`).FindSubmatch(source)
 		if m == nil {
 			t.Fatal(file, "has no PATIENCE")
 		}
-		seconds, err := strconv.ParseFloat(string(m[1]), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		seconds := must(strconv.ParseFloat(string(m[1]), 64))
 		most += time.Duration(share * seconds * float64(time.Second))
 	}
 	if most >= patience {

@@ -53,15 +53,10 @@ func checkpointSpec(t testing.TB) kernel.Spec {
 	if runtime.GOOS != "linux" {
 		t.Skip("there are checkpoints on Linux only")
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must(os.UserCacheDir())
 	spec, err := Spec(kernel.PythonSpec(pyenvtest.Python(t)),
 		filepath.Join(cache, "dsstar", "test-kernels"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return spec
 }
 
@@ -72,9 +67,7 @@ func open(t testing.TB, o setup) *Session {
 		o.Sandbox = kerneltest.Confine(t, *testTier, o.Dir)
 	}
 	k, err := kernel.Start(t.Context(), o.Options)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	s := New(k, o.back)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
@@ -84,7 +77,9 @@ func open(t testing.TB, o setup) *Session {
 	return s
 }
 
-var runCell, prints = kerneltest.RunCell, kerneltest.Prints
+var ok, runCell, prints = pyenvtest.OK, kerneltest.RunCell, kerneltest.Prints
+
+func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }
 
 // demandWay checks the way back, how many cells did not run again, and why others did.
 func demandWay(t testing.TB, back notebook.Restoration, way notebook.Way, kept int, why string) {

@@ -102,15 +102,11 @@ func (v *victims) attackInKernel(t *testing.T, box sandbox.Box) {
 	if box.Tier == sandbox.Builtin {
 		spec, err = rewind.Spec(spec, t.TempDir())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	k, err := kernel.Start(t.Context(), kernel.Options{
 		Spec: spec, Dir: v.run, Scratch: v.work, Env: v.environ(), Sandbox: box,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	out := output(t, k, "import os; os.chdir('"+v.work+"')\n"+v.python()+attacks)
 	if err := k.Close(); err != nil {
 		t.Error(err)

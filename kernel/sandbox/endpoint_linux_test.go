@@ -18,9 +18,7 @@ import (
 // serve accepts connections and greets each.
 func serve(t *testing.T, l net.Listener, err error, greeting string) (port uint16) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {

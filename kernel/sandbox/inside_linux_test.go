@@ -71,9 +71,7 @@ func TestCompatibility(t *testing.T) {
 				Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: v.work, Scratch: v.work, Env: os.Environ(),
 				Sandbox: box,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			ok(t, err)
 			defer func() { _ = k.Close() }()
 			failed := incompatible(t, k, v)
 			if !slices.Equal(slices.Sorted(maps.Keys(failed)), incompatibleWith[box.Tier]) {

@@ -169,9 +169,7 @@ func command(t testing.TB, box sandbox.Box, s sandbox.Session, dir string, env [
 	args ...string) *exec.Cmd {
 	t.Helper()
 	cmd, err := box.Command(&exec.Cmd{Path: args[0], Args: args, Dir: dir, Env: env}, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return cmd
 }
 
@@ -214,9 +212,7 @@ func started(t testing.TB, cmd *exec.Cmd) {
 	if err == nil {
 		_, err = bufio.NewReader(out).ReadString('\n')
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 }
 
 // outputOf runs a program outside of all boxes.
@@ -250,16 +246,12 @@ func changeStage(t *testing.T, cmd *exec.Cmd, change func(st map[string]any)) {
 	if err == nil {
 		err = json.Unmarshal(content, &st)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	change(st)
 	if content, err = json.Marshal(st); err == nil {
 		err = os.WriteFile(file, content, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 }
 
 // folders makes folders.

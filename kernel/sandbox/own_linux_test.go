@@ -69,9 +69,7 @@ func family(t *testing.T) *exec.Cmd {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, err)
 	t.Cleanup(func() {
 		for _, pid := range descendants(cmd.Process.Pid) {
 			_ = unix.Kill(pid, unix.SIGKILL)

@@ -140,9 +140,7 @@ func (v *victims) pipe(t testing.TB) {
 	if err == nil {
 		v.targets["report"], err = os.Readlink(fmt.Sprintf("/proc/self/fd/%d", write.Fd()))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	v.report = write
 	t.Cleanup(func() { _, _ = read.Close(), write.Close() })
 }
@@ -242,9 +240,7 @@ func (v *victims) start(t testing.TB) {
 	v.victim = exec.Command("sh", "-c", script, "victim", "--password=hunter2")
 	v.victim.Env = []string{"PATH=" + os.Getenv("PATH"), "SERVICE_KEY=" + v.key}
 	stdin, err := v.victim.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	started(t, v.victim)
 	go func() {
 		_ = v.victim.Wait()
@@ -329,9 +325,7 @@ func (v *victims) state(t testing.TB) map[string]string {
 			state[path], err = look(path)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ok(t, err)
 	}
 	return state
 }

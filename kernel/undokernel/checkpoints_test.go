@@ -35,9 +35,7 @@ func TestWrite(t *testing.T) {
 	if slices.Sort(homes); homes[0] != homes[7] {
 		t.Errorf("homes %q", homes)
 	}
-	if err := os.Remove(filepath.Join(homes[0], undokernel.Module, "front.py")); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Remove(filepath.Join(homes[0], undokernel.Module, "front.py")))
 	if _, err := undokernel.Write(dir); err != nil {
 		t.Fatal(err)
 	}
@@ -75,14 +73,9 @@ type checkpointReply struct {
 // request sends a request to k's control channel.
 func request(t testing.TB, k *kernel.Kernel, kind string, content any) checkpointReply {
 	t.Helper()
-	body, err := json.Marshal(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must(json.Marshal(content))
 	m, err := k.Request(t.Context(), kernel.Message{Channel: kernel.Control, Header: kernel.Header{MsgType: kind}, Content: body})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	var reply checkpointReply
 	if err := json.Unmarshal(m.Content, &reply); err != nil {
 		t.Fatalf("%s: %v\n%s", kind, err, m.Content)
@@ -304,8 +297,6 @@ func (h hazard) try(t *testing.T, k *kernel.Kernel, limit time.Duration) (want, 
 	}
 	rollBack(t, k, reply.Checkpoint)
 	x, err := k.ExecuteCell(t.Context(), kernel.Cell{Code: "print(repr((" + probe + ")))", Timeout: limit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return want, x.PlainText()
 }

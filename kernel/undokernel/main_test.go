@@ -32,15 +32,10 @@ func checkpointSpec(t testing.TB, python string) kernel.Spec {
 	if runtime.GOOS != "linux" {
 		t.Skip("there are checkpoints on Linux only")
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must(os.UserCacheDir())
 	spec, err := rewind.Spec(kernel.PythonSpec(python),
 		filepath.Join(cache, "dsstar", "test-kernels"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	return spec
 }
 
@@ -61,9 +56,7 @@ func open(t testing.TB, o kernel.Options) *kernel.Kernel {
 		o.Sandbox = kerneltest.Confine(t, *testTier, o.Dir)
 	}
 	k, err := kernel.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(func() {
 		if err := k.Close(); err != nil {
 			t.Error(err)
@@ -72,4 +65,6 @@ func open(t testing.TB, o kernel.Options) *kernel.Kernel {
 	return k
 }
 
-var runCell, prints = kerneltest.RunCell, kerneltest.Prints
+var ok, runCell, prints = pyenvtest.OK, kerneltest.RunCell, kerneltest.Prints
+
+func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }

@@ -126,9 +126,7 @@ func TestNothingGrows(t *testing.T) {
 		case 1:
 			k.Interrupt() // a signal to the group, which leaves no trace in a copy
 		case 2:
-			if err := syscall.Kill(ready, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			ok(t, syscall.Kill(ready, syscall.SIGKILL))
 		}
 		rollBack(t, k, second)
 		request(t, k, "undokernel_drop_request", map[string]any{"checkpoints": []string{second}})
@@ -196,9 +194,7 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	// A death between two cells is reported with the next one, and the session can go back.
 	runCell(t, k, "import os, signal; signal.signal(signal.SIGALRM, lambda *_: os._exit(3))", notebook.OK)
 	live := request(t, k, "undokernel_checkpoints_request", struct{}{}).Live.PID
-	if err := syscall.Kill(live, syscall.SIGALRM); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, syscall.Kill(live, syscall.SIGALRM))
 	gone(t, live)
 	if x := runCell(t, k, "x", notebook.Died); x.Reason != "the kernel died: exit status 3" ||
 		len(x.Outputs) > 0 || k.Alive() {
@@ -215,9 +211,7 @@ func TestCheckpointMisfortunes(t *testing.T) {
 	if reply := request(t, k, "undokernel_checkpoint_request", struct{}{}); reply.EName != "Failed" {
 		t.Errorf("with a hook that ends the copy: %+v", reply)
 	}
-	if err := syscall.Kill(kept.PID, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, syscall.Kill(kept.PID, syscall.SIGKILL))
 	gone(t, kept.Ready)
 	for _, lost := range []string{id, "nonsense"} {
 		if reply := request(t, k, "undokernel_rollback_request",
@@ -247,30 +241,20 @@ func usedBy(t testing.TB, k *kernel.Kernel) use {
 	t.Helper()
 	pid := frontOf(t, k)
 	var u use
-	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fds := must(os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid)))
 	u.descriptors = len(fds)
 	var pages int
-	statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	statm := must(os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid)))
 	fmt.Sscanf(string(statm), "%d %d", &pages, &pages)
 	u.memory = pages * os.Getpagesize()
 	reply, err := k.Request(t.Context(),
 		kernel.Message{Channel: kernel.Shell, Header: kernel.Header{MsgType: "execute_request"}, Content: json.RawMessage(
 			`{"code": "", "silent": true, "store_history": false, "user_expressions": {"x": "[len(__import__('os').listdir('/proc/self/fd')), len(__import__('inspect').stack())]"}}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	var c struct {
 		Expressions map[string]struct{ Data map[string]string } `json:"user_expressions"`
 	}
-	if err := json.Unmarshal(reply.Content, &c); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, json.Unmarshal(reply.Content, &c))
 	fmt.Sscanf(c.Expressions["x"].Data["text/plain"], "[%d, %d]", &u.live, &u.depth)
 	return u
 }

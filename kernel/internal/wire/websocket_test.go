@@ -28,9 +28,7 @@ func same(t testing.TB, got, want Message) {
 	for _, m := range []*Message{&got, &want} {
 		for _, raw := range []*json.RawMessage{&m.Metadata, &m.Content} {
 			var value any
-			if err := json.Unmarshal(object(*raw), &value); err != nil {
-				t.Fatal(err)
-			}
+			pyenvtest.OK(t, json.Unmarshal(object(*raw), &value))
 			*raw, _ = json.Marshal(value)
 		}
 	}
@@ -58,9 +56,7 @@ func TestWebSocketOracle(t *testing.T) {
 	var input strings.Builder
 	for _, m := range messages {
 		data, err := EncodeText(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, err)
 		fmt.Fprintln(&input, base64.StdEncoding.EncodeToString(data))
 	}
 	cmd := exec.Command(pyenvtest.Tools(t), "-c", oracle)
@@ -73,10 +69,7 @@ func TestWebSocketOracle(t *testing.T) {
 	}
 	lines := strings.Fields(string(out))
 	for i, line := range lines {
-		data, err := base64.StdEncoding.DecodeString(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := pyenvtest.Must(base64.StdEncoding.DecodeString(line))
 		got, err := ParseText(data, i%2 == 1)
 		if err != nil {
 			t.Fatalf("%q: %v", data, err)
@@ -112,13 +105,9 @@ func FuzzWebSocket(f *testing.F) {
 			return
 		}
 		again, err := EncodeText(m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, err)
 		got, err := ParseText(again, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, err)
 		same(t, got, m)
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"dsstar/kernel/pyenv/pyenvtest"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -24,9 +26,7 @@ func TestSignatureIsJupyters(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	key := Key("secret")
 	good, err := key.Encode(Message{Header: Header{MsgID: "1", MsgType: "status"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, err)
 	change := func(i int, b string) [][]byte {
 		frames := append([][]byte(nil), good...)
 		frames[i] = []byte(b)
@@ -102,16 +102,12 @@ func TestReceiver(t *testing.T) {
 	r := Receiver{Key: "key"}
 	send := func(id int) error {
 		frames, err := r.Key.Encode(Message{Header: Header{MsgID: fmt.Sprint(id)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, err)
 		_, err = r.Parse(append([][]byte{[]byte("topic")}, frames...))
 		return err
 	}
 	for id := range 2 * remembered {
-		if err := send(id); err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, send(id))
 	}
 	for _, id := range []int{remembered, 2*remembered - 1} {
 		if err := send(id); !errors.Is(err, ErrDuplicate) {
