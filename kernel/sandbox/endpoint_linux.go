@@ -224,11 +224,7 @@ func answerListen(q *question) reply {
 
 // descriptorOf returns a duplicate of a thread's descriptor. The caller must close it.
 func descriptorOf(thread, fd int) (duplicate int, err error) {
-	process, _, ok := lineage(thread)
-	if !ok {
-		return -1, unix.ESRCH
-	}
-	pidfd, err := unix.PidfdOpen(process, 0)
+	pidfd, err := unix.PidfdOpen(processOf(thread), 0) // process 0 is none
 	if err != nil {
 		return -1, err
 	}

@@ -121,11 +121,7 @@ func memoryAt(pid int, address uintptr, size int) []byte {
 // the thread asking. The process must descend from ancestor.
 func openFact(ancestor, asking int, name, file string) (int, error) {
 	if name == "self" {
-		pid, _, ok := lineage(asking)
-		if !ok {
-			return -1, unix.ENOENT
-		}
-		name = strconv.Itoa(pid)
+		name = strconv.Itoa(processOf(asking)) // there is no process 0
 	}
 	process, err := openProcess(name)
 	if err != nil {

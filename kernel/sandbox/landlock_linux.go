@@ -40,6 +40,17 @@ func Landlock() int {
 	return int(v)
 }
 
+func builtinWorks() error {
+	if Landlock() == 0 {
+		return &MissingError{Builtin, ErrNoLandlock}
+	}
+	if _, err := os.Stat("/proc/thread-self/children"); err != nil {
+		return &MissingError{Builtin, fmt.Errorf("this Linux does not list children of processes "+
+			"(CONFIG_PROC_CHILDREN): %w", err)}
+	}
+	return nil
+}
+
 // landlock is the version of Landlock's interface that the stage uses.
 func (st stage) landlock() int {
 	if st.ABI > 0 {
@@ -243,11 +254,9 @@ func gpuDevices() []string {
 func gpuReads() []string {
 	return matching("/sys/class/drm", "/sys/class/kfd", "/sys/devices/virtual/kfd",
 		"/sys/bus/pci/devices", "/sys/devices/pci*", "/sys/dev/char",
-		"/sys/module/nvidia*", "/sys/module/amdgpu", "/etc/vulkan", "/etc/nvidia", "/etc/glvnd")
+		"/sys/module/nvidia*", "/sys/module/amdgpu", "/etc/vulkan", "/etc/nvidia", "/etc/glvnd",
+		"/proc/driver/nvidia", "/proc/devices", "/proc/modules")
 }
-
-// gpuProc are such files below /proc, for the builtin tier.
-var gpuProc = []string{"/proc/driver/nvidia", "/proc/devices", "/proc/modules"}
 
 func matching(patterns ...string) (all []string) {
 	for _, pattern := range patterns {
@@ -286,7 +295,6 @@ func (st stage) confineFiles() error {
 		unix.LANDLOCK_ACCESS_FS_READ_DIR | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	if st.Box.GPU {
 		err = errors.Join(err, r.allow(device, nil, gpuDevices()...), r.allow(fsRead, nil, gpuReads()...),
-			r.allow(fsRead, nil, gpuProc...),
 			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, nil, "/dev/dri"))
 	}
 	switch {

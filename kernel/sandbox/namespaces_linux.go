@@ -10,9 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
-	"strconv"
+	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -110,7 +113,7 @@ const outer = "/.outer"
 func (st stage) mountAll(parts []part) error {
 	defer unix.Umask(unix.Umask(0o022))
 	for i, p := range parts { // links could lead elsewhere in the view
-		if p.kind == readPart || p.kind == writePart || p.kind == devicePart {
+		if p.kind == bindPart {
 			if real, err := filepath.EvalSymlinks(p.from); err == nil {
 				parts[i].from = real
 			}
@@ -151,20 +154,13 @@ func (st stage) mountAll(parts []part) error {
 // mount performs one step in building the view.
 func (p part) mount() error {
 	switch p.kind {
-	case procPart:
-		return mountNew("proc", p.at, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
-	case terminalsPart:
-		return mountNew("devpts", p.at, unix.MS_NOSUID|unix.MS_NOEXEC,
-			"newinstance,ptmxmode=0666,mode=620,max=64") // the namespaces of a machine share 3,072
-	case memoryPart:
-		return mountNew("tmpfs", p.at, unix.MS_NOSUID|unix.MS_NODEV,
-			"mode=755,size="+strconv.FormatInt(p.size, 10))
-	case readPart:
-		return p.bind(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
-	case writePart:
-		return p.bind(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
-	case devicePart:
-		return p.bind(unix.MOUNT_ATTR_NOSUID)
+	case newPart:
+		if err := os.MkdirAll(p.at, 0o755); err != nil {
+			return err
+		}
+		return unix.Mount(p.from, p.at, p.from, uintptr(p.flags), p.options)
+	case bindPart:
+		return p.bind()
 	case linkPart:
 		if err := os.MkdirAll(filepath.Dir(p.at), 0o755); err != nil {
 			return err
@@ -178,17 +174,10 @@ func (p part) mount() error {
 	panic("unreachable")
 }
 
-func mountNew(kind, at string, flags uintptr, options string) error {
-	if err := os.MkdirAll(at, 0o755); err != nil {
-		return err
-	}
-	return unix.Mount(kind, at, kind, flags, options)
-}
-
 // bind mounts from, a path outside, with all mounts below it.
-func (p part) bind(attributes uint64) error {
+func (p part) bind() error {
 	info, err := os.Stat(outer + p.from)
-	if p.kind != writePart && errors.Is(err, fs.ErrNotExist) {
+	if p.flags != toWrite && errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
@@ -200,7 +189,7 @@ func (p part) bind(attributes uint64) error {
 	if err := unix.Mount(outer+p.from, p.at, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return err
 	}
-	return setAttributes(p.at, attributes, unix.AT_RECURSIVE)
+	return setAttributes(p.at, p.flags, unix.AT_RECURSIVE)
 }
 
 // makePlace creates an empty folder or file as a mount point, unless there is one.
@@ -243,3 +232,49 @@ func (st stage) beProcess1(file string) error {
 	os.Exit(status.ExitStatus())
 	panic("unreachable")
 }
+
+// fullWorks returns why namespaces cannot be made here. It is tried once.
+var fullWorks = sync.OnceValue(tryFull)
+
+// tryFull runs /bin/true in full.
+func tryFull() error {
+	dir, err := os.MkdirTemp("", "dsstar-full-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	st := stage{Box: Box{Tier: Full, Limits: Limits{Memory: 1 << 30}}, Inodes: map[string]inode{},
+		Argv: []string{"/bin/true"}, Dir: "/"}
+	if st.Write, err = folders([]string{dir}); err != nil {
+		return err
+	}
+	file := filepath.Join(dir, stageFile)
+	if err := st.save(file); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	cmd := inNamespaces(ctx, self, file, false)
+	cmd.WaitDelay = time.Second
+	if words, err := cmd.CombinedOutput(); err != nil {
+		return notMade(err, string(words))
+	}
+	return nil
+}
+
+// notMade returns why namespaces were not made: err is how the process ended, words is what it said.
+func notMade(err error, words string) error {
+	// only the first line: Go's runtime then lists its threads
+	said, _, _ := strings.Cut(strings.TrimSpace(words), "\n")
+	if errors.Is(err, unix.EAGAIN) || noProcess.MatchString(said) {
+		return ErrProcesses
+	}
+	return &MissingError{Full, fmt.Errorf("namespaces are refused to this user: %w %s", err, said)}
+}
+
+// noProcess matches what programs say that cannot start a process or a thread.
+var noProcess = regexp.MustCompile(`(?i)resource temporarily unavailable|create new OS thread`)

@@ -23,8 +23,7 @@ func Private(path string) bool {
 		names = append(names, real)
 	}
 	return AboveHome(path) || slices.ContainsFunc(names, func(name string) bool {
-		return strings.Contains(name, "/.") ||
-			slices.ContainsFunc(privateFolders, func(dir string) bool { return in(name, dir) })
+		return strings.Contains(name, "/.") || inOne(name, privateFolders)
 	})
 }
 

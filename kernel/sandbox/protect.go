@@ -56,9 +56,7 @@ const (
 // sockets returns the Unix sockets in the folders that cells read or write, except the session's
 // own: a read-only mount does not prevent connecting to a service. needs is what the program reads.
 func (b Box) sockets(needs []string) (found []string, err error) {
-	inSystem := func(path string) bool {
-		return slices.ContainsFunc(programFolders, func(folder string) bool { return in(path, folder) })
-	}
+	inSystem := func(path string) bool { return inOne(path, programFolders) }
 	folders := outermost(slices.Concat(slices.DeleteFunc(slices.Clone(needs), inSystem), b.Read, b.Write))
 	until := time.Now().Add(longestWalk)
 	for _, path := range folders {
@@ -75,7 +73,7 @@ func (b Box) sockets(needs []string) (found []string, err error) {
 	}
 	outer := append(folders, programFolders...)
 	for _, path := range socketPaths("/proc/net/unix") { // including those bound after the search
-		if slices.ContainsFunc(outer, func(folder string) bool { return in(path, folder) }) {
+		if inOne(path, outer) {
 			found = append(found, path)
 		}
 	}
@@ -139,7 +137,7 @@ func outermost(paths []string) (all []string) {
 	slices.SortFunc(all, func(a, b string) int { return len(a) - len(b) })
 	var outer []string
 	for _, path := range all {
-		if !slices.ContainsFunc(outer, func(folder string) bool { return in(path, folder) }) {
+		if !inOne(path, outer) {
 			outer = append(outer, path)
 		}
 	}

@@ -187,9 +187,5 @@ func ours(number int) bool {
 	return descends(process, os.Getpid())
 }
 
-// lineage returns the process of a thread, and the parent process.
-func lineage(thread int) (process, parent int, ok bool) {
-	status := numbersIn(folderOf(thread) + "status")
-	process = int(status("Tgid"))
-	return process, int(status("PPid")), process != 0
-}
+// processOf returns the process of a thread, 0 if that has ended.
+func processOf(thread int) int { return int(numbersIn(folderOf(thread) + "status")("Tgid")) }

@@ -164,10 +164,9 @@ func otherNames(paths, readable []string) (names []string) {
 	slices.SortFunc(paths, func(a, b string) int { return len(a) - len(b) })
 	for _, p := range paths {
 		p = filepath.Clean(p)
-		inside := func(folder string) bool { return in(p, folder) }
 		real, err := realPath(p)
 		if filepath.IsAbs(p) && err == nil && slices.Contains(readable, real) &&
-			!slices.ContainsFunc(slices.Concat(readable, names), inside) {
+			!inOne(p, slices.Concat(readable, names)) {
 			names = append(names, p)
 		}
 	}
@@ -204,8 +203,7 @@ func readable(paths []string) ([]string, error) {
 func leadsThrough(path string, folders []string) bool {
 	for ; ; path = filepath.Dir(path) {
 		real, err := realPath(path)
-		if err == nil && slices.ContainsFunc(folders,
-			func(folder string) bool { return in(real, folder) }) {
+		if err == nil && inOne(real, folders) {
 			return true
 		}
 		if path == filepath.Dir(path) {
@@ -232,8 +230,7 @@ var disks = []string{"/run/media/*/*", "/run/user/*/gvfs/*", "/dev/shm/*"}
 
 // ofMachine reports whether a real path belongs to the machine's services, devices or processes.
 func ofMachine(path string) bool {
-	if !slices.ContainsFunc([]string{"/run", "/dev", "/proc", "/sys"},
-		func(top string) bool { return in(path, top) }) {
+	if !inOne(path, []string{"/run", "/dev", "/proc", "/sys"}) {
 		return false
 	}
 	parts := strings.Split(path, "/")
@@ -255,6 +252,11 @@ func AboveHome(path string) bool {
 
 // in reports whether path is folder or below it, by name.
 func in(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+
+// inOne is in for any of the folders.
+func inOne(path string, folders []string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool { return in(path, folder) })
+}
 
 func readStage(file string) (stage, error) {
 	var st stage

@@ -7,30 +7,42 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
-// The kinds of parts of the file system view. All are nosuid, all but devices are nodev.
+// The kinds of parts of the file system view.
 type partKind int
 
 const (
-	procPart      partKind = iota // /proc of the namespace
-	terminalsPart                 // pseudo-terminals of its own
-	memoryPart                    // an empty tmpfs with a size limit
-	readPart                      // from, read-only
-	writePart                     // from, writable
-	devicePart                    // a device at from
-	linkPart                      // a symbolic link to from
-	folderPart                    // an empty folder, if nothing is there
-	readOnlyPart                  // remount the folder read-only; at /, nothing can be added afterwards
+	newPart      partKind = iota // a file system of its own, of the type from
+	bindPart                     // from, which may be missing if cells do not write it
+	linkPart                     // a symbolic link to from
+	folderPart                   // an empty folder, if nothing is there
+	readOnlyPart                 // remount the folder read-only; at /, nothing can be added afterwards
 )
 
-// A part is one step in building the view of the full tier. What it shows may be missing, except what
-// cells write.
+// How a path is bound. All are nosuid, all but devices are nodev.
+const (
+	asDevice = unix.MOUNT_ATTR_NOSUID
+	toWrite  = asDevice | unix.MOUNT_ATTR_NODEV
+	toRead   = toWrite | unix.MOUNT_ATTR_RDONLY
+)
+
+// A part is one step in building the view of the full tier.
 type part struct {
 	kind     partKind
 	from, at string
-	size     int64 // bytes, of memory
+	flags    uint64 // of the mount
+	options  string // of a new file system
+}
+
+// memory returns an empty tmpfs.
+func memory(at string, size int64) part {
+	return part{newPart, "tmpfs", at, unix.MS_NOSUID | unix.MS_NODEV,
+		"mode=755,size=" + strconv.FormatInt(size, 10)}
 }
 
 // machineFiles are files and folders of /proc that root could write to: with /proc/sys, to
@@ -50,29 +62,31 @@ const inside = "/.dsstar"
 
 // view returns the file system of the full tier, for [stage.mountAll].
 func (st stage) view(self string) ([]part, error) {
-	parts := []part{{kind: procPart, at: "/proc"}, {kind: memoryPart, at: "/dev", size: 1 << 20},
-		{kind: terminalsPart, at: "/dev/pts"}}
+	const flags = unix.MS_NOSUID | unix.MS_NOEXEC
+	parts := []part{{newPart, "proc", "/proc", flags | unix.MS_NODEV, ""}, memory("/dev", 1<<20),
+		{newPart, "devpts", "/dev/pts", flags,
+			"newinstance,ptmxmode=0666,mode=620,max=64"}} // the namespaces of a machine share 3,072
 	for _, path := range devices {
-		parts = append(parts, part{kind: devicePart, from: path, at: path})
+		parts = append(parts, part{kind: bindPart, from: path, at: path, flags: asDevice})
 	}
 	for name, target := range deviceLinks {
 		parts = append(parts, part{kind: linkPart, from: target, at: "/dev/" + name})
 	}
 	for _, name := range machineFiles {
-		parts = append(parts, part{kind: readPart, from: "/proc/" + name, at: "/proc/" + name})
+		parts = append(parts, part{kind: bindPart, from: "/proc/" + name, at: "/proc/" + name, flags: toRead})
 	}
 	for _, name := range machineCounters {
 		if _, err := os.Lstat("/proc/" + name); err == nil {
-			parts = append(parts, part{kind: readPart, from: "/dev/null", at: "/proc/" + name})
+			parts = append(parts, part{kind: bindPart, from: "/dev/null", at: "/proc/" + name, flags: toRead})
 		}
 	}
 	for _, dir := range []string{"/tmp", "/dev/shm"} {
-		parts = append(parts, part{kind: memoryPart, at: dir, size: cmp.Or(st.Box.Limits.Memory, 1<<30)})
+		parts = append(parts, memory(dir, cmp.Or(st.Box.Limits.Memory, 1<<30)))
 	}
 	reads := slices.Concat(systemReads, st.Read, st.Named, groupFiles())
 	if st.Box.GPU {
 		for _, path := range gpuDevices() {
-			parts = append(parts, part{kind: devicePart, from: path, at: path})
+			parts = append(parts, part{kind: bindPart, from: path, at: path, flags: asDevice})
 		}
 		reads = append(reads, gpuReads()...)
 	}
@@ -88,33 +102,33 @@ func (st stage) view(self string) ([]part, error) {
 			}
 			parts = append(parts, part{kind: linkPart, from: target, at: path})
 		default:
-			parts = append(parts, part{kind: readPart, from: path, at: path})
+			parts = append(parts, part{kind: bindPart, from: path, at: path, flags: toRead})
 		}
 	}
 	for _, path := range st.Write {
-		parts = append(parts, part{kind: writePart, from: path, at: path})
+		parts = append(parts, part{kind: bindPart, from: path, at: path, flags: toWrite})
 	}
 	over, closing := st.hidden(parts)
 	parts = append(parts, over...)
 	for _, path := range st.Sockets {
-		last := part{}
+		hidden := false // already, by the last part over it
 		for _, p := range over {
 			if in(path, p.at) {
-				last = p
+				hidden = p.kind == newPart
 			}
 		}
-		if last.kind == memoryPart {
-			continue // already hidden
+		if hidden {
+			continue
 		}
 		// if it is gone, nobody can create it in the read-only folder
 		if _, err := os.Lstat(path); err == nil {
 			// nobody listens on /dev/null
-			parts = append(parts, part{kind: readPart, from: "/dev/null", at: path})
+			parts = append(parts, part{kind: bindPart, from: "/dev/null", at: path, flags: toRead})
 		}
 	}
 	parts = append(parts,
 		part{kind: folderPart, at: st.Dir}, // even if it is not readable
-		part{kind: readPart, from: self, at: inside})
+		part{kind: bindPart, from: self, at: inside, flags: toRead})
 	return append(append(parts, closing...), part{kind: readOnlyPart, at: "/"}), nil
 }
 
@@ -123,7 +137,7 @@ func (st stage) view(self string) ([]part, error) {
 // makes the empty folders read-only.
 func (st stage) hidden(parts []part) (over, closing []part) {
 	for _, p := range parts {
-		if p.kind != readPart && p.kind != writePart {
+		if p.kind != bindPart {
 			continue
 		}
 		from, err := filepath.EvalSymlinks(p.from)
@@ -131,22 +145,22 @@ func (st stage) hidden(parts []part) (over, closing []part) {
 			continue // missing
 		}
 		for _, own := range st.Own {
-			hide := part{kind: memoryPart, at: p.at + strings.TrimPrefix(own, from), size: 1 << 20}
+			hide := memory(p.at+strings.TrimPrefix(own, from), 1<<20)
 			if in(own, from) && !slices.Contains(over, hide) {
 				over = append(over, hide)
 				closing = append(closing, part{kind: readOnlyPart, at: hide.at})
 			}
 		}
 	}
-	add := func(kind partKind, paths []string) {
+	add := func(flags uint64, paths []string) {
 		for _, path := range paths {
 			if slices.ContainsFunc(closing, func(c part) bool { return path != c.at && in(path, c.at) }) {
-				over = append(over, part{kind: kind, from: path, at: path})
+				over = append(over, part{kind: bindPart, from: path, at: path, flags: flags})
 			}
 		}
 	}
-	add(readPart, st.Read)
-	add(writePart, st.Write)
+	add(toRead, st.Read)
+	add(toWrite, st.Write)
 	slices.SortStableFunc(over, func(a, b part) int { return len(a.at) - len(b.at) })
 	return over, closing
 }
