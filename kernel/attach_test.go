@@ -47,9 +47,7 @@ func waitFor(file string) string {
 }
 
 func touch(t testing.TB, file string) {
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Error(err)
-	}
+	check(t, os.WriteFile(file, nil, 0o600))
 }
 
 // A guest leaves a kernel as it was, except for the names that are kept.
@@ -85,9 +83,7 @@ home = os.getcwd(); df = 'the user'; frame = [1]; random.seed(5); np.random.seed
 	stdout(t, g, "(lambda v: print(v.user('df'), v.user('made') is v, sorted(n for n in v.rebound() if n[0] != '_')))("+g.Visit()+")",
 		"the user True ['df', 'gone', 'made', 'stays', 'x']\n")
 	runCell(t, g, g.Visit()+".keep.add('stays')", notebook.OK)
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
+	check(t, g.Close())
 	stdout(t, k, "print(df, stays, [n for n in ('made', 'x', 'gone') if n in globals()], os.getcwd() == home, len(In), hasattr(get_ipython(), 'guest_visits'))", "the user 2 [] True 4 False\n")
 	stdout(t, k, "print(Out, random.getstate() == state)", "{} True\n")
 }
@@ -164,9 +160,7 @@ func testGuestSparesNewerWork(t *testing.T, k *Kernel, file string) {
 		runCell(t, g, "1", notebook.OK)
 		stdout(t, k, "del big; _ = gc.collect(); print(ref() is None)", "True\n")
 		if end == "Reset" {
-			if err := g.Reset(t.Context()); err != nil {
-				t.Error(err)
-			}
+			check(t, g.Reset(t.Context()))
 		} else if err := g.Close(); err != nil {
 			t.Error(err)
 		}

@@ -95,9 +95,7 @@ func TestServer(t *testing.T) {
 		k := dialled(t, s, "", Options{})
 		runCell(t, k, "import time", notebook.OK)
 		id := k.Info().ID
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
+		check(t, k.Close())
 		if _, err := s.kernel(t.Context(), id); err == nil {
 			t.Error("the kernel is still there")
 		}
@@ -286,9 +284,7 @@ func testServerGuest(t *testing.T, s Server) {
 			t.Errorf("counted %d", x.Count)
 		}
 	}
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
+	check(t, g.Close())
 	stdout(t, own, "print(df, 'new' in globals(), os.getpid() == pid)", "the user False True\n")
 }
 

@@ -82,9 +82,7 @@ func TestFaults(t *testing.T) {
 				o.sockets = way == "ipc"
 				k := openWith(t, o, c.waits())
 				c.run(t, k)
-				if err := k.Close(); err != nil {
-					t.Error(err)
-				}
+				check(t, k.Close())
 				gone(t, k.Info().PID)
 			})
 		}

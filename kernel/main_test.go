@@ -60,13 +60,11 @@ func openWith(t testing.TB, o Options, w waits) *Kernel {
 	k, err := start(t.Context(), o, w)
 	ok(t, err)
 	t.Cleanup(func() {
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
+		check(t, k.Close())
 	})
 	return k
 }
 
-var ok, runCell = pyenvtest.OK, kerneltest.RunCell
+var ok, check, runCell = pyenvtest.OK, pyenvtest.Check, kerneltest.RunCell
 
 func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }

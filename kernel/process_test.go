@@ -58,9 +58,7 @@ func TestNothingIsLeft(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("private folder: %v %v", info, err)
 	}
-	if err := k.Close(); err != nil {
-		t.Error(err)
-	}
+	check(t, k.Close())
 	gone(t, pid)
 	gone(t, child)
 	gone(t, worker)

@@ -76,9 +76,7 @@ ticking.start(); input('later'); ticking.join()`})
 		t.Run(w.name, func(t *testing.T) {
 			k := w.open(t, fresh(t))
 			defer func() {
-				if err := k.Close(); err != nil {
-					t.Error(err)
-				}
+				check(t, k.Close())
 			}()
 			test(t, k)
 		})

@@ -30,9 +30,7 @@ func (w way) test(t *testing.T) {
 			Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
 		})
 		defer func() {
-			if err := k.Close(); err != nil {
-				t.Error(err)
-			}
+			check(t, k.Close())
 		}()
 		for _, p := range parts {
 			t.Run(p.name, func(t *testing.T) { p.test(t, k) })
@@ -265,9 +263,7 @@ func testClose(t *testing.T, k *Kernel) {
 	}()
 	time.Sleep(200 * time.Millisecond)
 	for range 2 {
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
+		check(t, k.Close())
 	}
 	if err := <-under; err == nil {
 		t.Error("the call under way has no error")

@@ -44,9 +44,7 @@ func TestFreeze(t *testing.T) {
 		t.Error(n, err)
 	}
 	prints(t, k, "x, 'p' in globals()", "1 False")
-	if err := u.drop(t.Context(), id); err != nil {
-		t.Error(err)
-	}
+	check(t, u.drop(t.Context(), id))
 	if _, err := u.resume(t.Context(), id); err == nil {
 		t.Error("a copy was resumed that was dropped")
 	}

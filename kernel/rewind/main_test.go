@@ -70,14 +70,12 @@ func open(t testing.TB, o setup) *Session {
 	ok(t, err)
 	s := New(k, o.back)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		check(t, s.Close())
 	})
 	return s
 }
 
-var ok, runCell, prints = pyenvtest.OK, kerneltest.RunCell, kerneltest.Prints
+var ok, check, runCell, prints = pyenvtest.OK, pyenvtest.Check, kerneltest.RunCell, kerneltest.Prints
 
 func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }
 

@@ -108,9 +108,7 @@ func (v *victims) attackInKernel(t *testing.T, box sandbox.Box) {
 	})
 	ok(t, err)
 	out := output(t, k, "import os; os.chdir('"+v.work+"')\n"+v.python()+attacks)
-	if err := k.Close(); err != nil {
-		t.Error(err)
-	}
+	check(t, k.Close())
 	v.judge(t, box.Tier, out)
 }
 

@@ -176,9 +176,7 @@ time.sleep(37)`
 		t.Error("the processes of the session are not seen")
 	}
 	// its group, as its starter does in the end
-	if err := unix.Kill(-cmd.Process.Pid, unix.SIGKILL); err != nil {
-		t.Error(err)
-	}
+	check(t, unix.Kill(-cmd.Process.Pid, unix.SIGKILL))
 	_ = cmd.Wait() // it was killed
 	left := kerneltest.With(s.Private, "environ")
 	for i := 0; i < 3000 && len(left) > 0; i++ {

@@ -23,7 +23,7 @@ import (
 // Docker container, which cannot create namespaces.
 const asVariable, user, docker = "DSSTAR_TEST_AS", "user", "docker"
 
-var ok = pyenvtest.OK
+var ok, check = pyenvtest.OK, pyenvtest.Check
 
 func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }
 

@@ -223,9 +223,7 @@ func tryHazards(t *testing.T, k *kernel.Kernel, limit time.Duration, some func(h
 				want, got := h.try(t, k, limit)
 				check(t, want, got)
 				rollBack(t, k, beginning)
-				if err := disk.EmptyFolder(k.Scratch(), nil); err != nil {
-					t.Error(err)
-				}
+				ok(t, disk.EmptyFolder(k.Scratch(), nil))
 			})
 		}
 	}

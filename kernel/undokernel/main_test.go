@@ -58,13 +58,11 @@ func open(t testing.TB, o kernel.Options) *kernel.Kernel {
 	k, err := kernel.Start(t.Context(), o)
 	ok(t, err)
 	t.Cleanup(func() {
-		if err := k.Close(); err != nil {
-			t.Error(err)
-		}
+		check(t, k.Close())
 	})
 	return k
 }
 
-var ok, runCell, prints = pyenvtest.OK, kerneltest.RunCell, kerneltest.Prints
+var ok, check, runCell, prints = pyenvtest.OK, pyenvtest.Check, kerneltest.RunCell, kerneltest.Prints
 
 func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }

@@ -40,9 +40,7 @@ func TestRollBackRunning(t *testing.T) {
 				default:
 				}
 			}})
-			if err != nil {
-				t.Error(err)
-			}
+			check(t, err)
 			done <- x
 		}()
 		<-started
@@ -143,9 +141,7 @@ func TestNothingGrows(t *testing.T) {
 		}
 	}
 	all := append(childrenOf(t, front), front)
-	if err := k.Close(); err != nil {
-		t.Error(err)
-	}
+	check(t, k.Close())
 	for _, pid := range all {
 		gone(t, pid)
 	}

@@ -72,6 +72,14 @@ func OK(t testing.TB, err error) {
 	}
 }
 
+// Check reports an error; the test goes on.
+func Check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // Must returns what a test needs, such as a folder.
 func Must[T any](value T, err error) T {
 	if err != nil {
