@@ -86,7 +86,8 @@ func ExampleDial() {
 	fmt.Println(x.PlainText())
 }
 
-// Outputs can be had while the cell runs. All of them are in the Execution, too.
+// Outputs can be had while the cell runs; all of them are in the Execution, too. An interrupted cell
+// raises an exception, and the kernel runs on.
 func ExampleKernel_ExecuteCell() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -97,40 +98,21 @@ func ExampleKernel_ExecuteCell() {
 	defer k.Close()
 
 	x, err := k.ExecuteCell(ctx, kernel.Cell{
-		Code:    "print(\"one\")\nsleep 0.1\nprint(\"two\")",
+		Code:    "print(\"one\")\nsleep 0.1\nprint(\"two\")\nsleep",
 		Timeout: time.Minute,
-		Observe: func(o notebook.Output) { fmt.Print("now: ", o.Text) },
-	})
-	fmt.Printf("%s %q %v\n", x.Status, x.Stdout(), err)
-	// Output:
-	// now: one
-	// now: two
-	// ok "one\ntwo\n" <nil>
-}
-
-// An interrupted cell raises an exception, and the kernel runs on.
-func ExampleKernel_Interrupt() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	k, err := kernel.Start(ctx, kernel.Options{Spec: spec, Env: os.Environ()})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer k.Close()
-
-	x, err := k.ExecuteCell(ctx, kernel.Cell{
-		Code: "print(\"asleep\")\nsleep",
 		Observe: func(o notebook.Output) {
 			if o.Type == notebook.Stream {
+				fmt.Print("now: ", o.Text)
+			}
+			if o.Text == "two\n" {
 				k.Interrupt()
 			}
 		},
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
 	exception, _ := x.Error()
-	fmt.Println(x.Status, exception.EName, k.Alive())
+	fmt.Printf("%s %q %s %v %v\n", x.Status, x.Stdout(), exception.EName, k.Alive(), err)
 	// Output:
-	// error KeyboardInterrupt true
+	// now: one
+	// now: two
+	// error "one\ntwo\n" KeyboardInterrupt true <nil>
 }

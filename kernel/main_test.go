@@ -59,9 +59,7 @@ func openWith(t testing.TB, o Options, w waits) *Kernel {
 	t.Helper()
 	k, err := start(t.Context(), o, w)
 	ok(t, err)
-	t.Cleanup(func() {
-		check(t, k.Close())
-	})
+	t.Cleanup(func() { check(t, k.Close()) })
 	return k
 }
 

@@ -75,9 +75,7 @@ ticking.start(); input('later'); ticking.join()`})
 	for _, w := range ways(t, PythonSpec(testPython(t))) {
 		t.Run(w.name, func(t *testing.T) {
 			k := w.open(t, fresh(t))
-			defer func() {
-				check(t, k.Close())
-			}()
+			defer func() { check(t, k.Close()) }()
 			test(t, k)
 		})
 	}

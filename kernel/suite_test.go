@@ -29,9 +29,7 @@ func (w way) test(t *testing.T) {
 			Dir: dir, Scratch: dir, Env: os.Environ(), CellTimeout: limit,
 			Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
 		})
-		defer func() {
-			check(t, k.Close())
-		}()
+		defer func() { check(t, k.Close()) }()
 		for _, p := range parts {
 			t.Run(p.name, func(t *testing.T) { p.test(t, k) })
 		}

@@ -69,9 +69,7 @@ func open(t testing.TB, o setup) *Session {
 	k, err := kernel.Start(t.Context(), o.Options)
 	ok(t, err)
 	s := New(k, o.back)
-	t.Cleanup(func() {
-		check(t, s.Close())
-	})
+	t.Cleanup(func() { check(t, s.Close()) })
 	return s
 }
 

@@ -57,9 +57,7 @@ func open(t testing.TB, o kernel.Options) *kernel.Kernel {
 	}
 	k, err := kernel.Start(t.Context(), o)
 	ok(t, err)
-	t.Cleanup(func() {
-		check(t, k.Close())
-	})
+	t.Cleanup(func() { check(t, k.Close()) })
 	return k
 }
 
