@@ -92,7 +92,7 @@ func (s session) measure(ctx context.Context, b *bench) (result, error) {
 			return result{}, err
 		}
 		var all []float64
-		for range max(2, b.times(15)) {
+		for range 15 {
 			seconds, err := s.back(ctx, k)
 			if err != nil {
 				return result{}, err

@@ -4,7 +4,6 @@
 //
 //	go run ./kernel/benchtest              everything; some minutes
 //	go run ./kernel/benchtest -only 300    the rows whose names contain "300"
-//	go run ./kernel/benchtest -quick       fewer repetitions, for a first look
 //
 // It creates the tests' environment in the user's cache folder if necessary, and builds dsstar
 // as for a release. Linux only: it reads the peak memory of processes from /proc.
@@ -29,7 +28,6 @@ type bench struct {
 	dir    string // for all files
 	python string // interpreter with the tools, whose ipykernel is measured
 	dsstar string // program
-	quick  bool
 }
 
 // A row is one line of the table. Its name ends with what dsstar is compared to.
@@ -43,20 +41,19 @@ type result struct{ ours, theirs, verdict string }
 
 func main() {
 	only := flag.String("only", "", "measure only rows whose names contain this")
-	quick := flag.Bool("quick", false, "fewer repetitions")
 	flag.Parse()
-	if err := run(context.Background(), *only, *quick); err != nil {
+	if err := run(context.Background(), *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, only string, quick bool) error {
-	b := &bench{quick: quick}
-	var err error
-	if b.dir, err = os.MkdirTemp("", "dsstar-bench-"); err != nil {
+func run(ctx context.Context, only string) error {
+	dir, err := os.MkdirTemp("", "dsstar-bench-")
+	if err != nil {
 		return err
 	}
+	b := &bench{dir: dir}
 	defer os.RemoveAll(b.dir)
 	if err := b.setUp(ctx); err != nil {
 		return err
@@ -98,12 +95,4 @@ func (b *bench) setUp(ctx context.Context) error {
 		return fmt.Errorf("build dsstar (run this in the repository): %w\n%s", err, out)
 	}
 	return nil
-}
-
-// times returns how often a measurement is repeated.
-func (b *bench) times(n int) int {
-	if b.quick {
-		return max(1, n/10)
-	}
-	return n
 }

@@ -1,10 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"dsstar/notebook"
 )
@@ -26,7 +32,7 @@ func rerun300(_ context.Context, b *bench) (result, error) {
 	if err := n.Save(in); err != nil {
 		return result{}, err
 	}
-	m, err := measureAll(max(1, b.times(50)/10), [][]string{
+	m, err := measureAll(5, [][]string{
 		{b.dsstar, "rerun", "--quiet", "--python", b.python, "-o", out, in},
 		b.nbconvert(in, out),
 		{b.python, b.beside("papermill"), "--no-progress-bar", "-k", "python3", in, out},
@@ -66,3 +72,55 @@ func measureAll(times int, commands [][]string) ([]usage, error) {
 	}
 	return all, nil
 }
+
+// A usage is the cost of a process.
+type usage struct{ seconds, megabytes float64 }
+
+func (u usage) String() string { return fmt.Sprintf("%.2f s, %.1f MB", u.seconds, u.megabytes) }
+
+// measureProcess runs a command to its end. Its memory is the peak of the
+// process alone, without its kernel.
+func measureProcess(cmd *exec.Cmd) (usage, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	begun := time.Now()
+	if err := cmd.Start(); err != nil {
+		return usage{}, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	var peak float64
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				err = fmt.Errorf("%s: %w\n%s", cmd, err, out.Bytes())
+			}
+			return usage{time.Since(begun).Seconds(), peak}, err
+		case <-time.After(5 * time.Millisecond):
+			peak = max(peak, highWater(cmd.Process.Pid))
+		}
+	}
+}
+
+// highWater returns the peak resident memory of a process in MB so far.
+func highWater(pid int) float64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, after, _ := strings.Cut(string(status), "VmHWM:")
+	fields := strings.Fields(after)
+	if len(fields) == 0 {
+		return 0
+	}
+	kilobytes, _ := strconv.ParseFloat(fields[0], 64)
+	return kilobytes / 1000
+}
+
+func median(values []float64) float64 {
+	values = slices.Sorted(slices.Values(values))
+	return values[len(values)/2]
+}
+
+func ratio(ours, theirs float64) string { return fmt.Sprintf("ratio %.2f", ours/theirs) }

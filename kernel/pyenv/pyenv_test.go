@@ -15,6 +15,14 @@ import (
 	"time"
 )
 
+// ok ends a test that cannot go on.
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A bench has a folder of fake tools, which is all of PATH except the shell's own, and a cache
 // folder.
 type bench struct {
@@ -31,9 +39,7 @@ func newBench(t *testing.T) *bench {
 		Lock:     []byte("thing==1 --hash=sha256:0\n"),
 		Env:      []string{"PATH=" + b.bin, "LOG=" + filepath.Join(t.TempDir(), "log")},
 		Progress: func(line string) { b.mu.Lock(); b.lines = append(b.lines, line); b.mu.Unlock() }}
-	if err := os.Mkdir(b.bin, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.Mkdir(b.bin, 0o755))
 	return b
 }
 
@@ -41,10 +47,8 @@ func newBench(t *testing.T) *bench {
 func (b *bench) tool(name, script string) string {
 	b.t.Helper()
 	path := filepath.Join(b.bin, name)
-	if err := os.WriteFile(path, []byte("#!/bin/sh\nexport PATH=$PATH:/usr/bin:/bin\n"+script),
-		0o755); err != nil {
-		b.t.Fatal(err)
-	}
+	ok(b.t, os.WriteFile(path, []byte("#!/bin/sh\nexport PATH=$PATH:/usr/bin:/bin\n"+script),
+		0o755))
 	return path
 }
 
@@ -87,9 +91,7 @@ func (b *bench) log() string {
 func (b *bench) ensure() string {
 	b.t.Helper()
 	python, err := Ensure(b.t.Context(), b.Options)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	ok(b.t, err)
 	if _, err := os.Stat(python); err != nil {
 		b.t.Fatal(err)
 	}
@@ -199,10 +201,8 @@ func TestFind(t *testing.T) {
 	}
 	// Later PATH entries are tried too: the first may be a shim that is not enabled.
 	other := filepath.Join(t.TempDir(), "python3.14")
-	if err := os.WriteFile(other, []byte("#!/bin/sh\n"+saying("3.14.0", "True", "/real")),
-		0o755); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, os.WriteFile(other, []byte("#!/bin/sh\n"+saying("3.14.0", "True", "/real")),
+		0o755))
 	if got, err := find(ctx, []string{"PATH=" + b.bin + ":" + filepath.Dir(other)}); err != nil ||
 		got.Base != "/real" {
 		t.Errorf("%+v %v", got, err)
@@ -255,9 +255,7 @@ func TestHalfAnEnvironment(t *testing.T) {
 		b.python("python3", "3.12.1", "True", "")
 		dir := filepath.Dir(filepath.Dir(b.ensure()))
 		stale := filepath.Join(dir, "stale")
-		if err := errors.Join(spoil(dir), os.WriteFile(stale, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, errors.Join(spoil(dir), os.WriteFile(stale, nil, 0o644)))
 		b.ensure()
 		if _, err := os.Stat(stale); err == nil || strings.Count(b.log(), "venv\n") != 2 {
 			t.Errorf("%s: the environment was not made anew: %s", name, b.log())
@@ -273,9 +271,7 @@ func TestBaseChanges(t *testing.T) {
 
 	// Its target moved, as with a patch release: Ensure asks once and records it.
 	moved := filepath.Join(b.bin, "moved")
-	if err := errors.Join(os.Rename(base, moved), os.Symlink(moved, base)); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, errors.Join(os.Rename(base, moved), os.Symlink(moved, base)))
 	b.ensure()
 	if m, err := readMarker(filepath.Dir(filepath.Dir(python))); err != nil ||
 		m.Target != resolve(moved) || strings.Count(b.log(), "venv\n") != 1 {
@@ -283,19 +279,15 @@ func TestBaseChanges(t *testing.T) {
 	}
 
 	// Another minor version has its packages elsewhere, so the environment is rebuilt.
-	if err := errors.Join(os.Remove(base), os.Rename(moved, base),
-		os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(python)), "minor"), []byte(saying("3.13.0", "True", "")), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, errors.Join(os.Remove(base), os.Rename(moved, base),
+		os.WriteFile(filepath.Join(filepath.Dir(filepath.Dir(python)), "minor"), []byte(saying("3.13.0", "True", "")), 0o644)))
 	b.ensure()
 	if strings.Count(b.log(), "venv\n") != 2 {
 		t.Errorf("an environment of another Python is used; ran %s", b.log())
 	}
 
 	// If it was removed, another one takes its place.
-	if err := errors.Join(os.Remove(base)); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, errors.Join(os.Remove(base)))
 	b.python("python3", "3.13.0", "True", "")
 	if again := b.ensure(); again == python {
 		t.Error("an environment without its base is used")
@@ -308,13 +300,9 @@ func TestOneAtATime(t *testing.T) {
 	b := newBench(t)
 	b.python("python3", "3.12.1", "True", "")
 	base, err := find(t.Context(), b.Env)
-	if err := errors.Join(err, os.MkdirAll(b.Dir, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, errors.Join(err, os.MkdirAll(b.Dir, 0o755)))
 	held, err := lockFile(t.Context(), filepath.Join(b.Dir, envName(b.Lock, base)+".lock"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause, waiting := errors.New("interrupted"), b.Options
 	waiting.Progress = func(line string) {
@@ -353,9 +341,7 @@ sleep 0.5
 echo orphan ended >>"$LOG"`)
 	self := exec.Command(os.Args[0], "-test.run=^TestKilledButInstallerLives$")
 	self.Env = append(slices.Clone(b.Env), "PYENV_TEST_CHILD="+b.Dir)
-	if err := self.Start(); err != nil {
-		t.Fatal(err)
-	}
+	ok(t, self.Start())
 	for !strings.Contains(b.log(), "pip ") {
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -394,16 +380,12 @@ func TestCheck(t *testing.T) {
 // PYTHONPATH: they may be a stranger's. Their modules are found all the same.
 func TestAsksInIsolation(t *testing.T) {
 	real, err := find(t.Context(), os.Environ())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	dir := t.TempDir()
 	for _, name := range []string{"contextlib", "types", "importlib", "sitecustomize", "usercustomize",
 		"theirs"} {
 		code := "open(" + strconv.Quote(filepath.Join(dir, "ran-"+name)) + ", 'w')\n"
-		if err := os.WriteFile(filepath.Join(dir, name+".py"), []byte(code), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		ok(t, os.WriteFile(filepath.Join(dir, name+".py"), []byte(code), 0o600))
 	}
 	t.Chdir(dir)
 	env := append(os.Environ(), "PYTHONPATH=:.:"+dir)
