@@ -46,10 +46,6 @@ func waitFor(file string) string {
 	return fmt.Sprintf("import os, time; all(time.sleep(.01) is None for _ in iter(lambda: os.path.exists(%q), True))", file)
 }
 
-func touch(t testing.TB, file string) {
-	check(t, os.WriteFile(file, nil, 0o600))
-}
-
 // A guest leaves a kernel as it was, except for the names that are kept.
 func TestGuestManners(t *testing.T) {
 	t.Parallel()
@@ -238,7 +234,7 @@ func testGuestLeavesStubbornCell(t *testing.T, k *Kernel, file string) {
 		t.Errorf("guest %v, kernel %v", g.Alive(), k.Alive())
 	}
 	runCell(t, g, "1", notebook.Died)
-	touch(t, goOn)
+	check(t, os.WriteFile(goOn, nil, 0o600))
 	stdout(t, k, "print(df, hasattr(get_ipython(), 'guest_visits'))", "the user False\n")
 }
 

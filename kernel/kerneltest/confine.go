@@ -10,20 +10,26 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// Required reports whether a tier of the sandbox must work, as in CI.
-func Required(tier string) bool {
-	return tier == "full" && os.Getenv("DSSTAR_FULL") == "required" || tier != "full" &&
-		os.Getenv("CI") != ""
+// Works returns why a tier of the sandbox does not work here. It ends the test if the tier must work, as
+// in CI.
+func Works(t testing.TB, tier string) error {
+	t.Helper()
+	_, _, err := sandbox.Choose(tier)
+	must := os.Getenv("CI") != ""
+	if tier == "full" {
+		must = os.Getenv("DSSTAR_FULL") == "required"
+	}
+	if err != nil && must {
+		t.Fatal(err)
+	}
+	return err
 }
 
 // Confine returns a box for a kernel with checkpoints that writes to the folders, or skips the test
 // if the tier does not work.
 func Confine(t testing.TB, tier string, folders ...string) sandbox.Box {
 	t.Helper()
-	if _, _, err := sandbox.Choose(tier); err != nil {
-		if Required(tier) {
-			t.Fatal(err)
-		}
+	if err := Works(t, tier); err != nil {
 		t.Skip(err)
 	}
 	return sandbox.Box{

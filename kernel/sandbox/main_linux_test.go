@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"dsstar/kernel/kerneltest"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 )
@@ -97,7 +98,7 @@ func userPython(t testing.TB) string {
 func boxes(t testing.TB, data string) (all []sandbox.Box) {
 	t.Helper()
 	for _, tier := range []sandbox.Tier{sandbox.Builtin, sandbox.Full} {
-		if err := works(t, tier); err == nil {
+		if kerneltest.Works(t, string(tier)) == nil {
 			all = append(all, newBox(tier, data))
 		}
 	}
@@ -107,7 +108,7 @@ func boxes(t testing.TB, data string) (all []sandbox.Box) {
 // boxIn returns a box of a tier that reads data, or skips the test if the tier does not work.
 func boxIn(t testing.TB, tier sandbox.Tier, data string) sandbox.Box {
 	t.Helper()
-	if err := works(t, tier); err != nil {
+	if err := kerneltest.Works(t, string(tier)); err != nil {
 		t.Skip(err)
 	}
 	return newBox(tier, data)
@@ -116,20 +117,6 @@ func boxIn(t testing.TB, tier sandbox.Tier, data string) sandbox.Box {
 func newBox(tier sandbox.Tier, data string) sandbox.Box {
 	return sandbox.Box{Tier: tier, Read: []string{data}, Limits: sandbox.Limits{Memory: 2 << 30,
 		Processes: 256, File: 2 << 30, Folder: 4 << 30}}
-}
-
-// works returns why a tier does not work here; it fails the test if the tier must work, as in CI.
-func works(t testing.TB, tier sandbox.Tier) error {
-	t.Helper()
-	_, _, err := sandbox.Choose(string(tier))
-	must := os.Getenv("CI") != ""
-	if tier == sandbox.Full {
-		must = os.Getenv("DSSTAR_FULL") == "required"
-	}
-	if err != nil && must {
-		t.Fatal(err)
-	}
-	return err
 }
 
 // plainBoxes returns boxes that read an empty folder.
