@@ -36,44 +36,37 @@ type Difference struct {
 //   - For an exception, name and value are compared, but not the traceback.
 //   - Text that differs on every run is ignored, and the order of sets: see stable.
 func Outputs(recorded, now []notebook.Output, tolerance float64) (all []Difference) {
-	was, is := named(recorded), named(now)
-	for _, s := range is {
-		if !slices.ContainsFunc(was, s.isNamed) {
-			was = append(was, shown{name: s.name})
-		}
-	}
-	for _, s := range was {
-		other := shown{name: s.name}
-		if i := slices.IndexFunc(is, s.isNamed); i >= 0 {
-			other = is[i]
-		}
-		if d := s.compare(other, tolerance); d.Diff != "" {
+	var names []string // of what was shown, then of what is new
+	was, is := named(recorded, &names), named(now, &names)
+	for _, name := range names {
+		if d := was[name].compare(is[name], tolerance); d.Diff != "" {
+			d.What = strings.TrimSuffix(name+", "+d.What, ", ")
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// named returns what outputs show, each stream once.
-func named(outputs []notebook.Output) (all []shown) {
-	count := map[string]int{}
+// named returns what outputs show: "stdout", "error", "result", "display 1", each stream once. It adds
+// new names to names.
+func named(outputs []notebook.Output, names *[]string) map[string]shown {
+	all, count := map[string]shown{}, map[string]int{}
 	for _, o := range outputs {
-		s := represent(o)
-		s.name = map[notebook.OutputType]string{notebook.ErrorOutput: "error", notebook.Stream: o.Name,
-			notebook.ExecuteResult: "result", notebook.DisplayData: "display"}[o.Type]
-		at := slices.IndexFunc(all, s.isNamed)
-		if o.Type == notebook.Stream && at >= 0 {
-			all[at].text += o.Text
-			continue
+		s, name := represent(o), map[notebook.OutputType]string{notebook.ErrorOutput: "error",
+			notebook.Stream: o.Name, notebook.ExecuteResult: "result", notebook.DisplayData: "display"}[o.Type]
+		if o.Type == notebook.Stream {
+			s.text = all[name].text + s.text
+		} else if count[name]++; count[name] > 1 || name == "display" {
+			name = fmt.Sprintf("%s %d", name, count[name])
 		}
-		if count[s.name]++; count[s.name] > 1 || s.name == "display" {
-			s.name = fmt.Sprintf("%s %d", s.name, count[s.name])
+		if all[name] = s; !slices.Contains(*names, name) {
+			*names = append(*names, name)
 		}
-		all = append(all, s)
 	}
-	for i, s := range all {
+	for name, s := range all {
 		if pictures[s.mime] == nil {
-			all[i].text = stable(notebook.Overstrike(s.text))
+			s.text = stable(notebook.Overstrike(s.text))
+			all[name] = s
 		}
 	}
 	return all
@@ -81,32 +74,27 @@ func named(outputs []notebook.Output) (all []shown) {
 
 // A shown is what is compared of an output: a stream, or one of its MIME representations.
 type shown struct {
-	name  string // "stdout", "error", "result" or "display 1"
 	mime  string // "" for an error or a stream
 	text  string // base64 for a picture
 	plain string // its text/plain
 }
 
-func (s shown) isNamed(other shown) bool { return s.name == other.name }
-
-func (s shown) what() string { return strings.TrimSuffix(s.name+", "+s.mime, ", ") }
-
-// compare compares two outputs. There is no Diff if they are equal.
+// compare compares two outputs; What is the MIME type. There is no Diff if they are equal.
 func (s shown) compare(now shown, tolerance float64) Difference {
 	if s.mime != now.mime {
-		return Difference{s.name, s.lines("-") + now.lines("+")}
+		return Difference{Diff: s.lines("-") + now.lines("+")}
 	}
 	if pictures[s.mime] != nil {
-		return Difference{s.what(), s.diffPictures(now)}
+		return Difference{s.mime, s.diffPictures(now)}
 	}
 	diff := diffTexts(s.text, now.text, tolerance)
 	if s.mime == "text/html" && diff != "" && s.plain != "" && now.plain != "" {
 		// a table is easier to read as text
 		if readable := diffTexts(s.plain, now.plain, tolerance); readable != "" {
-			return Difference{s.name + ", text/plain", readable}
+			return Difference{"text/plain", readable}
 		}
 	}
-	return Difference{s.what(), diff}
+	return Difference{s.mime, diff}
 }
 
 // pictures are decoded to be compared.
