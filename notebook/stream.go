@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"dsstar/notebook/human"
@@ -184,4 +185,18 @@ func tail(text string, n int) string {
 		return text[i+1:]
 	}
 	return strings.ToValidUTF8(text, "")
+}
+
+// shortLine returns the beginning of a text as one line.
+func shortLine(text string) string {
+	line := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+	if short := head(line, maxLine); short != line {
+		return short + "…"
+	}
+	return line
 }
