@@ -320,16 +320,12 @@ func (a *app) size() (columns, rows int) {
 	return 80, 24
 }
 
-// userDirs returns dsstar's folders for caches and for configuration. Without a home the caches, which
-// hold programs that dsstar runs, are in the temporary folder, in one that nobody else may use.
+// userDirs returns dsstar's folders for caches and for configuration.
 func userDirs(getenv func(string) string) (cache, config string, err error) {
-	cache, homeless := os.UserCacheDir()
-	if homeless != nil {
-		cache = filepath.Join(os.TempDir(), fmt.Sprintf("dsstar-cache-%d", os.Getuid()))
-		if e := disk.PrivateFolder(cache); e != nil {
-			err = usage.New(fmt.Sprintf("there is no home for caches (%v), and none in its place: %v",
-				homeless, e), usage.Shell("export XDG_CACHE_HOME=DIR   # a folder of yours"))
-		}
+	cache, err = os.UserCacheDir()
+	if err != nil {
+		err = usage.New(fmt.Sprintf("there is no home for caches: %v", err),
+			usage.Shell("export XDG_CACHE_HOME=DIR   # a folder of yours"))
 	}
 	dir, _ := os.UserConfigDir() // "" without a home
 	if dir = cmp.Or(getenv("XDG_CONFIG_HOME"), dir); dir != "" {

@@ -28,20 +28,6 @@ func in(path string, do func(folder *os.Root, name string) error) error {
 	return do(folder, filepath.Base(path))
 }
 
-// PrivateFolder makes a folder that only this user may use. One that is there already must be such
-// a folder.
-func PrivateFolder(path string) error {
-	err := os.Mkdir(path, 0o700)
-	if !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	info, err := os.Lstat(path)
-	if err == nil && (!info.IsDir() || !isPrivate(info)) {
-		err = &fs.PathError{Op: "use", Path: path, Err: errNotPrivate}
-	}
-	return err
-}
-
 func isPrivate(info fs.FileInfo) bool { return ownedByMe(info) && info.Mode().Perm()&0o077 == 0 }
 
 func ownedByMe(info fs.FileInfo) bool {
