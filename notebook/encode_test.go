@@ -3,9 +3,12 @@ package notebook_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +16,7 @@ import (
 
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 // python runs a script that reads JSON and prints JSON.
@@ -115,32 +119,17 @@ func encode(t interface{ Fatal(...any) }, nb *notebook.Notebook) string {
 	return string(data)
 }
 
-func TestEncodeGivesIDs(t *testing.T) {
-	nb := &notebook.Notebook{Cells: []notebook.Cell{{Type: notebook.Raw}, {Type: notebook.Raw}, {ID: "kept", Type: notebook.Raw}, {ID: "kept", Type: notebook.Raw}}}
+// TestEncodeKeeps: new ids stay the same, and metadata are not changed.
+func TestEncodeKeeps(t *testing.T) {
+	nb := &notebook.Notebook{Cells: []notebook.Cell{{Type: notebook.Raw}, {ID: "kept", Type: notebook.Raw},
+		{ID: "kept", Type: notebook.Raw, Metadata: map[string]any{"trusted": true}}}, Metadata: map[string]any{"signature": "s"}}
 	first := encode(t, nb)
-	seen := map[string]bool{}
-	for _, c := range nb.Cells {
-		if c.ID == "" || seen[c.ID] {
-			t.Errorf("id %q is empty or not unique", c.ID)
-		}
-		seen[c.ID] = true
+	ids := []string{nb.Cells[0].ID, nb.Cells[1].ID, nb.Cells[2].ID}
+	if ids[0] == "" || ids[1] != "kept" || ids[2] == "kept" || ids[2] == ids[0] || encode(t, nb) != first {
+		t.Errorf("ids are %q", ids)
 	}
-	if nb.Cells[2].ID != "kept" {
-		t.Errorf("id of the third cell is now %q", nb.Cells[2].ID)
-	}
-	if second := encode(t, nb); second != first {
-		t.Error("ids differ in a second encoding")
-	}
-}
-
-func TestEncodeLeavesMetadataAlone(t *testing.T) {
-	nb := &notebook.Notebook{
-		Cells:    []notebook.Cell{{Type: notebook.Raw, Metadata: map[string]any{"trusted": true}}},
-		Metadata: map[string]any{"signature": "s"},
-	}
-	encode(t, nb)
-	if len(nb.Metadata) != 1 || len(nb.Cells[0].Metadata) != 1 {
-		t.Errorf("metadata is now %v, the cell's %v", nb.Metadata, nb.Cells[0].Metadata)
+	if len(nb.Metadata) != 1 || len(nb.Cells[2].Metadata) != 1 {
+		t.Errorf("metadata is now %v, the cell's %v", nb.Metadata, nb.Cells[2].Metadata)
 	}
 }
 
@@ -154,6 +143,47 @@ func TestEncodeRefuses(t *testing.T) {
 	} {
 		if _, err := nb.Encode(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error is %v, want %s…", err, want)
+		}
+	}
+}
+
+// TestGuardRewritten: what Jupyter changes by itself is not an edit, but anything that
+// a person changes is one.
+func TestGuardRewritten(t *testing.T) {
+	const file = `{"cells": [{"id": "step-0", "cell_type": "code", "source": ["print(1)\n", "2"], "execution_count": 1,
+  "metadata": {"dsstar": {"half": 0.5}}, "outputs": [{"output_type": "stream", "name": "stdout", "text": ["1\n"]},
+  {"output_type": "execute_result", "execution_count": 1, "data": {"application/json": {"x": 3}}, "metadata": {}}]}],
+  "metadata": {"dsstar": {"seconds": 2}}, "nbformat": 4, "nbformat_minor": 5}`
+	for edit, all := range map[bool][][2]string{false: {
+		{`"seconds": 2`, `"seconds": 2.0`},
+		{`"x": 3`, `"x": 3.0`},
+		{`{"dsstar": {"half"`, `{"trusted": true, "execution": {"iopub.status.busy": "now"}, "dsstar": {"half"`},
+		{`"execution_count": 1`, `"execution_count": 7`},
+		{`{"dsstar": {"sec`, `{"kernelspec": {"name": "other"}, "language_info": {"version": "3.14"}, "dsstar": {"sec`},
+		{`["print(1)\n", "2"]`, `"print(1)\n2"`},
+		{`"nbformat_minor": 5`, `"nbformat_minor": 4`},
+		{` `, `  `},
+	}, true: {
+		{`print(1)`, `print(2)`},
+		{`"1\n"`, `"one\n"`},
+		{`"x": 3`, `"x": 4`},
+		{`"step-0"`, `"step-one"`},
+		{`"stdout"`, `"stderr"`},
+		{`"metadata": {`, `"metadata": {"tags": ["mine"],`},
+		{`0.5`, `0.75`},
+		{`"seconds": 2`, `"seconds": "2"`},
+	}} {
+		for _, change := range all {
+			changed := strings.ReplaceAll(file, change[0], change[1])
+			path := filepath.Join(t.TempDir(), "notebook.ipynb")
+			if err := os.WriteFile(path, []byte(changed), 0o600); err != nil || changed == file {
+				t.Fatal(change, err)
+			}
+			g := notebook.Guard(path)
+			g.Accept([]byte(file))
+			if err := g.Write([]byte("{}")); errors.Is(err, disk.ErrEdited) != edit || !edit && err != nil {
+				t.Errorf("%s: %v", change, err)
+			}
 		}
 	}
 }

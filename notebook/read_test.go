@@ -1,7 +1,6 @@
 package notebook_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -192,27 +191,4 @@ func TestTags(t *testing.T) {
 			t.Errorf("%s: %v, %v", tags, nb, err)
 		}
 	}
-}
-
-func FuzzRead(f *testing.F) {
-	for _, nb := range corpus() {
-		f.Add([]byte(encode(f, nb)))
-	}
-	for _, file := range notNotebooks {
-		f.Add([]byte(file))
-	}
-	f.Fuzz(func(t *testing.T, file []byte) {
-		nb, err := notebook.Read(bytes.NewReader(file))
-		if err != nil {
-			return
-		}
-		first := encode(t, nb)
-		again, err := notebook.Read(strings.NewReader(first))
-		if err != nil {
-			t.Fatalf("%v\n%s", err, first)
-		}
-		if diff := cmp.Diff(first, encode(t, again)); diff != "" {
-			t.Fatal(diff)
-		}
-	})
 }

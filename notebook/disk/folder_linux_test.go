@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -49,4 +50,50 @@ func TestEmptyReplaced(t *testing.T) {
 			t.Errorf("%v %v %v", entries, err, e)
 		}
 	})
+}
+
+// TestSweepTemp: folders of killed programs are removed, but not those that are in use, belong to
+// another user or are behind a link.
+func TestSweepTemp(t *testing.T) {
+	dir := t.TempDir()
+	left, err := TempFolder(dir, "dsstar-test-")
+	mine, mineErr := TempFolder(dir, "dsstar-test-")
+	err = errors.Join(err, mineErr, os.MkdirAll(filepath.Join(left, "a/b"), 0o755),
+		os.Symlink(filepath.Join(dir, "outside"), filepath.Join(left, "a/b/link")))
+	for _, folder := range []string{"outside/deep", "dsstar-test-1", "dsstar-other-1.tmp"} {
+		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, folder), 0o755))
+	}
+	err = errors.Join(err, os.Symlink("outside", filepath.Join(dir, "dsstar-test-2.tmp")),
+		os.WriteFile(filepath.Join(dir, "dsstar-test-3.tmp"), nil, 0o644))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sweeps := func(when string, gone ...string) {
+		t.Helper()
+		SweepTemp(dir, "dsstar-test-")
+		for _, name := range []string{left, mine, "outside/deep", "dsstar-test-1", "dsstar-other-1.tmp", "dsstar-test-2.tmp", "dsstar-test-3.tmp"} {
+			path := name
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(dir, name)
+			}
+			_, err := os.Lstat(path)
+			want := slices.Contains(gone, name)
+			if errors.Is(err, os.ErrNotExist) != want {
+				t.Errorf("%s: %s: %v", when, name, err)
+			}
+		}
+	}
+	sweeps("while both live")
+	lock, _ := locks.Load(left)
+	if err := lock.(*os.File).Close(); err != nil { // as the end of its program does
+		t.Fatal(err)
+	}
+	sweeps("after one was killed", left)
+	if err := RemoveTemp(mine); err != nil {
+		t.Error(err)
+	}
+	if _, held := locks.Load(mine); held {
+		t.Error("still held")
+	}
+	alone(t, filepath.Join(dir, "outside", "x"), "deep")
 }

@@ -53,25 +53,19 @@ func TestLines(t *testing.T) {
 // TestLongLines: a file of any length is added to, whose last line a crash has cut.
 func TestLongLines(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lines.jsonl")
-	const size = 300 << 20
+	const size, want = 300 << 20, "\n\"a\"\n\"c\"\n"
 	f, err := os.Create(path)
-	if err == nil {
-		_, err = f.WriteAt([]byte("\n\"a\"\n\"b"), size)
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
-	lines, err := disk.OpenLines(path)
-	if err == nil {
+	defer f.Close()
+	_, err = f.WriteAt([]byte("\n\"a\"\n\"b"), size)
+	lines, openErr := disk.OpenLines(path)
+	if err = errors.Join(err, openErr); err == nil {
 		err = errors.Join(lines.Append("c"), lines.Close())
 	}
-	end := make([]byte, 20)
-	if f, e := os.Open(path); e == nil && err == nil {
-		n, _ := f.ReadAt(end, size)
-		end = end[:n]
-		err = f.Close()
-	}
-	if err != nil || string(end) != "\n\"a\"\n\"c\"\n" {
-		t.Errorf("%q, %v", end, err)
+	end := make([]byte, len(want)+1)
+	if n, _ := f.ReadAt(end, size); err != nil || string(end[:n]) != want {
+		t.Errorf("%q, %v", end[:n], err)
 	}
 }
