@@ -110,7 +110,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 	o := export.Options{Title: strings.TrimSuffix(filepath.Base(path), ".ipynb")}
 	if beside, err := os.OpenRoot(filepath.Dir(path)); err == nil {
 		defer beside.Close()
-		o.Files = beside.FS()
+		o.Files = beside
 	}
 	home, at := realFolder(path), realFolder(target)
 	if rel, err := filepath.Rel(at, home); err == nil && target != "" && rel != "." {

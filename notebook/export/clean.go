@@ -1,7 +1,6 @@
 package export
 
 import (
-	"encoding/base64"
 	"net/url"
 	"path"
 	"slices"
@@ -17,13 +16,13 @@ import (
 // The allowed elements, those with attributes besides common first. For class, only the names in
 // classes are allowed.
 var (
-	attributes = map[string]string{"a": "href name", "col": "span", "colgroup": "span",
+	attributes = map[string]string{"a": "href", "col": "span", "colgroup": "span",
 		"details": "open", "font": "color", "img": "alt width height", "li": "value", "ol": "start type reversed",
 		"td": "colspan rowspan", "th": "colspan rowspan scope"}
 	elements = strings.Fields(`abbr b bdi bdo blockquote br caption center cite code dd del dfn div dl
 		dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd mark p pre q s samp small span strike strong
 		sub summary sup table tbody tfoot thead tr tt u ul var wbr`)
-	common  = "align class dir id lang title valign"
+	common  = "align class dir lang title valign"
 	classes = []string{"dataframe", "tex", "display"}
 	// Those that are removed with their content. Other elements are replaced with their content.
 	dropped = strings.Fields(`applet audio base button canvas embed frame frameset head iframe link
@@ -131,10 +130,7 @@ func (c *cleaner) node(n *html.Node) []*html.Node {
 	return []*html.Node{kept}
 }
 
-var (
-	plain = lazy.Regexp(`^[\w .,%#+-]*$`)
-	idish = lazy.Regexp(`^[^\s"'<>]{1,200}$`)
-)
+var plain = lazy.Regexp(`^[\w .,%#+-]*$`)
 
 // attribute returns the sanitized value of an attribute.
 func (c *cleaner) attribute(a html.Attribute) (string, bool) {
@@ -143,8 +139,6 @@ func (c *cleaner) attribute(a html.Attribute) (string, bool) {
 		return c.link(a.Val)
 	case "alt", "title", "lang":
 		return a.Val, true
-	case "id", "name":
-		return "n-" + a.Val, idish().MatchString(a.Val) // it differs from the page's own ids
 	case "class":
 		keep := slices.DeleteFunc(strings.Fields(a.Val),
 			func(class string) bool { return !slices.Contains(classes, class) })
@@ -153,16 +147,12 @@ func (c *cleaner) attribute(a html.Attribute) (string, bool) {
 	return a.Val, plain().MatchString(a.Val)
 }
 
-// link returns an allowed link target: a web or mail address, a place in the page or a file by its
-// path from the notebook.
+// link returns an allowed link target: a web or mail address, or a file by its path from the notebook.
 func (c *cleaner) link(to string) (string, bool) {
 	to = strings.TrimSpace(to)
-	if place, ok := strings.CutPrefix(to, "#"); ok {
-		return "#n-" + place, place != ""
-	}
 	u, err := url.Parse(to)
 	if err != nil || !slices.Contains([]string{"", "http", "https", "mailto"}, u.Scheme) ||
-		strings.Contains(to, `\`) {
+		strings.HasPrefix(to, "#") || strings.Contains(to, `\`) {
 		return "", false
 	}
 	if u.Scheme == "" && u.Host == "" && u.Path != "" && !path.IsAbs(u.Path) && c.folder != "" {
@@ -192,11 +182,6 @@ func (c *cleaner) image(n, kept *html.Node) []*html.Node {
 	c.solid = true
 	kept.Attr = append(kept.Attr, html.Attribute{Key: "src", Val: uri})
 	return []*html.Node{kept}
-}
-
-// imageURI returns the data URI of a picture.
-func imageURI(mime string, data []byte) string {
-	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
 }
 
 func words(text string) []*html.Node { return []*html.Node{{Type: html.TextNode, Data: text}} }

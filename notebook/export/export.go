@@ -12,7 +12,7 @@ package export
 
 import (
 	"cmp"
-	"io/fs"
+	"os"
 	"strings"
 	"text/template"
 
@@ -24,7 +24,7 @@ import (
 type Options struct {
 	Title string // used if the notebook has no heading
 	// the notebook's folder, for pictures that it names; nil: none are read
-	Files fs.FS
+	Files *os.Root
 	// that folder as the page's folder sees it, with slashes, for links to files; "": the same
 	Folder string
 }

@@ -2,12 +2,14 @@ package export_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
@@ -200,15 +202,22 @@ func TestDeep(t *testing.T) {
 }
 
 func TestMarkdownCells(t *testing.T) {
-	cell := text("# My *heading*\n\n[to it](#My-*heading*) <a id=\"place\"></a>[there](#place)\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" +
+	cell := text("# My *heading*\n\n[there](#place)\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" +
 		"<details>\n<summary>More <b>now</b></summary>\n\n**inside**\n\n```python\nx = 'y'\n```\n\n</details>\n\n![p](attachment:a%20b.png) ![](files/b.png) ![](../b.png) ![web](https://example.org/x.png)\n\n" +
 		"$a_1 * b*$ for $5 and $6\n\n- [x] done\n\n<div align=\"center\" onclick=\"x()\"><font color=\"red\">old</font></div>")
 	cell.Attachments = map[string]notebook.MIMEBundle{"a b.png": {"image/png": png}}
 	raw, _ := base64.StdEncoding.DecodeString(png)
-	files := fstest.MapFS{"files/b.png": {Data: raw}, "secret.png": {Data: []byte("secret")}}
+	dir := t.TempDir()
+	files, err := os.OpenRoot(dir)
+	err = errors.Join(err, os.Mkdir(filepath.Join(dir, "files"), 0o700), os.WriteFile(filepath.Join(dir, "files/b.png"), raw, 0o600),
+		os.WriteFile(filepath.Join(dir, "secret.png"), []byte("secret"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
 	page(t, of(cell))
 	got := mainOf(string(export.HTML(of(cell), export.Options{Files: files})))
-	want(t, got, `<h1 id="n-My-*heading*">My <em>heading</em></h1>`, `<a href="#n-My-*heading*">`, `<a id="n-place"></a>`, `<a href="#n-place">there</a>`,
+	want(t, got, `<h1>My <em>heading</em></h1>`, `<a>there</a>`,
 		"<details>\n<summary>More <b>now</b></summary>\n<p><strong>inside</strong></p>\n<pre><code>x = <span class=\"s\">&#39;y&#39;</span>\n</code></pre>\n</details>",
 		`<code class="tex">$a_1 * b*$</code> for $5 and $6`, "[x] done", `<div align="center"><font color="red">old</font></div>`, "[picture: ../b.png]", "[picture: web https://example.org/x.png]")
 	if n := strings.Count(got, "data:image/png;base64,"+png); n != 2 {

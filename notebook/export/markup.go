@@ -26,8 +26,7 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.Linkify, extension.Strikethrough,
 			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID(),
-			parser.WithInlineParsers(util.Prioritized(mathematics{}, 150))),
+		goldmark.WithParserOptions(parser.WithInlineParsers(util.Prioritized(mathematics{}, 150))),
 		goldmark.WithRendererOptions(renderer.WithUnsafe()), // the result is cleaned: see markup
 	)
 })
@@ -35,23 +34,13 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 // markup converts Markdown to sanitized HTML.
 func markup(c *cleaner, source string) string {
 	var b bytes.Buffer
-	context := parser.NewContext(parser.WithIDs(headings{}))
-	if markdown().Convert([]byte(visible(source)), &b, parser.WithContext(context)) == nil {
+	if markdown().Convert([]byte(visible(source)), &b) == nil {
 		if cleaned, ok := c.HTML(b.String()); ok {
 			return cleaned
 		}
 	}
 	return "<pre>" + html.EscapeString(visible(source)) + "</pre>\n"
 }
-
-// headings gives headings the same ids as Jupyter, for links.
-type headings struct{}
-
-func (headings) Generate(value []byte, _ ast.NodeKind) []byte {
-	return []byte(strings.ReplaceAll(string(bytes.TrimSpace(value)), " ", "-"))
-}
-
-func (headings) Put([]byte) {}
 
 // mathematics keeps TeX ($…$, $$…$$ and \begin{…}…\end{…}) from being read as Markdown. The page
 // shows its source.

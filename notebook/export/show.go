@@ -3,15 +3,16 @@ package export
 import (
 	"encoding/base64"
 	"encoding/json"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/url"
+	"os"
 	"path"
 	"slices"
 	"strings"
 
 	"dsstar/notebook"
+	"dsstar/notebook/disk"
 )
 
 const svg = "image/svg+xml"
@@ -104,55 +105,44 @@ func str(o notebook.Output, mime string) string {
 // or it is invalid.
 func pictureURI(data notebook.MIMEBundle, mime string) string {
 	text, _ := data[mime].(string)
-	if mime == svg || mime == svgOff {
-		if !strings.Contains(text, "<svg") {
-			return ""
-		}
-		return imageURI(svg, []byte(strings.ToValidUTF8(text, "")))
-	}
 	raw, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
-	if err != nil || http.DetectContentType(raw) != mime {
+	isPicture := err == nil && http.DetectContentType(raw) == mime
+	if mime == svg || mime == svgOff {
+		mime, raw, isPicture = svg, []byte(strings.ToValidUTF8(text, "")), strings.Contains(text, "<svg")
+	}
+	if !isPicture {
 		return ""
 	}
-	return imageURI(mime, raw)
+	return "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(raw)
 }
 
 // maxPicture is the maximum size of a picture read from a file, in bytes.
 const maxPicture = 20 << 20
 
-// picture returns the data URI of a picture that Markdown names: one attached to
-// the cell, or a file beside the notebook; "" if there is none.
-func picture(name string, attached map[string]notebook.MIMEBundle, files fs.FS) string {
+// picture returns the data URI of a picture that Markdown names: one attached to the cell, or a file
+// beside the notebook; "" if there is none.
+func picture(name string, attached map[string]notebook.MIMEBundle, files *os.Root) string {
 	name, err := url.PathUnescape(name)
 	if err != nil {
 		return ""
 	}
-	if name, ok := strings.CutPrefix(name, "attachment:"); ok {
-		for _, mime := range pictures {
-			if uri := pictureURI(attached[name], mime); uri != "" {
-				return uri
-			}
+	attachment, isAttached := strings.CutPrefix(name, "attachment:")
+	data := attached[attachment]
+	if !isAttached && files != nil {
+		raw, err := disk.ReadIn(files, name, maxPicture)
+		if err != nil {
+			return ""
 		}
-		return ""
+		data = notebook.MIMEBundle{
+			http.DetectContentType(raw): base64.StdEncoding.EncodeToString(raw)}
+		if strings.EqualFold(path.Ext(name), ".svg") {
+			data[svg] = string(raw)
+		}
 	}
-	name = path.Clean(name)
-	if files == nil || !fs.ValidPath(name) {
-		return ""
-	}
-	info, err := fs.Stat(files, name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPicture {
-		return "" // opening a pipe would block
-	}
-	raw, err := fs.ReadFile(files, name)
-	if err != nil {
-		return ""
-	}
-	mime := http.DetectContentType(raw)
-	switch {
-	case strings.EqualFold(path.Ext(name), ".svg"):
-		return pictureURI(notebook.MIMEBundle{svg: string(raw)}, svg)
-	case slices.Contains(pictures, mime):
-		return imageURI(mime, raw)
+	for _, mime := range pictures {
+		if uri := pictureURI(data, mime); uri != "" {
+			return uri
+		}
 	}
 	return ""
 }
