@@ -23,29 +23,6 @@ func numbered(n int) string {
 	return b.String()
 }
 
-// terminal returns how a terminal shows the text of a stream. It is simpler than overstrike: it works
-// on the whole text, with regular expressions.
-func terminal(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		var shown []rune
-		parts := strings.Split(line, "\r")
-		for _, part := range parts {
-			for before := ""; before != part; {
-				before, part = part, backspace.ReplaceAllString(part, "")
-			}
-			new := []rune(part)
-			shown = append(new, shown[min(len(new), len(shown)):]...)
-			if lines[i] = string(shown); part == "" && len(parts) > 1 {
-				lines[i] += "\r"
-			}
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-var backspace = regexp.MustCompile(`(?:^|[^\x08])\x08`)
-
 var left = regexp.MustCompile(`\n?\[note: [^\n]* are left out here\]\n`)
 
 // TestStreamInPieces holds for any text, pieces and limit: uncut text looks as on a terminal.
@@ -60,7 +37,7 @@ func TestStreamInPieces(t *testing.T) {
 		for _, piece := range pieces {
 			add(t, &f, stdout(piece))
 		}
-		got, want := f.Outputs()[0].Text, terminal(all)
+		got, want := f.Outputs()[0].Text, notebook.Overstrike(all)
 		if !utf8.ValidString(got) {
 			rt.Errorf("a character is cut: %q", got)
 		}

@@ -38,10 +38,9 @@ type writer struct {
 	nb      *notebook.Notebook
 	options Options
 	cleaner cleaner
-	forms   []string // MIME types, the best first
 
 	markdown func(c *notebook.Cell, source string) string // nil: of an output
-	html     func(text string, hasText bool) string       // "": there is better
+	html     func(text string, hasText bool) string       // "": there is better, such as its text
 
 	// what the template shows
 	Title, State, Style string

@@ -22,7 +22,7 @@ var pageText string
 
 // HTML returns the notebook as one self-contained page without scripts.
 func HTML(nb *notebook.Notebook, o Options) []byte {
-	w := &writer{nb: nb, options: o, forms: onPages, Style: style,
+	w := &writer{nb: nb, options: o, Style: style,
 		cleaner: cleaner{folder: o.Folder}}
 	w.markdown = func(c *notebook.Cell, source string) string {
 		text := markup(&w.cleaner, source)
@@ -49,7 +49,7 @@ var markdownText string
 // pictures become data URIs. Markdown stays unchanged, except that remote pictures are only named
 // (see [notebook.InertMarkdown]).
 func Markdown(nb *notebook.Notebook, _ Options) []byte {
-	w := &writer{nb: nb, forms: inMarkdown}
+	w := &writer{nb: nb}
 	w.markdown = func(c *notebook.Cell, source string) string {
 		source = notebook.InertMarkdown(visible(source))
 		if swallows(source) {
@@ -62,8 +62,8 @@ func Markdown(nb *notebook.Notebook, _ Options) []byte {
 			return cmp.Or(picture(name, c.Attachments, nil), name)
 		})
 	}
-	w.html = func(text string, _ bool) string {
-		if w.clean(text, false) == "" {
+	w.html = func(text string, hasText bool) string { // which Markdown shows better
+		if hasText || w.clean(text, false) == "" {
 			return ""
 		}
 		return strings.TrimSpace(emptyLines().ReplaceAllString(w.cleaner.words, "\n"))

@@ -22,13 +22,11 @@ const svg = "image/svg+xml"
 var svgOff, htmlOff = notebook.SwitchedOff(svg), notebook.SwitchedOff("text/html")
 
 // The MIME types that are shown, the best first: JupyterLab's order, except for what has text for
-// people. Markdown cannot have HTML's tables, and shows pictures first.
+// people.
 var (
 	pictures = []string{svg, "image/png", "image/jpeg", "image/gif", "image/webp", svgOff}
-	onPages  = slices.Concat([]string{"text/html", htmlOff, "text/markdown"}, pictures,
+	forms    = slices.Concat([]string{"text/html", htmlOff, "text/markdown"}, pictures,
 		[]string{forPeople, "text/latex", "application/json", "text/plain"})
-	inMarkdown = slices.Concat(pictures, []string{"text/markdown", forPeople, "text/latex",
-		"text/html", htmlOff, "application/json", "text/plain"})
 )
 
 // forPeople is text/plain that is more than an object's repr, such as <IPython.core.display.HTML
@@ -38,7 +36,7 @@ const forPeople = "text"
 // display shows the best form of an output, with a note if a notebook could show more.
 func (w *writer) display(o notebook.Output) []block {
 	var shown block
-	for _, mime := range w.forms {
+	for _, mime := range forms {
 		if shown = w.show(o, mime); strings.TrimSpace(shown.Text) != "" {
 			break
 		}
