@@ -21,10 +21,7 @@ import (
 const describeHelp = `Print the descriptions of data files that dsstar nb works from. They are profiles
 that a program makes, without a model: tables with their columns, ranges, values,
 missing values and keys; documents whole. DATA is what --data of dsstar nb takes: a
-folder, file, pattern, database or bucket. If all descriptions together exceed
-context_chars, the model sees less of the files that are less near to the question.
-
-No run folder is created.
+folder, file, pattern, database or bucket. No run folder is created.
 
 Where a description is wrong or lacks what you know, say so in Markdown: the text
 below a heading that is the file's name, in any file of .dsstar/definitions/ beside

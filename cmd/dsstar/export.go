@@ -21,15 +21,10 @@ import (
 	"dsstar/notebook/export"
 )
 
-const exportHelp = `Convert a run, or any notebook, into a single self-contained file. Nothing is
+const exportHelp = `Convert a run, or any notebook, into a single self-contained file: an HTML page
+(html), which has no scripts and makes no network requests; Markdown (md); or the code
+cells (script), each after a comment (# %%), for a run its solution.py. Nothing is
 executed.
-
-  html    a page: question, answer and whether it is verified on top, then every
-          step. It contains its pictures, has no scripts and makes no network
-          requests.
-  md      Markdown. It contains its pictures as data URIs.
-  script  the code cells, each after a comment (# %%); for a run, its solution.py.
-          Lines that only IPython understands become comments, if not indented.
 
 The format is that of --to, or of the extension of -o, or html. The file is written
 beside the notebook, and its path is printed. An earlier page or Markdown file is

@@ -153,16 +153,9 @@ func fileNames(task record.Task) (names []string) {
 }
 
 const memoryHelp = `Show what earlier questions taught about the data: facts with their sources,
-functions with their cases, and questions with their verified answers. They are
-plain files in .dsstar beside the data, or where --memory says, which you may read,
-edit, review and commit:
-
-  facts.md         one item for each fact; "— source: …" ends it
-  tools/NAME.py    a function with its imports and its cases, lines that begin
-                   with assert; anything else is left out
-  questions.jsonl  verified questions with their notebooks
-
-The last twenty of each kind are listed. To forget one, remove its line or file.
+functions with their cases, and questions with their verified answers, the last twenty
+of each. They are plain files in .dsstar beside the data, or where --memory says, which
+you may read, edit and commit. To forget one, remove its line or file.
 
 dsstar nb shows the model the facts and functions nearest to its question, and
 adds to them with --learn. The nearest verified question is shown as an example,

@@ -19,37 +19,17 @@ const nbHelp = `Answer a question about data files and leave a notebook. With a 
 (--kernel) the question may also be about its variables.
 
 --data names a folder, which cells see as data/; without it, that is this folder.
-It may be repeated and may name files and quoted patterns, too: then cells see
-data/NAME for each, where NAME is its own name, or the one given with NAME=PATH.
-A file of the web is downloaded first. postgresql://user@host/name and other
-databases are db["name"] in cells, which only read them, and s3://bucket/folder
-(gs://, az://) is bucket["folder"]. Passwords come from the address, PGPASSWORD or
-MYSQL_PWD, and are in no file.
-With --engine cells compute on a cluster of Spark, Dask or Ray.
-dsstar resume --ask goes on in the session of a run.
+It may be repeated, and may name files, quoted patterns and files of the web, which
+cells see as data/NAME, databases (db["name"]) and buckets (bucket["folder"]).
+Passwords come from the address, PGPASSWORD or MYSQL_PWD, and are in no file.
 
-The question is the argument, or standard input. Only the answer goes to
-standard output; progress goes to standard error.
+The question is the argument, or standard input. Only the answer goes to standard
+output; progress goes to standard error. A run leaves dsstar-runs/<date>-<slug>/, or
+the folder of --out. You may edit its notebook during the run: it then continues in
+notebook-2.ipynb. dsstar resume --ask goes on in the session of a run.
 
-A run leaves dsstar-runs/<date>-<slug>/, or the folder of --out, with notebook.ipynb,
-solution.py (the same cells as a script), trace.jsonl (every exchange with the model,
-for --model replay:trace.jsonl) and files/ (what the cells wrote).
-
-You may open the notebook during the run. What you save into it is never
-overwritten: the run then continues in notebook-2.ipynb.
-
-The model works from descriptions of the files, which the notebook shows. If one
-is wrong, say so in .dsstar/definitions/ (dsstar describe --help).
-
-If the question can be taken in ways that give other answers, they are shown with
-the answer. Before it is verified, the answer is derived once more by a request
-that sees nothing of the steps: --role-model second=provider/name takes another
-for that, --no-second leaves it out.
-
-With --review dsstar asks before every cell, also before repairs and the last one:
-accept it, edit the cell in $VISUAL or $EDITOR, reject it with a reason that
-the solver reads, accept all that follow, or stop. Only what you accept runs,
-and the scripts that describe files.
+With --review dsstar asks before every cell. Only what you accept runs, and the
+scripts that describe files.
 
 ` + exitHelp
 
@@ -57,9 +37,7 @@ const nbExample = `  dsstar nb --data ./data "Which store sold most last year?"
   dsstar nb --data ./web --data shop=exports/2025 --data 'prices/*.xlsx' "…"
   dsstar nb --data postgresql://ada@db.example.org/sales --data targets.xlsx "…"
   dsstar nb --engine spark=sc://lake.example.org:15002 --python ~/venv/bin/python "…"
-  dsstar nb --data ./data --guidelines "a number with two decimals" "What is the mean age?"
-  dsstar nb --data ./data --model ollama/qwen3 --python ~/venv/bin/python "…"
-  dsstar nb --data ./data --review "…"             asks before every cell
+  dsstar nb --data ./data --model ollama/qwen3 --guidelines "a number with two decimals" "…"
   dsstar nb --kernel analysis.ipynb "…"            about the variables of a running notebook: see dsstar kernels
   JUPYTER_TOKEN=… dsstar nb --data ./data --server https://hub.example.org/user/ada/ "…"`
 

@@ -21,37 +21,17 @@ folder, so that the run folder stays as it is.
 
 The kernel is that of --python or --kernel, or of these settings; else that of the
 notebook, if it names an installed kernelspec other than python3; else dsstar's
-own Python. A notebook in another language runs in the kernelspec that it names.
+own Python.
 
 --parameters NAME=VALUE sets a variable, as papermill does, in a new cell after the
 one with the tag parameters. VALUE is True, False, None, a number, or else text; in
-quotes it is text. --data DIR sets data_dir there. For notebooks of dsstar the last
-lines say, for each question, whether the answer is the same.
+quotes it is text. --data DIR sets data_dir there.
 
---check compares each cell's outputs with those in the notebook, and prints for
-each: same; differs, with the differences; error, if it fails now; or not run, if
-there is nothing to compare. No file is written unless --out names one.
-docs/rerun.md has the rules.
-
---round N runs one round of dsstar's notebook again. The session is rebuilt as it was
-when the round began; then each attempt of the round runs on that state, failed ones
-too. How an attempt ends, and its outputs, are compared as by --check.
-
---json prints one object instead:
-  notebook, out  paths; out is the executed notebook ("": none)
-  cells          number of cells to run
-  executed       number of cells that ran
-  failed         null, or the cell that ended the run: index (from 0), id,
-                 status (error, timeout, died), reason
-  seconds        wall time
-  kernel         its name
-  checked        of a check: a list of index, id, round (0: none), verdict (same,
-                 differs, error, not run), reason (of the last two) and differences,
-                 a list of what (stdout; display 2, image/png; …) and diff
-  answers        of dsstar's notebooks: for each question with an answer, in order,
-                 question, same, was, is
-With --round also round and step, and checked has the attempts: attempt, its number in
-the notebook, and text, that of its outputs now.
+--check compares each cell's outputs with those in the notebook: same; differs, with
+the differences; error, if it fails now; or not run, if there is nothing to compare.
+--round N runs one round of dsstar's notebook again on the session as it was then,
+failed attempts too, and compares them. docs/rerun.md has the rules, and the fields
+of --json.
 
 ` + exitHelp
 

@@ -25,23 +25,17 @@ import (
 
 const resumeHelp = `Continue a run that was stopped, or whose notebook you have edited. With --ask, ask
 another question in the session of a finished run; with --drop, go back to before a
-step of it.
+step of it. RUN is the run folder, or a notebook in it; without it, the newest run of
+this folder.
 
-RUN is the run folder, or a notebook in it; without it, the newest run of this
-folder. A run that has an answer stays as it is: what follows goes on in a run folder
-beside it, or that of --out, whose notebook has all questions. No request that the
-model has answered is repeated. The accepted cells run again in a new kernel. Budgets
-count from here; method and models stay those of the run, the models unless a flag or
-variable names others.
+A run that has an answer stays as it is: what follows goes on in a run folder beside
+it, or that of --out. Budgets count from here; method and models stay those of the
+run, the models unless a flag or variable names others.
 
-In the notebook you can
-  change, add, remove and reorder the code cells between set-up and answer
-  change the last cell
-  change data_dir in the parameters cell, for another data folder
-  leave the agent a note: a Markdown cell with the tag dsstar:note
-Cells run again from the first change on, yours unchanged. Then the plan is judged,
-and the run continues to a new proof. If one of your cells fails, the notebook
-stays as it is.
+In the notebook you can change, add, remove and reorder the code cells between set-up
+and answer, change the last cell and data_dir in the parameters cell, and leave the
+agent a note: a Markdown cell with the tag dsstar:note. Cells run again from the first
+change on, yours unchanged. If one of yours fails, the notebook stays as it is.
 
 ` + exitHelp
 

@@ -27,11 +27,7 @@ const runsHelp = `List the runs of this folder, the newest first: those in dssta
 setting out says. With words, only runs whose questions, answer or name have them all.
 
 The newest run that your dsstar made is the one that resume, trace, export and rerun
-take if none is named; others may be named without their folder. All that a run has
-is in its folder.
-
---json prints a list of objects instead, with run (the folder), notebook, question,
-answer, standing, cost_usd, started and more: see docs/results.md.`
+take if none is named; others may be named without their folder.`
 
 func (a *app) runsCommand() cli.Command {
 	return cli.Command{

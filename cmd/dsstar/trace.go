@@ -23,27 +23,17 @@ import (
 const traceHelp = `Show what the model calls of a run used, in a table by role. TRACE is a run folder
 with a trace.jsonl, its notebook, or such a file.
 
-  calls      replies
-  again      calls made because a reply could not be read
+  calls      replies; again: calls made because a reply could not be read
   failed     calls without a reply, except those under way when a run ended
-  input      tokens of the requests; ~ is an estimate
-  cached     input tokens that the endpoint reports as cached
+  input      tokens of the requests, and those that the endpoint had cached; ~ is an
+             estimate
   output     tokens of the replies, reasoning included
   cost       in US dollars, about, by the prices at the time; - if one was unknown
   seconds    from request to reply; concurrent calls add up
 
 If the run's notebook is beside the trace, lines follow: how many readings of the
 question were named and change the answer; and how many second derivations were asked
-for and agreed, and how many derivations an arbiter had corrected. They are of all
-questions of the notebook, the calls of those that this run folder asked.
-
---json prints one object instead:
-  roles   list of role and the fields of total
-  total   calls, asked_again, failed, input_tokens, cached_tokens, output_tokens,
-          reasoning_tokens, estimated (some are), cost_usd (null: not known), seconds
-  derivations  readings, changed; second_derivations, agreed, corrected; null: no
-          notebook, or another method
-  claimed  only a notebook says so, because another dsstar made it`
+for and agreed, and how many derivations an arbiter had corrected.`
 
 const traceExample = `  dsstar trace dsstar-runs/2026-11-21-which-store-sold-most
   dsstar trace --json RUN | jq .total.input_tokens`
@@ -105,7 +95,7 @@ func derivationsBeside(trace string, key record.Key) (c record.Counts, claimed b
 	return nil, false
 }
 
-// A spending is what the exchanges of a trace have used. Its fields in JSON are a contract: see the help.
+// A spending is what the exchanges of a trace have used. Its fields are a contract: docs/results.md.
 type spending struct {
 	Roles       []spent       `json:"roles"` // in the order in which they first appear
 	Total       spent         `json:"total"`
