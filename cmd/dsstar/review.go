@@ -11,12 +11,9 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	tty "golang.org/x/term"
 
 	"dsstar/agent"
 	"dsstar/cmd/dsstar/internal/ui"
@@ -80,11 +77,7 @@ func (v *reviewer) review(ctx context.Context, p agent.Proposal) (agent.Decision
 			_ = os.Remove(v.draft) // best effort: it is a temporary file
 			return accept(p), nil
 		case "e":
-			code, err := v.edit(ctx, p.Code)
-			if err != nil {
-				return agent.Decision{}, err
-			}
-			if code != p.Code {
+			if code := v.edit(ctx, p.Code); code != p.Code {
 				p.Code = code
 				v.show(p)
 			}
@@ -181,82 +174,53 @@ func revealed(code string) string {
 	return b.String()
 }
 
-// edit lets the user edit a cell. If that fails or changes nothing, it says so and returns the code
-// unchanged. The error is that of ctx.
-func (v *reviewer) edit(ctx context.Context, code string) (string, error) {
-	editor := strings.TrimSpace(cmp.Or(v.app.host.Getenv("VISUAL"), v.app.host.Getenv("EDITOR"), "vi"))
-	var err error
-	if v.draft == "" {
-		v.draft, err = writeDraft(code)
-	}
-	var text string
-	if err == nil {
-		text, err = v.app.edited(ctx, editor, v.draft)
-	}
-	if err != nil { // an editor that failed may have saved the text
-		v.tell(fmt.Sprintf("         %s; the cell is as it was\n         your text: %s",
-			ui.Clean(err.Error()), ui.Clean(v.draft)))
-		return code, ctx.Err()
-	}
-	switch text = tidy(text); {
+// edit returns a cell as the user's editor leaves it. If that is no cell, it says why and returns the
+// cell as it was.
+func (v *reviewer) edit(ctx context.Context, code string) string {
+	text, err := v.edited(ctx, code)
+	switch {
+	case err != nil: // the editor may have saved the text
+		err = fmt.Errorf("%w\n         your text: %s", err, v.draft)
 	case !utf8.ValidString(text):
-		v.tell("         what you wrote is not text in UTF-8; the cell is as it was")
+		err = errors.New("what you wrote is not text in UTF-8")
 	case text == "":
-		v.tell("         the cell is empty; it is as it was")
-	case text == tidy(code):
-		v.tell("         nothing has changed")
+		err = errors.New("the cell is empty")
 	default:
-		return text, nil
+		return text
 	}
-	return code, nil
-}
-
-// writeDraft writes a cell to a temporary file for an editor.
-func writeDraft(code string) (path string, err error) {
-	f, err := os.CreateTemp("", "dsstar-review-*.py")
-	if err != nil {
-		return "", err
+	for line := range strings.Lines(err.Error() + "\n         the cell is as it was") {
+		v.tell("         " + strings.TrimSpace(ui.Clean(line)))
 	}
-	_, err = f.WriteString(code + "\n")
-	return f.Name(), errors.Join(err, f.Close())
+	return code
 }
 
 var lineEnd = regexp.MustCompile("\r+\n")
 
-// tidy removes white space that editors add; it changes nothing of a text that it has tidied.
-func tidy(text string) string {
-	text = strings.TrimLeft(lineEnd.ReplaceAllString(text, "\n"), "\ufeff")
-	return strings.TrimRight(text, " \t\n")
-}
-
-// edited runs the editor on a file, on the user's terminal, and returns the edited text. The
-// editor may have arguments, as in code --wait. Ctrl-C goes to the editor. The terminal's mode
-// is restored.
-func (a *app) edited(ctx context.Context, editor, path string) (string, error) {
-	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, path)
-	if whole, err := exec.LookPath(editor); err == nil { // a path with spaces
-		cmd = exec.CommandContext(ctx, whole, path)
-	}
-	cmd.Env = a.host.Env
-	// stdout may be a file, so stderr is the terminal.
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, ui.Unwrapped(a.stderr), ui.Unwrapped(a.stderr)
-	// SIGTERM first, on which most editors save the text.
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = 5 * time.Second
-	if f, ok := a.stdin.(*os.File); ok {
-		if was, err := tty.GetState(int(f.Fd())); err == nil {
-			defer tty.Restore(int(f.Fd()), was)
+// edited runs the user's editor, which may have arguments, as in code --wait, on a text in a temporary
+// file. White space that editors add is left out.
+func (v *reviewer) edited(ctx context.Context, text string) (string, error) {
+	if v.draft == "" {
+		f, err := os.CreateTemp("", "dsstar-review-*.py")
+		if err != nil {
+			return "", err
+		}
+		v.draft = f.Name()
+		if _, err = f.WriteString(text + "\n"); errors.Join(err, f.Close()) != nil {
+			return "", err
 		}
 	}
+	a := v.app
+	editor := strings.TrimSpace(cmp.Or(a.host.Getenv("VISUAL"), a.host.Getenv("EDITOR"), "vi"))
+	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, v.draft)
+	cmd.Env, cmd.Stdin = a.host.Env, a.stdin
+	cmd.Stdout, cmd.Stderr = ui.Unwrapped(a.stderr), ui.Unwrapped(a.stderr) // stdout may be a file
 	a.editors.Store(math.MaxInt64)
 	// A Ctrl-C that ended the editor may arrive here only afterwards.
 	defer func() { a.editors.Store(time.Now().Add(time.Second).UnixNano()) }()
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("the editor %s: %w", editor, err)
 	}
-	text, err := disk.ReadFile(path, disk.MaxDocument)
-	if err != nil {
-		return "", fmt.Errorf("read the edited text: %w", err)
-	}
-	return string(text), nil
+	data, err := disk.ReadFile(v.draft, disk.MaxDocument)
+	text = strings.TrimLeft(lineEnd.ReplaceAllString(string(data), "\n"), "\ufeff")
+	return strings.TrimRight(text, " \t\n"), err
 }
