@@ -192,22 +192,19 @@ func (w within) data() []string { return slices.Concat(w.folders, w.addresses) }
 
 // isAddress reports whether a value of --data is no path.
 func isAddress(data string) bool {
-	return fromVariable.MatchString(data) || strings.Contains(data, "://") && !isFile.MatchString(data)
+	return isVariable.MatchString(data) || strings.Contains(data, "://") && !isFile.MatchString(data)
 }
 
 // check rejects data that are not in the folders and not at the addresses.
 func (w within) check(data string) error {
-	if isAddress(data) {
-		address := data
-		if m := hasName.FindStringSubmatch(data); m != nil {
-			address = m[2]
-		}
-		if !slices.ContainsFunc(w.addresses, func(root string) bool { return covers(root, address) }) {
+	name, place := split(data)
+	if isAddress(place) {
+		if !slices.ContainsFunc(w.addresses, func(root string) bool { return covers(root, place) }) {
 			return w.outside("this address")
 		}
 		return nil
 	}
-	found, err := source(data)
+	found, err := source(name, place)
 	if err != nil {
 		return err
 	}

@@ -5,31 +5,59 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"dsstar/agent/files"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/download"
 	"dsstar/cmd/dsstar/internal/site"
 	"dsstar/cmd/dsstar/internal/usage"
+	"dsstar/configs"
 	"dsstar/notebook/disk"
 )
 
-// isURL matches the beginning of an address, perhaps after a name.
-var isURL = regexp.MustCompile(`(?i)^(?:[\pL\pN_.-]+=)?([a-z][a-z0-9+.-]*)://`)
+// hasName matches NAME=PLACE.
+var hasName = regexp.MustCompile(`^([\pL\pN_][\pL\pN_. -]*)=(.+)$`)
 
-// isWeb matches addresses of files of the web, perhaps after a name.
-var isWeb = regexp.MustCompile(`(?i)^(?:([\pL\pN_. -]+)=)?(https?://.+)$`)
+// isURL matches the beginning of an address.
+var isURL = regexp.MustCompile(`(?i)^([a-z][a-z0-9+.-]*)://`)
 
 // isFile matches addresses of files, as SQLAlchemy has them for databases that are files.
-var isFile = regexp.MustCompile(`^([\pL\pN_.-]+=)?(?:(?:sqlite|duckdb):///|file://)([^?]+)`)
+var isFile = regexp.MustCompile(`^(?:(?:sqlite|duckdb):///|file://)([^?]+)`)
 
-// hasName matches NAME=PATH.
-var hasName = regexp.MustCompile(`^([\pL\pN_][\pL\pN_. -]*)=(.+)$`)
+// isVariable matches env:VARIABLE, which names an address without showing it.
+var isVariable = regexp.MustCompile(`^env:([A-Za-z_][A-Za-z0-9_]*)$`)
+
+// noDatabases are schemes of other addresses.
+var noDatabases = []string{"http", "https", "ftp", "sftp", "ssh", "gcs", "abfs", "abfss",
+	"hdfs", "file", "sc", "tcp", "ray"}
+
+// split takes a value of --data apart: its name, or "", and the path or address that it names. A file of
+// this very name comes first.
+func split(arg string) (name, place string) {
+	if _, err := os.Lstat(arg); err != nil {
+		if m := hasName.FindStringSubmatch(arg); m != nil {
+			name, arg = m[1], m[2]
+		}
+	}
+	return name, isFile.ReplaceAllString(arg, "$1")
+}
+
+// schemeOf returns the scheme of an address; "" if it is a path.
+func schemeOf(place string) string {
+	if m := isURL.FindStringSubmatch(place); m != nil {
+		return strings.ToLower(m[1])
+	}
+	return ""
+}
 
 // sources returns what the values of --data name: folders, files, or the matches of patterns, each
 // perhaps with a name. A single folder without a name is the data folder itself.
@@ -38,19 +66,22 @@ func (a *app) sources(ctx context.Context, j *job, given []string) (all []files.
 		return nil, nil
 	}
 	for _, arg := range given {
-		s, isDatabase, err := a.database(arg)
-		found := []files.Source{s}
-		if web := isWeb.FindStringSubmatch(arg); !isDatabase && web != nil {
-			found[0], err = a.downloadWeb(ctx, j.settings, web[2], web[1], j.progress.Wait)
-		} else if !isDatabase {
-			found, err = source(arg)
+		name, place := split(arg)
+		found := make([]files.Source, 1)
+		switch scheme := schemeOf(place); {
+		case scheme == "http" || scheme == "https":
+			found[0], err = a.downloadWeb(ctx, j.settings, place, name, j.progress.Wait)
+		case scheme != "" && !slices.Contains(noDatabases, scheme) || isVariable.MatchString(place):
+			found[0], err = a.database(name, place)
+		default:
+			found, err = source(name, place)
 		}
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, found...)
 	}
-	if len(all) == 1 && isFolder(all[0].Path) && !named(isFile.ReplaceAllString(given[0], "$1$2")) {
+	if name, _ := split(given[0]); len(all) == 1 && name == "" && isFolder(all[0].Path) {
 		all[0].Name = ""
 	}
 	// The run folder's relative paths to the data must not lead through links.
@@ -69,28 +100,16 @@ func (a *app) sources(ctx context.Context, j *job, given []string) (all []files.
 	return all, distinct(all)
 }
 
-// named reports whether a value of --data is NAME=PATH. A file of this very name comes first.
-func named(arg string) bool {
-	_, err := os.Lstat(arg)
-	return err != nil && hasName.MatchString(arg)
-}
-
-// source returns what one value of --data names, by absolute paths.
-func source(arg string) ([]files.Source, error) {
-	arg = isFile.ReplaceAllString(arg, "$1$2")
-	if m := isURL.FindStringSubmatch(arg); m != nil { // the rest may hold a password
-		if engine := site.EngineOf(m[1] + "://"); engine != "" {
+// source returns what is at a path or matches a pattern, by absolute paths.
+func source(name, arg string) ([]files.Source, error) {
+	if scheme := schemeOf(arg); scheme != "" { // the rest may hold a password
+		if engine := site.EngineOf(scheme + "://"); engine != "" {
 			return nil, usage.New("a cluster is no data: dsstar nb takes it with --engine",
-				usage.Shell("dsstar nb --engine %s=%s://HOST:PORT QUESTION", engine, strings.ToLower(m[1])))
+				usage.Shell("dsstar nb --engine %s=%s://HOST:PORT QUESTION", engine, scheme))
 		}
 		return nil, usage.New(fmt.Sprintf("data are read from files and folders of this "+
-			"machine, the web, databases and buckets, not from a %s address", m[1]),
+			"machine, the web, databases and buckets, not from a %s address", scheme),
 			usage.Again("--data", "PATH").Note("a copy of the data"))
-	}
-	name := ""
-	if named(arg) {
-		m := hasName.FindStringSubmatch(arg)
-		name, arg = m[1], m[2]
 	}
 	at, err := filepath.Abs(arg)
 	if err != nil {
@@ -163,6 +182,106 @@ func distinct(all []files.Source) error {
 		known[s.Name] = s
 	}
 	return nil
+}
+
+// database returns the source at the address of a database or bucket, or of the variable that holds it,
+// and has cells reach it. No error repeats the address, as it may hold a password.
+func (a *app) database(name, address string) (s files.Source, err error) {
+	if m := isVariable.FindStringSubmatch(address); m != nil {
+		if address = a.host.Getenv(m[1]); address == "" {
+			return s, usage.New("--data: the variable "+m[1]+" is not set",
+				usage.Shell("export %s=ADDRESS   # dialect, ://, user and password, host and database", m[1]))
+		}
+	}
+	d, shown, err := a.host.FindDatabase(address)
+	if err != nil {
+		return s, err
+	}
+	u, err := url.Parse(shown)
+	if err != nil {
+		return s, err
+	}
+	if strings.Trim(u.Path, "/") != "" {
+		name = cmp.Or(name, path.Base(u.Path))
+	}
+	name = cmp.Or(name, u.Hostname())
+	s = files.Source{Name: name + files.DatabaseEnding, Database: shown}
+	if site.IsBucket(address) {
+		s.Name = name + files.BucketEnding
+	}
+	d.Variable = s.Variable()
+	a.host.Databases = append(a.host.Databases, d)
+	return s, nil
+}
+
+// engine has the cells of a job reach the cluster that --engine names. No error repeats the address,
+// as it may hold a token.
+func (a *app) engine(arg string, j *job) error {
+	if arg == "" {
+		return nil
+	}
+	name, address, ok := strings.Cut(arg, "=")
+	if strings.Contains(name, "://") {
+		name, address, ok = site.EngineOf(arg), arg, true
+	}
+	if known := site.EngineOf(address); !ok || known == "" || known != name {
+		return usage.New("--engine: neither of Spark Connect, Dask nor Ray",
+			usage.Again("--engine", "spark=sc://HOST:15002"),
+			usage.Again("--engine", "dask=tcp://HOST:8786"),
+			usage.Again("--engine", "ray=ray://HOST:10001"))
+	}
+	d, shown, err := a.host.FindDatabase(address)
+	if err != nil {
+		return err
+	}
+	s := files.Source{Name: name + files.ClusterEnding, Database: shown}
+	d.Variable = s.Variable()
+	a.host.Databases = append(a.host.Databases, d)
+	if len(j.sources) == 1 && j.sources[0].Name == "" {
+		j.sources[0].Name = filepath.Base(j.sources[0].Path) // no longer the data folder itself
+	}
+	j.sources = append(j.sources, s)
+	return nil
+}
+
+const (
+	downloadTime = time.Hour // for a file of the web
+	leftFree     = 500 << 20 // bytes on the disk that a download leaves
+)
+
+// downloadWeb returns the file at a web address, from the cache folder if it has not changed since.
+// name replaces its own name; say tells of what takes time.
+func (a *app) downloadWeb(ctx context.Context, s *configs.Settings, address, name string,
+	say func(string)) (files.Source, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return files.Source{}, usage.New("--data: the web address cannot be read",
+			usage.Again("--data", "https://HOST/FILE"))
+	}
+	if err := a.checkCache(); err != nil {
+		return files.Source{}, err
+	}
+	say("downloading " + download.Public(u))
+	const noLimit = math.MaxInt64 - 1
+	o := download.Options{Folder: filepath.Join(a.host.CacheDir, "downloads"), Time: downloadTime,
+		Limit: cmp.Or(int64(s.MaxDownload), noLimit), Room: noLimit}
+	if free, err := disk.Free(disk.Existing(o.Folder)); err == nil {
+		o.Room = max(0, free-leftFree)
+	}
+	if a.roots != nil {
+		o.Covers = func(address string) bool {
+			return slices.ContainsFunc(a.roots, func(root string) bool { return covers(root, address) })
+		}
+	}
+	f, err := download.Get(ctx, u, o)
+	if err != nil {
+		return files.Source{}, err
+	}
+	if name = cmp.Or(name, f.Name); filepath.Ext(name) == "" {
+		plain := strings.TrimSuffix(f.Name, ".gz")
+		name += filepath.Ext(plain) + f.Name[len(plain):]
+	}
+	return files.Source{Name: name, Path: f.Path, From: f.From, Download: f.Path}, nil
 }
 
 // link makes the data folder of a run with several sources, in the run folder.
