@@ -43,6 +43,15 @@ func (a *app) report(err error) int {
 	return code
 }
 
+// warn writes a warning to standard error, in the form that the command's progress has.
+func (a *app) warn(format string, args ...any) {
+	if a.progress != nil {
+		a.progress.Warn(format, args...)
+		return
+	}
+	fmt.Fprintf(a.stderr, "dsstar: warning: %s\n", ui.Clean(fmt.Sprintf(format, args...)))
+}
+
 // explain maps the error of a command line to its exit code, its text and hints.
 func explain(err error, line usage.Line) (code int, text string, lines []string) {
 	c, text := causeOf(err), err.Error()

@@ -118,3 +118,22 @@ func discard(f record.Folder, s *saver) bool {
 	}
 	return disk.RemoveFolder(string(f)) == nil
 }
+
+const keyBytes = 32
+
+var errNoConfig = errors.New("there is no folder for its key, because HOME is not set")
+
+// key returns the key with which this user's dsstar seals its records. Without one, which is said once,
+// every run counts as another dsstar's.
+func (a *app) key() record.Key {
+	a.keyOnce.Do(func() {
+		err := errNoConfig
+		if a.configDir != "" {
+			a.ownKey, err = disk.Secret(filepath.Join(a.configDir, "key"), keyBytes)
+		}
+		if err != nil {
+			a.warn("dsstar cannot tell its own runs from others: %v", err)
+		}
+	})
+	return a.ownKey
+}

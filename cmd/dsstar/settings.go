@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/cmd/dsstar/internal/bench"
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
@@ -188,4 +190,19 @@ func checkBudget(s *configs.Settings) error {
 func roleNames(s *configs.Settings) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Models)),
 		func(role string) bool { return s.Models[role] == "" })
+}
+
+// benchCommands returns the commands of dsstar bench.
+func (a *app) benchCommands() *bench.App {
+	return &bench.App{
+		Host: a.host, Stderr: a.stderr,
+		ExitHelp: exitHelp,
+		Check:    func(s *configs.Settings) error { return cmp.Or(checkBudget(s), checkMethod(s)) },
+		AgentConfig: func(s *configs.Settings) agent.Config {
+			config := agentConfig(s)
+			config.Key = a.key()
+			return config
+		},
+		Model: a.model, ModelLine: a.modelLine, NewProgress: a.newProgress, Agree: a.agree,
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -136,26 +137,16 @@ func (p Program) print(out Output, asJSON bool) (err error) {
 // check refuses flags that contradict each other, or that have no effect.
 func (c Command) check(flags *pflag.FlagSet) error {
 	for _, all := range c.Excludes {
-		var given []string
-		for _, name := range all {
-			if flags.Changed(name) {
-				given = append(given, name)
-			}
-		}
+		given := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return !flags.Changed(name) })
 		if len(given) < 2 {
 			continue
 		}
 		var hints []usage.Hint
 		for _, kept := range given {
-			var others []string // with the flags that need them
-			for _, name := range given {
-				for _, need := range c.Needs {
-					if name != kept && need[1] == name {
-						others = append(others, need[0])
-					}
-				}
-				if name != kept {
-					others = append(others, name)
+			others := slices.DeleteFunc(slices.Clone(given), func(name string) bool { return name == kept })
+			for _, need := range c.Needs { // the flags that need them go with them
+				if slices.Contains(others, need[1]) {
+					others = append(others, need[0])
 				}
 			}
 			hints = append(hints, usage.Without(others...))

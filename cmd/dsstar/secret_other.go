@@ -1,5 +1,0 @@
-//go:build !linux
-
-package main
-
-func hidePasswords(args []string) []string { return args }
