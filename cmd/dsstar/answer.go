@@ -26,30 +26,38 @@ import (
 
 // answer runs a new job.
 func (a *app) answer(ctx context.Context, j job) error {
-	j.fresh = !exists(j.out)
-	folder, err := j.folder()
-	if err != nil {
-		return err
-	}
-	release, err := folder.Lock()
+	task := j.task
+	folder, saver, release, err := a.begin(&j, &task)
 	if err != nil {
 		return err
 	}
 	defer release()
-	task := j.task
-	saver := newSaver(folder, a.key())
-	if err := link(folder, &task); err != nil {
-		if j.fresh {
-			discard(folder, saver)
-		}
-		return err
-	}
-	j.progress.Folder(string(folder))
 	return a.carryOut(ctx, j, folder, saver,
 		func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
 			config.Recalled = a.recalled(ctx, j, config)
 			return agent.Run(ctx, config, task)
 		})
+}
+
+// begin makes the folder of a run, with its links to the data, and locks it until release.
+func (a *app) begin(j *job, task *record.Task) (folder record.Folder, s *saver, release func(), err error) {
+	j.fresh = !exists(j.out)
+	if folder, err = j.folder(); err != nil {
+		return "", nil, nil, err
+	}
+	if release, err = folder.Lock(); err != nil {
+		return "", nil, nil, err
+	}
+	s = newSaver(folder, a.key())
+	if err = link(folder, task); err != nil {
+		if j.fresh {
+			discard(folder, s)
+		}
+		release()
+		return "", nil, nil, err
+	}
+	j.progress.Folder(string(folder))
+	return folder, s, release, nil
 }
 
 // carryOut runs the loop in a run folder, with kernel and trace, and prints the result.
@@ -172,7 +180,7 @@ func (a *app) conclude(ctx context.Context, j job, t *record.Trajectory, folder 
 	if j.json {
 		err = ui.JSON(a.stdout, r)
 	} else if ended == nil || t.Verified() { // what it teaches may be cut short
-		err = a.say(j, t, folder)
+		err = a.say(j, t, r.Files)
 	}
 	if err != nil {
 		return err

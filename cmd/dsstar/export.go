@@ -94,7 +94,9 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 	if err != nil {
 		return err
 	}
-	disclaim(ctx, nb, a.key(), record.Folder(filepath.Dir(real)))
+	if e.name != "script" { // it says nothing of its answer
+		disclaim(ctx, nb, a.key(), record.Folder(filepath.Dir(real)))
+	}
 	target, err := exportTarget(path, out, e)
 	if err != nil {
 		return err

@@ -181,41 +181,49 @@ const (
 // newestIn returns the newest notebook of a run folder; "" if there is none.
 func newestIn(run string) string { return disk.Newest(record.Folder(run).Notebook()) }
 
-// findRun finds the run that arg names: a run folder, whose newest notebook it takes, or a notebook
-// in one.
-func findRun(arg string) (r pastRun, err error) {
-	bad := func(hint usage.Hint, format string, args ...any) (pastRun, error) {
-		return pastRun{}, usage.New(fmt.Sprintf(format, args...), hint)
-	}
+// findRun reads the run that arg names: a run folder, whose newest notebook it takes, or a notebook
+// in one. That of another dsstar proves nothing.
+func findRun(arg string, key record.Key) (r pastRun, err error) {
 	path, err := filepath.Abs(arg)
 	if err == nil {
 		path, err = filepath.EvalSymlinks(path)
 	}
 	if errors.Is(err, os.ErrNotExist) {
-		return pastRun{}, usage.New("there is no run "+ui.Printable(arg),
+		return r, usage.New("there is no run "+ui.Printable(arg),
 			append(similar(arg, filepath.Dir(arg)), usage.Shell("dsstar runs"))...)
 	}
 	if err != nil {
-		return bad(usage.Shell("ls -l %s", arg), "the run: %v", err)
+		return r, usage.New(fmt.Sprintf("the run: %v", err), usage.Shell("ls -l %s", arg))
 	}
 	r.folder, r.path = record.Folder(filepath.Dir(path)), path
 	if isFolder(path) {
 		r.folder = record.Folder(path)
 		if r.path = newestIn(path); r.path == "" {
-			return bad(usage.Shell("ls %s", path), "%s is not a run folder: it has no notebook.ipynb",
-				ui.Printable(arg))
+			return r, usage.New(ui.Printable(arg)+" is not a run folder: it has no notebook.ipynb",
+				usage.Shell("ls %s", path))
 		}
 	}
-	variables := r.folder.Variables()
-	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace(), variables} { // dsstar uses them
-		if !isPlain(path, path == variables) {
-			what := map[bool]string{true: "folder", false: "file"}[path == variables]
-			return bad(usage.Shell("ls -l %s", path), "%s is not a %s, as a run leaves it, but something else, "+
-				"such as a link", ui.Printable(path), what)
+	for path, kind := range map[string]string{r.path: "file", r.folder.Script(): "file", // dsstar uses them
+		r.folder.Trace(): "file", r.folder.Variables(): "folder"} {
+		if !isPlain(path, kind == "folder") {
+			return r, usage.New(fmt.Sprintf("%s is not a %s, as a run leaves it, but something else, such as a link",
+				ui.Printable(path), kind), usage.Shell("ls -l %s", path))
 		}
 	}
-	if _, err := openNotebook(r.path); err != nil {
-		return pastRun{}, err
+	if r.nb, err = openNotebook(r.path); err != nil {
+		return r, err
+	}
+	if r.content, err = disk.ReadPlain(r.path, disk.MaxDocument); err != nil {
+		return r, err
+	}
+	if r.t, err = page.Read(r.nb); err != nil {
+		return r, usage.New(fmt.Sprintf("%s: %v", ui.Printable(r.path), err),
+			usage.Shell("dsstar resume --help   # what can be changed in a notebook"),
+			usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))
+	}
+	r.t.Journal.In(string(r.folder))
+	if r.theirs = !key.Holds(r.t.Seal); r.theirs {
+		r.t.Disown()
 	}
 	return r, nil
 }
@@ -224,25 +232,4 @@ func findRun(arg string) (r pastRun, err error) {
 func isPlain(path string, folder bool) bool {
 	info, err := os.Lstat(path)
 	return err != nil || folder && info.IsDir() || !folder && info.Mode().IsRegular()
-}
-
-// read reads the trajectory. That of another dsstar proves nothing.
-func (r *pastRun) read(key record.Key) error {
-	var err error
-	if r.nb, err = openNotebook(r.path); err != nil {
-		return err
-	}
-	if r.content, err = disk.ReadPlain(r.path, disk.MaxDocument); err != nil {
-		return err
-	}
-	if r.t, err = page.Read(r.nb); err != nil {
-		return usage.New(fmt.Sprintf("%s: %v", ui.Printable(r.path), err),
-			usage.Shell("dsstar resume --help   # what can be changed in a notebook"),
-			usage.Shell("dsstar rerun %s   # runs any notebook again", r.path))
-	}
-	r.t.Journal.In(string(r.folder))
-	if r.theirs = !key.Holds(r.t.Seal); r.theirs {
-		r.t.Disown()
-	}
-	return nil
 }

@@ -197,7 +197,7 @@ func dataOf(args []string) (folders []string) {
 	}
 	if len(args) > 0 && (args[0] == "resume" || args[0] == "rerun") {
 		for _, arg := range args[1:] {
-			if r, err := findRun(arg); err == nil && r.read(testKey) == nil && r.data() != "" {
+			if r, err := findRun(arg, testKey); err == nil && r.data() != "" {
 				for _, source := range r.t.Task.In(r.data()) {
 					folders = append(folders, disk.RealPath(source.Path))
 				}

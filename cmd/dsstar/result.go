@@ -110,9 +110,8 @@ func (a *app) forPeople(j job) bool {
 	return !j.json && (j.answer == "text" || j.answer == "" && a.stdoutTTY)
 }
 
-// say prints the answer.
-func (a *app) say(j job, t *record.Trajectory, folder record.Folder) error {
-	files := delivered(t, folder)
+// say prints the answer, with the paths of its files.
+func (a *app) say(j job, t *record.Trajectory, files []string) error {
 	if a.forPeople(j) {
 		_, err := fmt.Fprintln(a.stdout, inWords(t, files))
 		return err

@@ -123,20 +123,17 @@ func (w wish) do(t *record.Trajectory) error {
 
 // resume continues the run at path. All arguments are checked before anything is set up.
 func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
-	r, err := findRun(path)
+	r, err := findRun(path, a.key())
 	if err != nil {
 		return err
 	}
-	release, err := r.folder.Lock() // before it is read
+	release, err := r.folder.Lock()
 	switch {
 	case errors.Is(err, syscall.EROFS): // nobody can be at work in it
 	case err != nil:
 		return err
 	default:
 		defer release()
-	}
-	if err := r.read(a.key()); err != nil {
-		return err
 	}
 	was, err := page.Recorded(r.nb)
 	if err != nil {
@@ -235,15 +232,14 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	}
 	folder, saver := r.folder, continued(r, a.key())
 	if j.out != string(r.folder) {
-		if folder, err = a.goOn(&j, r, w.question); err != nil {
-			return err
+		var release func()
+		folder, saver, release, err = a.goOn(&j, r, w.question)
+		if release != nil {
+			defer release()
 		}
-		release, err := folder.Lock()
 		if err != nil {
 			return err
 		}
-		defer release()
-		saver = newSaver(folder, a.key())
 	}
 	return a.carryOut(ctx, j, folder, saver,
 		func(ctx context.Context, config agent.Config) (*record.Trajectory, error) {
@@ -275,14 +271,10 @@ func wentOn(all []listedRun, path string, was *record.Trajectory) string {
 
 func digestOf(content []byte) string { return fmt.Sprintf("%x", sha256.Sum256(content)) }
 
-// goOn makes the folder in which a run goes on, so that the one that it has stays as it is.
-func (a *app) goOn(j *job, r pastRun, question string) (record.Folder, error) {
+// goOn begins the folder in which a run goes on, so that the one that it has stays as it is.
+func (a *app) goOn(j *job, r pastRun, question string) (record.Folder, *saver, func(), error) {
 	task := &r.t.Task
-	j.fresh, j.calls, j.task.Question = !exists(j.out), r.t.Usage.Calls, cmp.Or(question, task.Question)
-	folder, err := j.folder()
-	if err != nil {
-		return "", err
-	}
+	j.calls, j.task.Question = r.t.Usage.Calls, cmp.Or(question, task.Question)
 	task.Data, r.t.Started = r.data(), time.Now()
 	if len(task.Sources) > 0 {
 		task.Data = record.DataFolder
@@ -294,16 +286,16 @@ func (a *app) goOn(j *job, r pastRun, question string) (record.Folder, error) {
 			s.Download = s.Path
 		}
 	}
-	if err := errors.Join(link(folder, task), folder.CopyVariables(r.folder)); err != nil {
-		return "", err
+	folder, s, release, err := a.begin(j, task)
+	if err != nil {
+		return "", nil, nil, err
 	}
 	if len(task.Sources) > 0 {
 		j.task.Data = filepath.Join(string(folder), record.DataFolder)
 	}
 	r.t.From = digestOf(r.content)
 	r.t.Journal.Move(string(folder))
-	j.progress.Folder(string(folder))
-	return folder, nil
+	return folder, s, release, folder.CopyVariables(r.folder)
 }
 
 // lasting are the flags of a command line that a later resume needs, too.

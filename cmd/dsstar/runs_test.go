@@ -81,10 +81,7 @@ func TestSaverGoesOn(t *testing.T) {
 	}
 	goOn := func(name string) *saver {
 		t.Helper()
-		r, err := findRun(string(f))
-		if err == nil {
-			err = r.read(testKey)
-		}
+		r, err := findRun(string(f), testKey)
 		if err != nil || filepath.Base(r.path) != name {
 			t.Fatalf("%v: it goes on from %s, want %s", err, r.path, name)
 		}

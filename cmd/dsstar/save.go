@@ -35,10 +35,9 @@ func newSaver(f record.Folder, key record.Key) *saver {
 
 // continued returns the saver of a resumed run.
 func continued(r pastRun, key record.Key) *saver {
-	folder := record.Folder(filepath.Dir(r.path))
-	s := newSaver(folder, key)
+	s := newSaver(r.folder, key)
 	s.notebook.SwitchTo(r.path, r.content)
-	if path := disk.Newest(folder.Script()); path != "" && r.t != nil {
+	if path := disk.Newest(r.folder.Script()); path != "" {
 		if script, err := disk.ReadPlain(path, disk.MaxDocument); err == nil &&
 			slices.Contains(r.t.Scripts, record.Digest(string(script))) {
 			s.script.SwitchTo(path, script)
