@@ -176,7 +176,7 @@ func TestRedact(t *testing.T) {
 
 // TestListPrices: a model without a price in the settings has its list price, and only its own.
 func TestListPrices(t *testing.T) {
-	for name, p := range priceList().Models {
+	for name, p := range priceList().Prices {
 		provider, _, _ := strings.Cut(name, "/")
 		if _, ok := load(t, Sources{}).Providers[provider]; !ok || p.Cached > p.Input || p.Input >= p.Output ||
 			makers.Replace(name) != name {

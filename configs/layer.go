@@ -79,42 +79,39 @@ func readFile(path string) (layer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
 	}
-	v, err := readYAML(data)
+	l, err := parse(data, path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return flat(v, path), nil
+	return l, nil
 }
 
-func readYAML(data []byte) (*viper.Viper, error) {
+// parse returns the settings of a YAML text that comes from source.
+func parse(text []byte, source string) (layer, error) {
 	v := viper.NewWithOptions(viper.KeyDelimiter(separator))
 	v.SetConfigType("yaml")
-	err := v.ReadConfig(bytes.NewReader(data))
+	err := v.ReadConfig(bytes.NewReader(text))
 	if parse, ok := errors.AsType[viper.ConfigParseError](err); ok {
 		err = parse.Unwrap()
 	}
-	return v, err
-}
-
-func flat(v *viper.Viper, source string) layer {
 	l := layer{}
 	for _, key := range v.AllKeys() { // in lower case, including provider names
 		l[key] = Entry{display(key), v.Get(key), source}
 	}
-	return l
+	return l, err
 }
 
-// embedded reads a file of this package.
-func embedded(data []byte) *viper.Viper {
-	v, err := readYAML(data)
+// embedded returns the settings of a file of this package.
+func embedded(text []byte) layer {
+	l, err := parse(text, defaultSource)
 	if err != nil {
 		panic(err)
 	}
-	return v
+	return l
 }
 
 // defaults are the settings of default.yaml.
-var defaults = sync.OnceValue(func() layer { return flat(embedded(DefaultYAML), defaultSource) })
+var defaults = sync.OnceValue(func() layer { return embedded(DefaultYAML) })
 
 const envPrefix = "DSSTAR_"
 

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/go-viper/mapstructure/v2"
 )
 
 // A Provider is a server that speaks the OpenAI protocol.
@@ -114,13 +112,9 @@ type Price struct {
 	Output float64 `key:"output" is:"at least 0"`
 }
 
-// priceList is prices.yaml.
-var priceList = sync.OnceValue(func() (list struct {
-	Date   string
-	Models map[string]Price
-}) {
-	err := embedded(pricesYAML).UnmarshalExact(&list,
-		func(c *mapstructure.DecoderConfig) { c.TagName = "key" })
+// priceList is prices.yaml, whose prices are those of settings.
+var priceList = sync.OnceValue(func() *Settings {
+	list, err := decode(embedded(pricesYAML))
 	if err != nil {
 		panic(err) // it is embedded
 	}
@@ -128,7 +122,7 @@ var priceList = sync.OnceValue(func() (list struct {
 })
 
 // ListDate returns the month of the list prices, for instance 2026-11.
-func ListDate() string { return priceList().Date }
+func ListDate() string { return embedded(pricesYAML)["date"].Text() }
 
 // makers lead from models that openrouter sells to those of their makers, at the same prices.
 var makers = strings.NewReplacer("openrouter/openai/", "openai/", "openrouter/anthropic/",
@@ -150,9 +144,9 @@ func (s *Settings) Price(model string) (Price, bool) {
 		return Price{}, true // on the user's machine, as ollama/gpt-oss:120b-cloud is not
 	}
 	model = makers.Replace(model)
-	p, ok := priceList().Models[model]
+	p, ok := priceList().Prices[model]
 	if !ok {
-		p, ok = priceList().Models[version.ReplaceAllString(model, "")]
+		p, ok = priceList().Prices[version.ReplaceAllString(model, "")]
 	}
 	return p, ok
 }

@@ -18,7 +18,6 @@ import (
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
-	"dsstar/notebook/human"
 )
 
 func (a *app) doctorCommand() cli.Command {
@@ -106,7 +105,6 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) (string, err
 		return "", err
 	}
 	defer disk.RemoveTemp(dir)
-	begin := time.Now()
 	k, err := p.Open(ctx, agent.Describe, dir, nil)
 	if err != nil && at.Server != "" {
 		return "", err
@@ -118,7 +116,6 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) (string, err
 			usage.Without("python", "kernel").Note("the Python that dsstar sets up"))...)
 	}
 	defer k.Close()
-	ready := time.Since(begin)
 	cell := "import sys, numpy, pandas\nprint(sys.version.split()[0], 'numpy', numpy.__version__, " +
 		"'pandas', pandas.__version__)"
 	e, err := k.Execute(ctx, cell)
@@ -128,8 +125,7 @@ func (a *app) checkKernel(ctx context.Context, s *configs.Settings) (string, err
 	if e.Status != notebook.OK {
 		return "", usage.New(strings.TrimSpace(e.PlainText()), site.VenvHints(site.Required...)...)
 	}
-	text := fmt.Sprintf("Python %s, ready in %.1f s: %s", strings.TrimSpace(e.Stdout()),
-		ready.Seconds(), cmp.Or(at.Server, python))
+	text := fmt.Sprintf("Python %s: %s", strings.TrimSpace(e.Stdout()), cmp.Or(at.Server, python))
 	back, err := k.Rollback(ctx, []string{cell})
 	if err != nil {
 		return "", err
@@ -153,7 +149,7 @@ func (a *app) checkSandbox(_ context.Context, s *configs.Settings) (string, erro
 	return strings.Join(append([]string{text}, notes...), "\n"), nil
 }
 
-// checkModel asks a model for a word, and tells its price.
+// checkModel asks a model for a word.
 func (a *app) checkModel(ctx context.Context, s *configs.Settings, name string) (string, error) {
 	if name == "" {
 		return "", a.noModel(s)
@@ -178,11 +174,5 @@ func (a *app) checkModel(ctx context.Context, s *configs.Settings, name string) 
 	if err != nil && !answers {
 		return "", err
 	}
-	text := fmt.Sprintf("%s answers with %s at %s", e.Provider, e.Model, configs.Redact(e.BaseURL))
-	p, ok := s.Price(name)
-	if !ok {
-		return text + "\nits price is unknown: prices of your settings can have it", nil
-	}
-	return fmt.Sprintf("%s\na million tokens cost %s in and %s out", text,
-		human.Dollars(p.Input), human.Dollars(p.Output)), nil
+	return fmt.Sprintf("%s answers with %s at %s", e.Provider, e.Model, configs.Redact(e.BaseURL)), nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -151,7 +150,7 @@ func textOf(what, arg string) (string, error) {
 	if !isFile {
 		return strings.TrimSpace(arg), nil
 	}
-	b, err := readNamed(path, disk.MaxText)
+	b, err := disk.ReadFile(path, disk.MaxText)
 	if errors.Is(err, os.ErrNotExist) {
 		return "", usage.New(fmt.Sprintf("%s begins with @: there is no such file: %s", what, path),
 			usage.Shell("ls %s   # a space before the @ makes it a part of the text", disk.Existing(path)))
@@ -160,19 +159,4 @@ func textOf(what, arg string) (string, error) {
 		return "", usage.New(fmt.Sprintf("%s: %v", what, err), usage.Shell("ls -l %s", path))
 	}
 	return strings.TrimSpace(string(b)), nil
-}
-
-// readNamed reads a file named after an @ on the command line. It may be a pipe, such as <(cmd). A
-// file longer than most bytes is an error.
-func readNamed(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(b)) > most {
-		err = &fs.PathError{Op: "read", Path: path, Err: disk.ErrTooLong}
-	}
-	return b, err
 }
