@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -41,12 +40,11 @@ type app struct {
 	stdinTTY       bool
 	stdoutTTY      bool
 	stderrTTY      bool
-	configDir      string       // of dsstar, in the user's configuration folder
-	line           usage.Line   // what the user typed
-	editors        atomic.Int64 // Ctrl-C is the editor's until then, in Unix nanoseconds
-	extension      int          // process of the kernel whose extension started this one; 0: none
-	roots          []string     // all that web addresses may lead to, of dsstar mcp; nil: anywhere
-	noCache        error        // why there is no folder for caches
+	configDir      string     // of dsstar, in the user's configuration folder
+	line           usage.Line // what the user typed
+	extension      int        // process of the kernel whose extension started this one; 0: none
+	roots          []string   // all that web addresses may lead to, of dsstar mcp; nil: anywhere
+	noCache        error      // why there is no folder for caches
 	keyOnce        sync.Once
 	ownKey         record.Key        // see key
 	loaded         *configs.Settings // the last that settings has loaded; nil: none
@@ -88,7 +86,7 @@ func (a *app) main() int {
 }
 
 // wholePaths drops relative entries from a PATH. The current folder may be somebody else's, and no
-// program in it may run outside the sandbox, not even by way of a launcher, an editor or a shell.
+// program in it may run outside the sandbox, not even by way of a launcher or a shell.
 func wholePaths(list string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(list),
 		func(dir string) bool { return !filepath.IsAbs(dir) })
@@ -98,7 +96,6 @@ func wholePaths(list string) string {
 // untilSignal returns a context that the first SIGINT, SIGTERM or SIGHUP cancels, which leaves time to
 // save and close everything. A second signal kills the program, unless it is SIGHUP: a terminal that
 // closes and its shell both send one. SIGHUP has no effect if it was ignored at the start (nohup).
-// SIGINT is ignored while an editor runs, because many editors use Ctrl-C themselves.
 func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	signals := make(chan os.Signal, 1)
@@ -111,10 +108,7 @@ func (a *app) untilSignal(ctx context.Context) (context.Context, context.CancelF
 		defer signal.Stop(signals)
 		for {
 			select {
-			case s := <-signals:
-				if s == os.Interrupt && time.Now().UnixNano() < a.editors.Load() {
-					continue
-				}
+			case <-signals:
 				signal.Ignore(syscall.SIGHUP)
 				cancel()
 				time.Sleep(time.Second) // the terminal and a parent process may both forward one Ctrl-C

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -174,51 +170,41 @@ func revealed(code string) string {
 	return b.String()
 }
 
-// edit returns a cell as the user's editor leaves it. If that is no cell, it says why and returns the
-// cell as it was.
+// edit returns a cell as the user leaves it in a file, with any editor. If that is no cell, it says why
+// and returns the cell as it was.
 func (v *reviewer) edit(ctx context.Context, code string) string {
 	text, err := v.edited(ctx, code)
 	switch {
-	case err != nil: // the editor may have saved the text
-		err = fmt.Errorf("%w\n         your text: %s", err, v.draft)
-	case !utf8.ValidString(text):
-		err = errors.New("what you wrote is not text in UTF-8")
-	case text == "":
+	case err == nil && !utf8.ValidString(text):
+		err = errors.New("that is not text in UTF-8")
+	case err == nil && text == "":
 		err = errors.New("the cell is empty")
-	default:
-		return text
 	}
-	for line := range strings.Lines(err.Error() + "\n         the cell is as it was") {
-		v.tell("         " + strings.TrimSpace(ui.Clean(line)))
+	if err != nil {
+		v.tell(fmt.Sprintf("         %s; the cell is as it was", ui.Clean(err.Error())))
+		return code
 	}
-	return code
+	return text
 }
 
 var lineEnd = regexp.MustCompile("\r+\n")
 
-// edited runs the user's editor, which may have arguments, as in code --wait, on a text in a temporary
-// file. White space that editors add is left out.
+// edited writes a text to a temporary file, and returns it when the user has edited it. White space that
+// editors add is left out.
 func (v *reviewer) edited(ctx context.Context, text string) (string, error) {
 	if v.draft == "" {
 		f, err := os.CreateTemp("", "dsstar-review-*.py")
 		if err != nil {
 			return "", err
 		}
-		v.draft = f.Name()
-		if _, err = f.WriteString(text + "\n"); errors.Join(err, f.Close()) != nil {
+		_, err = f.WriteString(text + "\n")
+		if err = errors.Join(err, f.Close()); err != nil {
 			return "", err
 		}
+		v.draft = f.Name()
 	}
-	a := v.app
-	editor := strings.TrimSpace(cmp.Or(a.host.Getenv("VISUAL"), a.host.Getenv("EDITOR"), "vi"))
-	cmd := exec.CommandContext(ctx, "sh", "-c", editor+` "$@"`, editor, v.draft)
-	cmd.Env, cmd.Stdin = a.host.Env, a.stdin
-	cmd.Stdout, cmd.Stderr = ui.Unwrapped(a.stderr), ui.Unwrapped(a.stderr) // stdout may be a file
-	a.editors.Store(math.MaxInt64)
-	// A Ctrl-C that ended the editor may arrive here only afterwards.
-	defer func() { a.editors.Store(time.Now().Add(time.Second).UnixNano()) }()
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("the editor %s: %w", editor, err)
+	if _, err := v.app.typed(ctx, "         edit "+ui.Clean(v.draft)+", then press Enter "); err != nil {
+		return "", err
 	}
 	data, err := disk.ReadFile(v.draft, disk.MaxDocument)
 	text = strings.TrimLeft(lineEnd.ReplaceAllString(string(data), "\n"), "\ufeff")

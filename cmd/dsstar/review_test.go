@@ -58,7 +58,7 @@ func onTerminal(t *testing.T, url string, nohup bool, env []string, args ...stri
 	s := &session{t: t, out: filepath.Join(t.TempDir(), "run"), done: make(chan struct{})}
 	s.cmd = asDsstar(append([]string{"nb", "--data", dataFolder(t, numbers), "--out", s.out, "--base-url", url,
 		"--model", "scripted", "What is the total?"}, args...)...)
-	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm", "NO_COLOR=1", "VISUAL=", "EDITOR=false"), env...)
+	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm", "NO_COLOR=1"), env...)
 	s.cmd.Stdout = io.Discard
 	if nohup {
 		s.cmd.Args = append([]string{"nohup"}, s.cmd.Args...)
@@ -170,12 +170,16 @@ func (s *session) ends(code int) *record.Trajectory {
 	return readRun(s.t, s.out)
 }
 
-// editor returns an editor that runs a shell script on the file $1.
-func editor(t *testing.T, script string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "editor")
-	pyenvtest.WriteProgram(t, path, []byte("#!/bin/sh\n"+script+"\n"))
-	return "EDITOR=" + path
+// edits runs a shell script on the file $1 with the cell, as a person edits it.
+func (s *session) edits(script string, texts ...string) {
+	s.t.Helper()
+	s.answers("e", texts...)
+	s.until("         edit ")
+	path, _, _ := strings.Cut(s.until(", then press Enter "), ", ")
+	if out, err := exec.Command("sh", "-c", script, "sh", path).CombinedOutput(); err != nil {
+		s.t.Fatalf("%v: %s", err, out)
+	}
+	s.types("\r")
 }
 
 // TestReviewEdit: the text that the person saves and accepts is what runs.
@@ -183,9 +187,8 @@ func TestReviewEdit(t *testing.T) {
 	t.Parallel()
 	seen := filepath.Join(t.TempDir(), "seen.py")
 	largest := cell("answer = max(open('data/numbers.csv').read().split()[1:], key=int)\nanswer")
-	s := atReview(t, counting().with(roles{"second": say(largest)}),
-		editor(t, "cp \"$1\" '"+seen+"'\nsed -i 's/sum(/max(/' \"$1\""))
-	s.answers("e")
+	s := atReview(t, counting().with(roles{"second": say(largest)}))
+	s.edits("cp \"$1\" '" + seen + "'\nsed -i 's/sum(/max(/' \"$1\"")
 	s.answers("a", "review   step 1: Load the numbers and add them up.",
 		"         │ total = max(numbers)\r\n", "         │ print(total)\r\n")
 	s.answers("a")
@@ -202,31 +205,22 @@ func TestReviewEdit(t *testing.T) {
 	}
 }
 
-// TestReviewEditFails: an editor that fails, is missing, or saves nothing or only blanks changes
-// nothing, and the same question follows. Ctrl-C goes to the editor.
+// TestReviewEditFails: what is no cell changes nothing, and the same question follows.
 func TestReviewEditFails(t *testing.T) {
 	pyenvtest.Long(t)
 	t.Parallel()
-	for name, c := range map[string]struct{ env, waits, keys, says string }{
-		"fails":     {editor(t, "echo 'x = 1' >> \"$1\"; exit 3"), "", "", "your text: "},
-		"not there": {"EDITOR=/no/such/editor", "", "", "the cell is as it was"},
-		"empty":     {editor(t, ": > \"$1\""), "", "", "the cell is empty"},
-		"bytes":     {editor(t, "printf 'x = \"\\377\"' > \"$1\""), "", "", "not text in UTF-8"},
-		"Ctrl-C": {editor(t, "trap 'echo caught; exit 0' INT; echo ready; while :; do sleep 0.1; done"),
-			"ready", "\x03", "caught"},
+	s := atReview(t, counting())
+	for script, says := range map[string]string{
+		`rm "$1"`:                    "no such file",
+		`printf ' \n' > "$1"`:        "the cell is empty",
+		`printf 'x = "\377"' > "$1"`: "not text in UTF-8",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := atReview(t, counting(), c.env)
-			s.answers("e")
-			s.until(c.waits)
-			s.types(c.keys)
-			s.until(c.says)
-			s.answers("l")
-			if tr := s.ends(exitVerified); tr.Answer() != "42" || tr.Rounds[0].ByHand {
-				t.Errorf("answer %q, %+v", tr.Answer(), tr.Rounds[0])
-			}
-		})
+		s.edits(script)
+		s.until(says)
+	}
+	s.answers("l")
+	if tr := s.ends(exitVerified); tr.Answer() != "42" || tr.Rounds[0].ByHand {
+		t.Errorf("answer %q, %+v", tr.Answer(), tr.Rounds[0])
 	}
 }
 
@@ -238,7 +232,7 @@ func TestReviewKeys(t *testing.T) {
 	m := counting()
 	m["step"] = say("Load the numbers and add them up.", "Add up the numbers without the first.")
 	m["cell"][0].Delay = 3 * time.Second
-	s := atReview(t, m, editor(t, "sed -i 's/sum(/max(/' \"$1\""), "TMPDIR="+t.TempDir())
+	s := atReview(t, m, "TMPDIR="+t.TempDir())
 	s.until("asking the solver")
 	s.types("a\r")
 	s.until("\x1b[Ja") // the terminal's echo, below a picture
@@ -251,7 +245,7 @@ func TestReviewKeys(t *testing.T) {
 		s.until("reason (none: back to the question): ")
 		s.types(reason)
 	}
-	s.answers("e", "review   step 1: Add up the numbers without the first.")
+	s.edits(`sed -i 's/sum(/max(/' "$1"`, "review   step 1: Add up the numbers without the first.")
 	s.answers("s")
 	s.until("your text: ")
 	path := strings.TrimSpace(s.until("\r\n"))
