@@ -20,76 +20,31 @@ import (
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
+	"dsstar/notebook/notebooktest"
 )
 
-// A change is what an editor does to a notebook.
-type change func(reporter, *notebook.Notebook)
+var (
+	source, remove = notebooktest.Source, notebooktest.Remove
+	insert, move   = notebooktest.Insert, notebooktest.Move
+)
 
-// edited applies a change to the notebook of a run, as an editor would: on the
-// file.
-func edited(t reporter, tr *record.Trajectory, does change) (*record.Trajectory, error) {
+// edited applies an edit to the notebook of a run, on the file.
+func edited(t reporter, tr *record.Trajectory, does notebooktest.Edit) (*record.Trajectory, error) {
 	t.Helper()
 	nb := readNotebook(t, tr)
-	does(t, nb)
+	does(nb)
 	return page.Read(must(notebook.Read(bytes.NewReader(must(nb.Encode())))))
 }
 
-func edit(changes ...change) act {
+func edit(edits ...notebooktest.Edit) act {
 	return func(t reporter, tr *record.Trajectory) *record.Trajectory {
-		return must(edited(t, tr, func(t reporter, nb *notebook.Notebook) {
-			for _, does := range changes {
-				does(t, nb)
-			}
-		}))
+		return must(edited(t, tr, notebooktest.All(edits...)))
 	}
-}
-
-// cellOf returns the position of the cell with an id.
-func cellOf(t reporter, nb *notebook.Notebook, id string) int {
-	t.Helper()
-	i := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == id })
-	if i < 0 {
-		t.Fatalf("there is no cell %s", id)
-	}
-	return i
 }
 
 // shown is the source of a cell of the notebook.
 func (p *played) shown(t reporter, id string) string {
-	t.Helper()
-	nb := readNotebook(t, p.Trajectory)
-	return nb.Cells[cellOf(t, nb, id)].Source
-}
-
-func source(id, from, to string) change {
-	return func(t reporter, nb *notebook.Notebook) {
-		c := &nb.Cells[cellOf(t, nb, id)]
-		contains(t, c.Source, from)
-		c.Source = strings.Replace(c.Source, from, to, 1)
-	}
-}
-
-func remove(ids ...string) change {
-	return func(t reporter, nb *notebook.Notebook) {
-		for _, id := range ids {
-			i := cellOf(t, nb, id)
-			nb.Cells = slices.Delete(nb.Cells, i, i+1)
-		}
-	}
-}
-
-func insert(after string, c notebook.Cell) change {
-	return func(t reporter, nb *notebook.Notebook) {
-		nb.Cells = slices.Insert(nb.Cells, cellOf(t, nb, after)+1, c)
-	}
-}
-
-func move(id, after string) change {
-	return func(t reporter, nb *notebook.Notebook) {
-		c := nb.Cells[cellOf(t, nb, id)]
-		remove(id)(t, nb)
-		insert(after, c)(t, nb)
-	}
+	return notebooktest.Cell(readNotebook(t, p.Trajectory), id).Source
 }
 
 var mine = notebook.Cell{ID: "mine", Type: notebook.Code, Source: "# Mend y\ny += \"m\""}
@@ -267,7 +222,7 @@ func TestReviewStops(t *testing.T) {
 	count := &critic{unseen: true}
 	play(t, replies, count.join).noError(t)
 	for n := range count.asked {
-		r, again := &recorder{spared: spared}, &critic{unseen: true}
+		r, again := &recorder{}, &critic{unseen: true}
 		p := play(t, replies, r.record, (&critic{unseen: true, stop: n + 1}).join, quickly)
 		if !errors.Is(p.err, agent.ErrStopped) || p.Failure != "stopped at a review" {
 			t.Fatalf("question %d: error %v, failure %q", n+1, p.err, p.Failure)

@@ -199,9 +199,9 @@ func (c *conversation) question(n int) string {
 }
 
 // edit changes a value of a cell, or anything of a notebook.
-func (c *conversation) edit(t reporter, nb *notebook.Notebook) {
+func (c *conversation) edit(nb *notebook.Notebook) {
 	if !rapid.Bool().Draw(c.T, "value") {
-		(&editor{T: c.T}).change(t, nb)
+		(&editor{T: c.T}).change(nb)
 		return
 	}
 	i := rapid.IntRange(0, len(nb.Cells)-1).Draw(c.T, "cell")

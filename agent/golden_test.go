@@ -3,29 +3,21 @@ package agent_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"dsstar/agent"
-	"dsstar/agent/brief"
 	"dsstar/agent/journal"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/kernel"
-	"dsstar/kernel/pyenv/pyenvtest"
-	"dsstar/kernel/rewind"
 	"dsstar/notebook"
 )
 
@@ -127,7 +119,7 @@ func goes(p *played) string {
 // event and resumed. -update writes what they are now.
 func TestGolden(t *testing.T) {
 	for name, all := range allRecordings() {
-		t.Run(name, func(t *testing.T) { golden(t, recordingOf(name), goldenOf(t, all, spared)) })
+		t.Run(name, func(t *testing.T) { golden(t, recordingOf(name), goldenOf(t, all)) })
 	}
 }
 
@@ -148,17 +140,17 @@ func recordingOf(name string) string {
 }
 
 // goldenOf plays the turns, each also from every moment at which it may be killed and that is not spared.
-func goldenOf(t *testing.T, all turns, spared func(int) bool) string {
+func goldenOf(t *testing.T, all turns) string {
 	var b strings.Builder
 	var tr *record.Trajectory
 	for n, now := range all {
-		r := &recorder{shift: len(now.replies), spared: spared}
+		r := &recorder{shift: len(now.replies)}
 		var files []record.File // all that are there
 		p := now.play(t, tr, r.record, func(s *stage) { s.each, files = true, s.task.Files })
 		fmt.Fprintf(&b, "== turn %d: %s", n+1, goes(p))
 		begun := n == 0 && len(all) > 1 // as other recordings begin, too
 		for i, m := range r.all {
-			if m.notebook == nil || r.spared(i+r.shift) || p.err != nil || now.whole || begun {
+			if m.notebook == nil || spared(i+r.shift) || p.err != nil || now.whole || begun {
 				continue
 			}
 			q := goOnAfter(t, p, now.replies, m, now.change...)
@@ -187,9 +179,8 @@ type moment struct {
 
 // A recorder keeps the moments of a run, one for each time that the notebook is saved.
 type recorder struct {
-	shift  int // of the moments that are spared: others in each run
-	spared func(int) bool
-	all    []moment
+	shift int // of the moments that are spared: others in each run
+	all   []moment
 }
 
 // record has a run recorded.
@@ -197,7 +188,7 @@ func (r *recorder) record(s *stage) {
 	watch := s.config.Observe
 	s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
 		m := moment{what: "event " + string(e.Kind)}
-		if !r.spared(len(r.all)+r.shift) || e.Kind == agent.Ended {
+		if !spared(len(r.all)+r.shift) || e.Kind == agent.Ended {
 			m.notebook = must(page.Draw(tr).Encode())
 			s.model.mu.Lock()
 			m.asked = slices.Clone(s.model.asked)
@@ -277,85 +268,4 @@ func readAgain(t reporter, tr *record.Trajectory) *record.Trajectory {
 func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
 	t.Helper()
 	return must(notebook.Read(bytes.NewReader(must(page.Draw(tr).Encode()))))
-}
-
-// TestGoldenReal: recordings are the same with real kernels, also of runs that are killed.
-func TestGoldenReal(t *testing.T) {
-	pyenvtest.Long(t)
-	k := newRealKernels(t)
-	few := func(n int) bool { return n%24 != 23 } // each takes seconds
-	for _, name := range []string{"back, with repairs", "three steps", "an open reading", "a step edited", "follow-ups"} {
-		t.Run(name, func(t *testing.T) {
-			all := allRecordings()[name]
-			for i := range all {
-				all[i] = k.turn(all[i])
-			}
-			want := asTexts(string(must(os.ReadFile(recordingOf(name)))))
-			equal(t, "the run", goldenOf(t, all, few), want)
-		})
-	}
-}
-
-// asTexts makes the numbers that code binds texts, as they are in the sessions of a [world].
-func asTexts(code string) string {
-	return regexp.MustCompile(`(?m)^(\w+) = (\d+)$`).ReplaceAllString(code, `$1 = "$2"`)
-}
-
-func newRealKernels(t *testing.T) realKernels {
-	k := realKernels{spec: must(rewind.Spec(kernel.PythonSpec(pyenvtest.Python(t)), t.TempDir()))}
-	k.answer, k.python = filepath.Join(t.TempDir(), "answer"), pyenvtest.Python(t)
-	k.prelude = "import builtins, os, types\nbuiltins.agreed = lambda: open(" + brief.Python(k.answer) + ").read()\n" +
-		"builtins.save = lambda name, value: open(name, 'w').write(str(value))\n" +
-		"builtins.out, builtins.die = types.SimpleNamespace(csv='out.csv'), lambda: os._exit(1)\n"
-	return k
-}
-
-// realKernels run cells in Python that knows what the cells of recordings call.
-type realKernels struct {
-	spec                    kernel.Spec
-	python, answer, prelude string
-}
-
-// turn returns a turn without data whose cells run in real kernels.
-func (k realKernels) turn(now turn) turn {
-	replies := script{}
-	for key, reply := range now.replies {
-		replies[key] = asTexts(reply)
-	}
-	now.replies, now.change = replies, append(slices.Clip(now.change), noData, quickly, k.hold)
-	return now
-}
-
-// hold has a run's cells run in real kernels.
-func (k realKernels) hold(s *stage) {
-	s.config.Open, s.config.RunScript = k.open, k.run
-	watch := s.config.Observe
-	s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
-		return errors.Join(os.WriteFile(k.answer, []byte(tr.Answer()), 0o600), watch(e, tr))
-	}
-}
-
-func (k realKernels) open(ctx context.Context, _ agent.Purpose, dir string) (agent.Session, error) {
-	files := filepath.Join(dir, record.FilesFolder)
-	if err := os.MkdirAll(files, 0o755); err != nil {
-		return nil, err
-	}
-	started, err := kernel.Start(ctx, kernel.Options{Spec: k.spec, Dir: dir, Scratch: files,
-		Env: os.Environ(), Prelude: k.prelude})
-	if err != nil {
-		return nil, err
-	}
-	return rewind.New(started, rewind.Options{Branches: true}), nil
-}
-
-func (k realKernels) run(ctx context.Context, dir string, _ time.Duration) (notebook.Execution, error) {
-	file := filepath.Join(dir, "solution.py")
-	must(0, os.WriteFile(file, append([]byte(k.prelude), must(os.ReadFile(file))...), 0o600))
-	cmd := exec.CommandContext(ctx, k.python, file)
-	cmd.Dir = dir
-	out, err := cmd.Output()
-	if err != nil {
-		return ran(notebook.Raised, string(out), err.Error()), nil
-	}
-	return ran(notebook.OK, string(out), ""), nil
 }

@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook"
+	"dsstar/notebook/notebooktest"
 )
 
 // anyOf answers each role with one of its replies, whatever they are: the same to the same request.
@@ -40,7 +41,7 @@ type editor struct {
 	own []string // ids of Markdown cells that were added and not deleted
 }
 
-func (e *editor) change(_ reporter, nb *notebook.Notebook) {
+func (e *editor) change(nb *notebook.Notebook) {
 	e.n++
 	i := rapid.IntRange(0, len(nb.Cells)-1).Draw(e.T, "cell")
 	c := nb.Cells[i]
@@ -143,7 +144,7 @@ func TestNothingStale(t *testing.T) {
 			}
 			nb := checkNotebook(t, tr, &notebook.Notebook{})
 			for _, id := range e.own {
-				cellOf(t, nb, id)
+				notebooktest.Cell(nb, id)
 			}
 		}
 		if tr.Verified() {

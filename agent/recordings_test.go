@@ -78,7 +78,7 @@ func noted(does act) turns {
 	return of(open).on(chooses(0, 0, 0), follow).on(next, follow).on(does, follow)
 }
 
-func withoutNotes(_ reporter, nb *notebook.Notebook) {
+func withoutNotes(nb *notebook.Notebook) {
 	nb.Cells = slices.DeleteFunc(nb.Cells, func(c notebook.Cell) bool { return strings.HasPrefix(c.ID, "note-") })
 }
 

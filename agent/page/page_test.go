@@ -21,6 +21,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
+	"dsstar/notebook/notebooktest"
 )
 
 // The notebooks in testdata are of real runs, of which only long outputs were cut, but for three that
@@ -75,39 +76,39 @@ func TestEdits(t *testing.T) {
 	note.Metadata = map[string]any{"tags": []any{record.NoteTag}}
 	for i, c := range []struct {
 		file   string
-		change func(*notebook.Notebook)
+		change notebooktest.Edit
 		what   string
 		cells  string // the rounds whose cells are the steps; or refused
 	}{
-		{"finished", rewrite("step-3", "sum()", "max()"), "the cell of step 2 was changed", "1 3"},
-		{"finished", remove("round-1", "step-1", "verdict-1", "round-2"), "step 1 was removed", "3"},
+		{"finished", source("step-3", "sum()", "max()"), "the cell of step 2 was changed", "1 3"},
+		{"finished", remove("round-1", "step-1", "verdict-1"), "step 1 was removed", "3"},
 		{"finished", remove("step-3"), "step 2 was removed", "1"},
 		{"finished", remove("final"), "the last cell was removed", "1 3"},
-		{"finished", rewrite("final", "total", "n"), "the last cell was changed", "1 3"},
+		{"finished", source("final", "total", "n"), "the last cell was changed", "1 3"},
 		{"finished", insert("proof", mine), "a cell was added as step 3", "1 3 4"},
 		{"finished", copied("step-1"), "a cell was added as step 2", "1 4 3"},
-		{"finished", moved("step-1", "step-3"), "the steps were put into another order", "3 1"},
+		{"finished", move("step-1", "step-3"), "the steps were put into another order", "3 1"},
 		{"finished", insert("step-1", note), "a note was left: Mind the gap.", "1 3"},
-		{"finished", rewrite("parameters", "../data", "/d"), "the data folder is now /d", "1 3"},
+		{"finished", source("parameters", "../data", "/d"), "the data folder is now /d", "1 3"},
 		// Texts that dsstar draws are no record.
-		{"asked", rewrite("question-2", "**Answer**", "Mine. **Answer**"), "", "1"},
+		{"asked", source("question-2", "**Answer**", "Mine. **Answer**"), "", "1"},
 		{"finished", remove("round-3", "verdict-3"), "", "1 3"},
-		{"finished", all(copied("verdict-1"), rewrite("round-3", "Add", "Sum")), "", "1 3"},
+		{"finished", all(copied("verdict-1"), source("round-3", "Add", "Sum")), "", "1 3"},
 		// Edits from which no run continues.
 		{"finished", remove("setup"), "the parameters or the set-up was changed", refused},
-		{"finished", rewrite("setup", "import os", "import os, sys"), "the parameters or the set-up was changed", refused},
-		{"finished", rewrite("parameters", "question", "extra = 1\nquestion"),
+		{"finished", source("setup", "import os", "import os, sys"), "the parameters or the set-up was changed", refused},
+		{"finished", source("parameters", "question", "extra = 1\nquestion"),
 			"the parameters or the set-up was changed", refused},
-		{"finished", rewrite("parameters", "data_dir = ", "data_dir = 1 + "),
+		{"finished", source("parameters", "data_dir = ", "data_dir = 1 + "),
 			`only data_dir = "…" may`, refused},
-		{"finished", rewrite("parameters", "What is", "What was"), "another question with --ask", refused},
-		{"finished", rewrite("question", "What is", "What was"), "the question or its form was changed", refused},
-		{"finished", rewrite("asked", "## Question", "## Question\n\nOnly the paid ones."),
+		{"finished", source("parameters", "What is", "What was"), "another question with --ask", refused},
+		{"finished", source("question", "What is", "What was"), "the question or its form was changed", refused},
+		{"finished", source("asked", "## Question", "## Question\n\nOnly the paid ones."),
 			"the question or its form was changed", refused},
-		{"asked", moved("step-1", "step-3"), "question 1: the steps were put into another order", "3 1"},
-		{"paper", rewrite("final", "sum", "max"), "whole scripts", refused},
+		{"asked", move("step-1", "step-3"), "question 1: the steps were put into another order", "3 1"},
+		{"paper", source("final", "sum", "max"), "whole scripts", refused},
 		{"paper", remove("final"), "whole scripts", refused},
-		{"paper", rewrite("setup", "import os", "import sys"), "the set-up was changed", refused},
+		{"paper", source("setup", "import os", "import sys"), "the set-up was changed", refused},
 	} {
 		t.Run(fmt.Sprint(i, " ", c.what), func(t *testing.T) {
 			nb := golden(c.file)
@@ -145,7 +146,7 @@ func TestRemarks(t *testing.T) {
 	}
 	nb := golden("finished")
 	all(remove("verdict-1"), insert("step-1", text("verdict-1", "")), insert("step-1", text("mine", "")),
-		rewrite("proof", "Proof", "Proofs"), insert("proof", text("left", "step-9")))(nb)
+		source("proof", "Proof", "Proofs"), insert("proof", text("left", "step-9")))(nb)
 	var got []string
 	for _, r := range readAgain(t, nb).Remarks {
 		got = append(got, r.After+" "+r.Cell.ID)
@@ -189,48 +190,16 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-func all(changes ...func(*notebook.Notebook)) func(*notebook.Notebook) {
+var (
+	all, source, remove = notebooktest.All, notebooktest.Source, notebooktest.Remove
+	insert, move        = notebooktest.Insert, notebooktest.Move
+)
+
+func copied(id string) notebooktest.Edit {
 	return func(nb *notebook.Notebook) {
-		for _, change := range changes {
-			change(nb)
-		}
-	}
-}
-
-func cellOf(nb *notebook.Notebook, id string) int {
-	return slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == id })
-}
-
-func rewrite(id, from, to string) func(*notebook.Notebook) {
-	return func(nb *notebook.Notebook) {
-		c := &nb.Cells[cellOf(nb, id)]
-		c.Source = strings.Replace(c.Source, from, to, 1)
-	}
-}
-
-func remove(ids ...string) func(*notebook.Notebook) {
-	return func(nb *notebook.Notebook) {
-		gone := func(c notebook.Cell) bool { return slices.Contains(ids, c.ID) }
-		nb.Cells = slices.DeleteFunc(nb.Cells, gone)
-	}
-}
-
-func insert(after string, c notebook.Cell) func(*notebook.Notebook) {
-	return func(nb *notebook.Notebook) { nb.Cells = slices.Insert(nb.Cells, cellOf(nb, after)+1, c) }
-}
-
-func copied(id string) func(*notebook.Notebook) {
-	return func(nb *notebook.Notebook) {
-		c := nb.Cells[cellOf(nb, id)]
+		c := *notebooktest.Cell(nb, id)
 		c.ID = "copy"
 		insert(id, c)(nb)
-	}
-}
-
-func moved(id, after string) func(*notebook.Notebook) {
-	return func(nb *notebook.Notebook) {
-		c := nb.Cells[cellOf(nb, id)]
-		all(remove(id), insert(after, c))(nb)
 	}
 }
 
