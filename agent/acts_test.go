@@ -29,22 +29,21 @@ var (
 )
 
 // edited applies an edit to the notebook of a run, on the file.
-func edited(t reporter, tr *record.Trajectory, does notebooktest.Edit) (*record.Trajectory, error) {
-	t.Helper()
-	nb := readNotebook(t, tr)
+func edited(tr *record.Trajectory, does notebooktest.Edit) (*record.Trajectory, error) {
+	nb := must(notebook.Read(bytes.NewReader(must(page.Draw(tr).Encode()))))
 	does(nb)
 	return page.Read(must(notebook.Read(bytes.NewReader(must(nb.Encode())))))
 }
 
 func edit(edits ...notebooktest.Edit) act {
-	return func(t reporter, tr *record.Trajectory) *record.Trajectory {
-		return must(edited(t, tr, notebooktest.All(edits...)))
+	return func(tr *record.Trajectory) *record.Trajectory {
+		return must(edited(tr, notebooktest.All(edits...)))
 	}
 }
 
 // shown is the source of a cell of the notebook.
-func (p *played) shown(t reporter, id string) string {
-	return notebooktest.Cell(readNotebook(t, p.Trajectory), id).Source
+func (p *played) shown(id string) string {
+	return notebooktest.Cell(page.Draw(p.Trajectory), id).Source
 }
 
 var mine = notebook.Cell{ID: "mine", Type: notebook.Code, Source: "# Mend y\ny += \"m\""}
@@ -56,7 +55,7 @@ func note(text string) notebook.Cell {
 
 // changed changes a record.
 func changed(change func(*record.Trajectory)) act {
-	return func(_ reporter, tr *record.Trajectory) *record.Trajectory {
+	return func(tr *record.Trajectory) *record.Trajectory {
 		change(tr)
 		return tr
 	}
@@ -64,9 +63,9 @@ func changed(change func(*record.Trajectory)) act {
 
 // then does all of these, one after the other.
 func then(acts ...act) act {
-	return func(t reporter, tr *record.Trajectory) *record.Trajectory {
+	return func(tr *record.Trajectory) *record.Trajectory {
 		for _, does := range acts {
-			tr = does(t, tr)
+			tr = does(tr)
 		}
 		return tr
 	}

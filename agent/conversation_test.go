@@ -171,7 +171,7 @@ func (c *conversation) act(tr *record.Trajectory) (*record.Trajectory, bool) {
 			return tr, true
 		}
 	case "edit":
-		changed, err := edited(c.T, tr, c.edit)
+		changed, err := edited(tr, c.edit)
 		if err != nil {
 			return tr, false // it is refused
 		}
@@ -290,7 +290,7 @@ func BenchmarkConversation(b *testing.B) {
 		}
 		tr := play(b, simple, largeData, stage).noError(b).Trajectory
 		for n := 2; n <= questions; n++ {
-			tr = readAgain(b, tr)
+			tr = readAgain(tr)
 			must(0, tr.Ask(fmt.Sprintf("And %d?", n), ""))
 			cell := fmt.Sprintf("b = x\nb += \"%d%s\"\n%sprint(b)", n, strings.Repeat(" printed", 90),
 				strings.Repeat("# A line of code.\n", 30))

@@ -224,7 +224,7 @@ func TestMaxCalls(t *testing.T) {
 				continue
 			}
 			p.spent(t, "max-calls")
-			rest := goOn(t, replies, readAgain(t, p.Trajectory)).noError(t)
+			rest := goOn(t, replies, readAgain(p.Trajectory)).noError(t)
 			if rest.Answer() != whole.Answer() || rest.Standing() != whole.Standing() {
 				t.Errorf("%s, after %d calls: answer %q, %q", name, most, rest.Answer(), rest.Doubts())
 			}

@@ -33,7 +33,7 @@ type turn struct {
 }
 
 // An act is what a person does with a run.
-type act func(reporter, *record.Trajectory) *record.Trajectory
+type act func(*record.Trajectory) *record.Trajectory
 
 // of has a run begin.
 func of(replies script, change ...func(*stage)) turns {
@@ -56,10 +56,10 @@ func (all turns) unkilled() turns {
 func (now turn) play(t reporter, tr *record.Trajectory, change ...func(*stage)) *played {
 	t.Helper()
 	if tr != nil {
-		tr = readAgain(t, tr)
+		tr = readAgain(tr)
 	}
 	if now.does != nil {
-		tr = now.does(t, tr)
+		tr = now.does(tr)
 		journal.Drop(tr.Journal, "cell", agrees) // with another answer
 	}
 	resumed := func(s *stage) { s.resume = tr }
@@ -158,7 +158,7 @@ func goldenOf(t *testing.T, all turns) string {
 				t.Errorf("turn %d, killed after %s: it asks anew", n+1, m.what)
 			}
 		}
-		again := readAgain(t, p.Trajectory)
+		again := readAgain(p.Trajectory)
 		if p.err == nil && (len(again.Edits()) > 0 || !record.Finished(again, files, 6) && again.Verified()) {
 			t.Errorf("turn %d: it is not finished, or seems to be edited: %q", n+1, again.Edits())
 		}
@@ -210,7 +210,7 @@ func killed(t reporter, at int, change func(*stage)) (left *record.Trajectory, w
 		s.config.Observe = func(e agent.Event, tr *record.Trajectory) error {
 			err := watch(e, tr)
 			if at--; at == 0 {
-				left = readAgain(t, tr)
+				left = readAgain(tr)
 				cancel()
 			}
 			return err
@@ -234,7 +234,7 @@ var same = cmp.Options{
 // request that was answered is made again.
 func goOnAfter(t *testing.T, whole *played, replies script, m moment, change ...func(*stage)) *played {
 	t.Helper()
-	tr := reread(t, m.notebook)
+	tr := reread(m.notebook)
 	if record.Finished(tr, whole.Task.Files, 6) && m.what != "event ended" {
 		t.Errorf("after %s: it is finished", m.what)
 	}
@@ -254,18 +254,9 @@ func goOnAfter(t *testing.T, whole *played, replies script, m moment, change ...
 func quickly(s *stage) { s.quick = true }
 
 // reread reads a notebook as it stands on the disk.
-func reread(t reporter, data []byte) *record.Trajectory {
-	t.Helper()
+func reread(data []byte) *record.Trajectory {
 	return must(page.Read(must(notebook.Read(bytes.NewReader(data)))))
 }
 
 // readAgain reads the notebook of a trajectory.
-func readAgain(t reporter, tr *record.Trajectory) *record.Trajectory {
-	t.Helper()
-	return must(page.Read(readNotebook(t, tr)))
-}
-
-func readNotebook(t reporter, tr *record.Trajectory) *notebook.Notebook {
-	t.Helper()
-	return must(notebook.Read(bytes.NewReader(must(page.Draw(tr).Encode()))))
-}
+func readAgain(tr *record.Trajectory) *record.Trajectory { return reread(must(page.Draw(tr).Encode())) }

@@ -240,7 +240,7 @@ func checkNotebook(t reporter, tr *record.Trajectory,
 	equal(t, "the code cells, which are the accepted cells", code, tr.Cells())
 	checkScript(t, tr)
 	data := must(nb.Encode())
-	back := reread(t, data)
+	back := reread(data)
 	back.Seal = tr.Seal // that of the notebook before
 	order := cmpopts.SortSlices(func(a, b record.Remark) int {
 		return strings.Compare(a.After+" "+a.Cell.ID, b.After+" "+b.Cell.ID)

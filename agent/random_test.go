@@ -112,7 +112,7 @@ func TestNothingStale(t *testing.T) {
 			switch rapid.SampledFrom([]string{"edit", "edit", "ask", "choose", "data", "stranger", "kill"}).Draw(t, "act") {
 			case "edit":
 				edits := editor{T: t, n: e.n, own: slices.Clone(e.own)}
-				changed, err := edited(t, tr, edits.change)
+				changed, err := edited(tr, edits.change)
 				if err != nil {
 					continue // it is refused
 				}
@@ -131,10 +131,10 @@ func TestNothingStale(t *testing.T) {
 					t.Errorf("disowned, it is %+v", tr)
 				}
 			case "kill":
-				tr = goes(readAgain(t, tr), rapid.IntRange(1, 20).Draw(t, "at"))
+				tr = goes(readAgain(tr), rapid.IntRange(1, 20).Draw(t, "at"))
 			}
-			from := readAgain(t, tr)
-			tr = goes(readAgain(t, tr), 0)
+			from := readAgain(tr)
+			tr = goes(readAgain(tr), 0)
 			for _, kind := range []string{"reply", "cell", "sight", "files", "origin", "apart", "function", "proved"} {
 				journal.Drop(from.Journal, kind, func(any) bool { return true })
 			}

@@ -36,7 +36,7 @@ func TestTold(t *testing.T) {
 	byHand := of(script{}, withData(t, tables("a.csv")), profiled(map[string]profile.Profile{"a.csv": table(2, "town")}),
 		func(s *stage) { s.config.Corrections = map[string]string{"a.csv": "By hand.", "gone.csv": "?"} })
 	for _, c := range []struct {
-		key        string // of a request; or a cell, or the script
+		key        string // of a request; or a cell, the script, or the system message
 		has, lacks []string
 		run        turns
 	}{
@@ -105,13 +105,17 @@ func TestTold(t *testing.T) {
 		{"solver round 1", []string{"By hand.", "town"}, nil, byHand},
 		{"script", nil, []string{"data_", "data/"}, of(script{}, noData)},
 		{"solver round 1", nil, []string{"data/"}, of(script{}, noData)},
+		{"system", []string{"7.0 GB of memory"}, nil, of(script{}, func(s *stage) { s.config.Memory = 7e9 })},
+		{"system", nil, []string{"GB of memory"}, of(script{})},
 	} {
 		run := slices.Clone(c.run)
 		run[0].replies = simple.with(run[0].replies)
 		p := run.play(t)
 		text := p.Script()
 		if id, cell := strings.CutPrefix(c.key, "cell "); cell {
-			text = p.shown(t, id)
+			text = p.shown(id)
+		} else if c.key == "system" {
+			text = p.model.requests["solver round 1"].Messages[0].Text
 		} else if c.key != "script" {
 			text = p.model.prompt(t, c.key)
 		}
@@ -168,7 +172,8 @@ func (p *played) cutOnce(t reporter) (told []string) {
 }
 
 // A request that is longer than the model's context is made shorter until it fits, whoever makes
-// it; every request that was cut is told of once, and a cut holds from then on, for all roles.
+// it; every request that was cut is told of once, and a cut holds from then on, for all roles. Where
+// nothing is left to cut the refusal ends the run.
 func TestTooLong(t *testing.T) {
 	whole := play(t, large, largeData, tooLong("", 1e6)).noError(t)
 	for role, first := range map[string]string{"judge": "judge round 1", "debugger": "debugger round 2, try 2", "": "judge round 1"} {
@@ -196,6 +201,12 @@ func TestTooLong(t *testing.T) {
 		"verifier": "No", "verifier round 3": "Yes", "router round 2": "Step 2",
 		"coder round 2": large["cell round 2"], "debugger": long})
 	play(t, papers, largeData, tooLong("", 12_000), asPublished).noError(t).cutOnce(t)
+	for _, role := range []string{"solver", "judge", "second"} { // nothing is left to take away
+		p := play(t, simple, tooLong(role, 0))
+		if !errors.Is(p.err, llm.ErrContextLength) || len(p.Warnings) != 1 || len(p.model.refused) > 20 {
+			t.Errorf("error %v, refused %q, warnings %q", p.err, p.model.refused, p.Warnings)
+		}
+	}
 }
 
 // TestOldestShortened: in a long conversation the oldest questions are shortened first, to question,
@@ -215,16 +226,6 @@ func TestOldestShortened(t *testing.T) {
 	equal(t, "lines of descriptions", lines(last), lines(first.model.prompt(t, "solver round 1")))
 }
 
-// Where nothing is left to take away the refusal ends the run.
-func TestTooLongForEver(t *testing.T) {
-	for _, role := range []string{"solver", "judge", "second"} {
-		p := play(t, simple, tooLong(role, 0))
-		if !errors.Is(p.err, llm.ErrContextLength) || len(p.Warnings) != 1 || len(p.model.refused) > 20 {
-			t.Errorf("error %v, refused %q, warnings %q", p.err, p.model.refused, p.Warnings)
-		}
-	}
-}
-
 // Where the model's context is known, requests fit into it from the start. A run that goes on with a smaller
 // one asks nothing again.
 func TestContextIsKnown(t *testing.T) {
@@ -242,7 +243,7 @@ func TestContextIsKnown(t *testing.T) {
 		}
 	}
 	smaller := func(s *stage) { s.task, s.config.Context = p.Task, tokens/2 }
-	if again := goOn(t, nil, readAgain(t, p.Trajectory), smaller).noError(t); len(again.model.asked) > 0 {
+	if again := goOn(t, nil, readAgain(p.Trajectory), smaller).noError(t); len(again.model.asked) > 0 {
 		t.Errorf("asked again: %q", again.model.asked)
 	}
 }
@@ -263,15 +264,6 @@ func TestPrefix(t *testing.T) {
 		if before = m; len(is) < 6000 || key == "judge round 4" && len(is) < 16_000 { // two steps of 4 kB each
 			t.Errorf("the notebook does not grow, or stands behind the question: %d bytes", len(is))
 		}
-	}
-}
-
-// Requests say how much memory a session may take, where that is known.
-func TestMemory(t *testing.T) {
-	for memory, want := range map[int64]bool{7e9: true, 0: false} {
-		p := play(t, simple, func(s *stage) { s.config.Memory = memory })
-		said := p.model.requests["solver round 1"].Messages[0].Text
-		equal(t, said, strings.Contains(said, "7.0 GB of memory"), want)
 	}
 }
 

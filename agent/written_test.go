@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"slices"
 	"testing"
@@ -108,21 +109,11 @@ func TestWhatIsDrawn(t *testing.T) {
 			}
 		}
 	}
-	list, err := json.Marshal(asked)
-	if err != nil {
-		t.Fatal(err)
-	}
 	cmd := exec.Command(pyenvtest.Python(t), "-c", agent.Prelude()+"\nimport json\ncases = json.loads("+
-		brief.Python(string(list))+")\n"+told)
-	cmd.Dir = t.TempDir()
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %s", err, err.(*exec.ExitError).Stderr)
-	}
+		brief.Python(string(must(json.Marshal(asked))))+")\n"+told)
+	cmd.Dir, cmd.Stderr = t.TempDir(), os.Stderr
 	var texts []string
-	if err := json.Unmarshal(out, &texts); err != nil {
-		t.Fatal(err)
-	}
+	must(0, json.Unmarshal(must(cmd.Output()), &texts))
 	for _, c := range cases {
 		answer := func(code string) compared.Answer {
 			return compared.Answer{Words: c.file, Files: []compared.File{{Name: c.file, Digest: "of " + code,

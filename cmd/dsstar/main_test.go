@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 // asDsstar returns a command that runs the program.
 func asDsstar(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(cleanEnv(), asProgram+"=1", "DSSTAR_CACHE=false")
+	cmd.Env = append(cleanEnv(), asProgram+"=1")
 	return cmd
 }
 

@@ -54,10 +54,7 @@ func newClient(t *testing.T, transport sdk.Transport) *client {
 			defer c.mu.Unlock()
 			c.heard = append(c.heard, r.Params)
 		}})
-	var err error
-	if c.ClientSession, err = of.Connect(t.Context(), transport, nil); err != nil {
-		t.Fatal(err)
-	}
+	c.ClientSession = must(of.Connect(t.Context(), transport, nil))
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -172,44 +169,44 @@ func TestMCPRefuses(t *testing.T) {
 	defer web.Close()
 	program := mcpProgram(t, "", "--root", ".", "--root", "https://example.org/open/", "--root",
 		web.URL+"/open/")
-	for _, err := range []error{os.Symlink(outside, filepath.Join(program.Dir, "link")),
-		os.MkdirAll(filepath.Join(program.Dir, ".ssh"), 0o700)} {
-		noError(t, err)
-	}
+	noError(t, os.Symlink(outside, filepath.Join(program.Dir, "link")),
+		os.MkdirAll(filepath.Join(program.Dir, ".ssh"), 0o700))
 	c := newClient(t, &sdk.CommandTransport{Command: program})
+	type args map[string]any
+	type refusal struct {
+		tool string
+		args args
+		says string
+	}
+	rows := []refusal{
+		{"describe_data", args{"data": outside}, unread}, {"rerun_notebook", args{"notebook": outside}, unread},
+		{"continue_run", args{"run": outside}, unread},
+		{"ask", args{"question": "?", "data": []string{"--out=x"}}, "no such file or folder: --out=x"},
+		{"ask", args{"question": "?", "data": []string{"--out=x"}}, "hint: "},
+		{"ask", args{"question": "?", "kernel": "newest"}, "--allow-kernels"},
+		{"ask", args{"question": " "}, "/properties/question"},
+		{"ask", args{"question": []string{"?"}}, "/properties/question"},
+		{"ask", nil, `missing properties: ["question"]`},
+		{"ask", args{"question": "?", "sandbox": "off"}, "sandbox"},
+		{"describe_data", args{"data": 7}, "/properties/data"},
+		{"list_runs", args{"words": []int{7}}, "/properties/words"},
+		{"go_back", args{"step": "one"}, "/properties/step"},
+		{"rerun_notebook", args{"data": 1}, "/properties/data"},
+	}
 	for _, data := range []string{outside, "link", ".ssh", "..", "x=" + outside, "file://" + outside,
 		outside + "/*.csv", "sqlite:///" + outside + "/numbers.csv", "https://example.org/",
 		"https://example.org/open/../x.csv", "https://example.org/open/%2e%2e/x.csv",
 		"postgresql://localhost/postgres", "env:HOME", "s3://bucket/x", web.URL + "/x.csv",
 		web.URL + "/open/x.csv"} { // which leads elsewhere
-		text := c.call(true, "ask", map[string]any{"question": "?", "data": []string{data}}, nil)
-		wantText(t, data, text, "not among what this server may read")
+		rows = append(rows, refusal{"ask", args{"question": "?", "data": []string{data}}, unread})
 	}
-	for tool, args := range map[string]map[string]any{"describe_data": {"data": outside},
-		"rerun_notebook": {"notebook": outside}, "continue_run": {"run": outside}} {
-		wantText(t, tool, c.call(true, tool, args, nil), "not among what this server may read")
-	}
-	wantText(t, "a flag", c.call(true, "ask", map[string]any{"question": "?",
-		"data": []string{"--out=x"}}, nil), "no such file or folder: --out=x", "hint: ")
-	wantText(t, "a kernel", c.call(true, "ask",
-		map[string]any{"question": "?", "kernel": "newest"}, nil), "--allow-kernels")
-	for _, one := range []struct {
-		tool string
-		args map[string]any
-		says string
-	}{
-		{"ask", map[string]any{"question": " "}, "/properties/question"},
-		{"ask", map[string]any{"question": []string{"?"}}, "/properties/question"},
-		{"ask", nil, `missing properties: ["question"]`},
-		{"ask", map[string]any{"question": "?", "sandbox": "off"}, "sandbox"},
-		{"describe_data", map[string]any{"data": 7}, "/properties/data"},
-		{"list_runs", map[string]any{"words": []int{7}}, "/properties/words"},
-		{"go_back", map[string]any{"step": "one"}, "/properties/step"},
-		{"rerun_notebook", map[string]any{"data": 1}, "/properties/data"},
-	} {
-		wantText(t, one.tool, c.call(true, one.tool, one.args, nil), one.says)
+	for _, r := range rows {
+		wantText(t, fmt.Sprint(r), c.call(true, r.tool, r.args, nil), r.says)
 	}
 }
+
+// unread is what the server says of data that it may not read.
+const unread = "not among what this server may read"
 
 // TestMCPTexts: no text of a client's obeys what names of files, questions, cells and errors hold.
 func TestMCPTexts(t *testing.T) {
@@ -310,23 +307,17 @@ func TestMCPHTTP(t *testing.T) {
 		token, host, origin string
 		status              int
 	}{
-		"no token":       {status: http.StatusUnauthorized},
-		"a wrong token":  {token: at[2] + "x", status: http.StatusUnauthorized},
-		"a name":         {token: at[2], host: "evil.example.org", status: http.StatusForbidden},
-		"another's page": {token: at[2], origin: "https://evil.example.org", status: http.StatusForbidden},
+		"no token":       {"", "", "", http.StatusUnauthorized},
+		"a wrong token":  {at[2] + "x", "", "", http.StatusUnauthorized},
+		"a name":         {at[2], "evil.example.org", "", http.StatusForbidden},
+		"another's page": {at[2], "", "https://evil.example.org", http.StatusForbidden},
 	} {
-		body := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-		r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, at[1], body))
+		r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, at[1],
+			strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)))
 		r.Host = want.host
-		r.Header = http.Header{"Content-Type": {"application/json"},
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Origin": {want.origin},
 			"Accept": {"application/json, text/event-stream"}}
-		if want.token != "" {
-			r.Header.Set("Authorization", "Bearer "+want.token)
-		}
-		if want.origin != "" {
-			r.Header.Set("Origin", want.origin)
-		}
-		response := must(http.DefaultClient.Do(r))
+		response := must(withToken(want.token).RoundTrip(r))
 		_ = response.Body.Close()
 		if response.StatusCode != want.status {
 			t.Errorf("%s: status %d", name, response.StatusCode)
@@ -349,6 +340,6 @@ type withToken string
 
 func (token withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", fmt.Sprintf("Bearer %s", string(token)))
+	r.Header.Set("Authorization", "Bearer "+string(token))
 	return http.DefaultTransport.RoundTrip(r)
 }

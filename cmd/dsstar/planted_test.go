@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"go/build"
 	"io"
 	"io/fs"
 	"maps"
@@ -31,29 +33,18 @@ var planted string
 func plant() (end func(), err error) {
 	key := "planted-" + rand.Text()
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		return nil, err
-	}
-	was, err := os.UserHomeDir()
-	if err != nil {
-		return nil, err
-	}
-	home, err := os.MkdirTemp("", "dsstar-home-")
-	if err != nil {
+	config, configErr := os.UserConfigDir()
+	home, homeErr := os.MkdirTemp("", "dsstar-home-")
+	if err := errors.Join(err, configErr, homeErr); err != nil {
 		return nil, err
 	}
 	err = errors.Join(os.Mkdir(filepath.Join(home, ".ssh"), 0o700),
 		os.WriteFile(filepath.Join(home, ".ssh", "id_ed25519"), []byte(key), 0o600))
 	for name, value := range map[string]string{
 		"HOME": home, "PLANTED_API_KEY": key, "AWS_SECRET_ACCESS_KEY": key,
-		"XDG_CACHE_HOME": cache, "GOPATH": os.Getenv("GOPATH"), "GOENV": os.Getenv("GOENV"), // as they are
+		"XDG_CACHE_HOME": cache, "GOPATH": build.Default.GOPATH, // as they are
+		"GOENV": cmp.Or(os.Getenv("GOENV"), filepath.Join(config, "go", "env")),
 	} {
-		switch {
-		case name == "GOPATH" && value == "":
-			value = filepath.Join(was, "go")
-		case name == "GOENV" && value == "":
-			value = filepath.Join(was, ".config", "go", "env")
-		}
 		err = errors.Join(err, os.Setenv(name, value))
 	}
 	// It ends when its standard input closes, so with the tests, however they end.
@@ -88,68 +79,49 @@ func plantedMain(m *testing.M) int {
 	return m.Run()
 }
 
-// holding returns the files below a folder that contain the key.
-func holding(key, folder string) (paths []string, err error) {
-	err = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			return nil // removed meanwhile, or made unreadable by a test
-		}
-		if err == nil && d.Type().IsRegular() && fileHolds(path, key) {
-			paths = append(paths, path)
-		}
-		return err
-	})
-	return paths, err
-}
-
-// fileHolds reports whether a file contains the key. It reads a limited part, because tests make
-// huge empty files. What cannot be opened does not count: see holding.
-func fileHolds(path, key string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	content, _ := io.ReadAll(io.LimitReader(f, 64<<20))
-	return bytes.Contains(content, []byte(key))
-}
-
 var lookedInto sync.Map // tests whose folders are looked into at their end
 
 // watchForKey looks for the planted key in said and in the test's temporary folders before these
 // are removed.
 func watchForKey(t testing.TB, said ...*bytes.Buffer) {
 	t.Helper()
-	if planted == "" {
-		return
-	}
 	// TempDir comes first, so that the folders are removed only after the cleanup below.
 	dir := filepath.Dir(t.TempDir())
 	_, known := lookedInto.LoadOrStore(t, true)
 	t.Cleanup(func() {
 		for _, text := range said {
-			if bytes.Contains(text.Bytes(), []byte(planted)) {
+			if planted != "" && bytes.Contains(text.Bytes(), []byte(planted)) {
 				t.Errorf("the planted key is in what dsstar says:\n%s", text)
 			}
 		}
-		if known {
-			return
-		}
-		if paths, err := holding(planted, dir); err != nil || len(paths) > 0 {
-			t.Errorf("the planted key is in %q (%v)", paths, err)
+		if !known {
+			checkNotHeld(t, dir)
 		}
 	})
 }
 
-// checkNotHeld fails the test if a file below a folder contains the planted key.
-func checkNotHeld(t *testing.T, folder string) {
+// checkNotHeld fails the test if a file below a folder contains the planted key. Of a file it reads a
+// limited part, because tests make huge empty ones. What was removed meanwhile, or made unreadable by a
+// test, does not count.
+func checkNotHeld(t testing.TB, folder string) {
 	t.Helper()
 	if planted == "" {
 		return
 	}
-	if paths, err := holding(planted, folder); err != nil || len(paths) > 0 {
-		t.Errorf("the planted key is in %q (%v)", paths, err)
-	}
+	_ = filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return nil
+		}
+		defer f.Close()
+		if text, _ := io.ReadAll(io.LimitReader(f, 64<<20)); bytes.Contains(text, []byte(planted)) {
+			t.Errorf("the planted key is in %s", path)
+		}
+		return nil
+	})
 }
 
 // A testProgram is the program in a test. It must leave the data as they are.
@@ -214,18 +186,17 @@ func dataOf(args []string) (folders []string) {
 func states(folder string) map[string]string {
 	all := map[string]string{}
 	_ = filepath.WalkDir(disk.RealPath(folder), func(path string, d fs.DirEntry, err error) error {
+		var info fs.FileInfo
+		if err == nil {
+			info, err = d.Info()
+		}
 		if err != nil {
 			all[path] = err.Error()
 			return nil
 		}
-		_, err = os.Lstat(record.Folder(path).Trace())
-		if d.IsDir() && (err == nil || d.Name() == "dsstar-runs") {
+		_, run := os.Lstat(record.Folder(path).Trace())
+		if d.IsDir() && (run == nil || d.Name() == "dsstar-runs") {
 			return fs.SkipDir
-		}
-		info, err := d.Info()
-		if err != nil {
-			all[path] = err.Error()
-			return nil
 		}
 		all[path] = info.Mode().String()
 		if info.Mode().IsRegular() {

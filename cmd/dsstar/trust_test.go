@@ -34,17 +34,10 @@ var finished struct {
 func finishedRun(t *testing.T) *scene {
 	t.Helper()
 	finished.Do(func() {
-		dir, err := os.MkdirTemp("", "dsstar-finished-")
-		if err != nil {
-			t.Error(err)
-			return
-		}
+		dir := must(os.MkdirTemp("", "dsstar-finished-"))
 		finished.folder = dir
 		data := filepath.Join(dir, "data")
-		if err := os.CopyFS(data, os.DirFS(dataFolder(t, numbers))); err != nil {
-			t.Error(err)
-			return
-		}
+		noError(t, os.CopyFS(data, os.DirFS(dataFolder(t, numbers))))
 		finished.scene = *runNB(t, []string{live}, filepath.Join(dir, "run"), "--data", data,
 			"--base-url", dropping().serve(t).URL, "--python", pyenvtest.Python(t))
 		finished.data = data
@@ -279,13 +272,9 @@ func TestMCPStranger(t *testing.T) {
 	program := mcpProgram(t, "")
 	runs := filepath.Join(program.Dir, "dsstar-runs")
 	theirs, outside := filepath.Join(runs, "theirs"), filepath.Join(t.TempDir(), "outside")
-	for _, err := range []error{
-		finishedRun(t).copyTo(theirs), finishedRun(t).copyTo(outside),
+	noError(t, finishedRun(t).copyTo(theirs), finishedRun(t).copyTo(outside),
 		os.Symlink(outside, filepath.Join(runs, "elsewhere")),
-		finishedRun(t).copyTo(filepath.Join(runs, "more")), os.Symlink("more", filepath.Join(runs, "beside")),
-	} {
-		noError(t, err)
-	}
+		finishedRun(t).copyTo(filepath.Join(runs, "more")), os.Symlink("more", filepath.Join(runs, "beside")))
 	c := newClient(t, &sdk.CommandTransport{Command: program}) // of a user with another key
 	var all struct{ Runs []listedRun }
 	c.call(false, "list_runs", nil, &all)
