@@ -293,7 +293,8 @@ func (a *app) runProgress(r runFlags) *ui.Progress {
 	able := a.stderrTTY && a.host.Getenv("TERM") != "dumb"
 	a.progress = ui.New(a.stderr, ui.Options{
 		Quiet: r.quiet, JSON: r.progressForm == "json", Live: able,
-		Colours: able && a.host.Getenv("NO_COLOR") == "", Size: a.size,
+		Colours: able && a.host.Getenv("NO_COLOR") == "",
+		Size:    func() (columns, rows int) { return ui.Size(a.stderr) },
 	})
 	for _, w := range a.strays() { // a misspelt DSSTAR_MASK shows what should stay hidden: with --quiet, too
 		if r.quiet {
@@ -302,16 +303,6 @@ func (a *app) runProgress(r runFlags) *ui.Progress {
 		a.progress.Warn("%s", w)
 	}
 	return a.progress
-}
-
-// size returns the columns and rows of the terminal behind stderr, or usual ones.
-func (a *app) size() (columns, rows int) {
-	if f, ok := ui.Unwrapped(a.stderr).(*os.File); ok {
-		if columns, rows, ok := ui.Size(f); ok {
-			return columns, rows
-		}
-	}
-	return 80, 24
 }
 
 // userDirs returns dsstar's folders for caches and for configuration.

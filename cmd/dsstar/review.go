@@ -116,7 +116,7 @@ func (v *reviewer) show(p agent.Proposal) {
 	if p.Step > 0 {
 		what = fmt.Sprintf("step %d", p.Step)
 	}
-	columns, _ := v.app.size()
+	columns, _ := ui.Size(v.app.stderr)
 	v.paragraph(ui.Strong, fmt.Sprintf("%-*s%s: %s", ui.Margin, "review", what, ui.Clean(p.Text)), columns)
 	if p.Error != "" {
 		v.paragraph(ui.Bad, fmt.Sprintf("%-*s%s", ui.Margin, "after", ui.Clean(p.Error)), columns)
