@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/mcp"
 	"dsstar/cmd/dsstar/internal/usage"
@@ -41,12 +39,6 @@ const mcpExample = `  dsstar mcp
   dsstar mcp --root ~/sales --root env:SALES_DB
   claude mcp add dsstar -e DSSTAR_MODEL=… -- dsstar mcp --root ~/sales
   DSSTAR_MCP_TOKEN=… dsstar mcp --http 127.0.0.1:8765`
-
-// mcpAnswer is the result of a tool that answers a question.
-type mcpAnswer struct {
-	result
-	Error string `json:"error,omitempty"` // and hints; "": the run came to its end
-}
 
 // mcpToken is the variable with the token of --http. mcpRoots is the one with which the server tells
 // its commands, one on each line, the addresses that they may read.
@@ -89,9 +81,6 @@ func (a *app) mcp(ctx context.Context, config mcp.Config, roots []string, addres
 	}
 	within, err := newWithin(roots)
 	if err != nil {
-		return err
-	}
-	if config.Answer, err = jsonschema.For[mcpAnswer](nil); err != nil {
 		return err
 	}
 	if config.Program, err = os.Executable(); err != nil {

@@ -260,7 +260,11 @@ func TestMCPCancel(t *testing.T) {
 		return response
 	})
 	c := newClient(t, &sdk.CommandTransport{Command: mcpProgram(t, server.URL, "--parallel", "1")})
-	var r mcpAnswer
+	type answer struct {
+		result
+		Error string
+	}
+	var r answer
 	text := c.call(true, "ask", map[string]any{"question": "What is the total?"}, &r)
 	wantText(t, "the text", text, "no such thing", "hint: dsstar resume")
 	wantText(t, "the error", r.Error, "no such thing", "hint: dsstar resume")
@@ -276,7 +280,7 @@ func TestMCPCancel(t *testing.T) {
 	if err := <-ended; err == nil {
 		t.Error("the call was not cancelled")
 	}
-	r = mcpAnswer{}
+	r = answer{}
 	c.call(false, "continue_run", nil, &r) // waits for the one slot, and so for the run's end
 	if r.Answer != "42" || !r.Verified || r.Rounds != 1 || r.Error != "" {
 		t.Errorf("%+v", r)

@@ -98,8 +98,8 @@ func (s *Server) listed(runs []any) []any {
 	})
 }
 
-// clean returns a JSON value without what terminals obey: texts come from models, files and cells, and
-// clients print them on terminals.
+// clean returns a JSON value without what terminals obey: texts come from models, files and cells,
+// and clients print them on terminals.
 func clean(value any) any {
 	switch value := value.(type) {
 	case string:

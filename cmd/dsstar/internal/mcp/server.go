@@ -22,7 +22,6 @@ type Config struct {
 	Program string   // dsstar
 	Env     []string // of Program
 	Version string
-	Answer  *jsonschema.Schema      // of the object that nb --json prints
 	Data    []string                // what questions are about that name no data
 	MayRead func(data string) error // whether data may be named
 	// Run returns the folder of the run, or the notebook, that a client names: the newest run for ""
@@ -52,12 +51,8 @@ func New(ctx context.Context, config Config) *Server {
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "dsstar", Title: "dsstar", Version: config.Version},
 		&sdk.ServerOptions{Instructions: oneLine(instructions), Capabilities: &sdk.ServerCapabilities{}})
 	for _, t := range tools {
-		in, out := t.schema(), &jsonschema.Schema{Type: "object"}
-		if t.hints == answers {
-			out = s.Answer
-		}
 		s.sdk.AddTool(&sdk.Tool{Name: t.name, Title: t.title, Description: oneLine(t.text),
-			Annotations: t.hints, InputSchema: in, OutputSchema: out},
+			Annotations: t.hints, InputSchema: t.schema(), OutputSchema: &jsonschema.Schema{Type: "object"}},
 			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 				s.calls.Add(1)
 				defer s.calls.Done()

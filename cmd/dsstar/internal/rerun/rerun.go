@@ -81,17 +81,13 @@ func (a *Runner) Run(ctx context.Context, path string, nb *notebook.Notebook, fl
 	defer place.close()
 	r := &rerun{Runner: a, Flags: flags, place: place, nb: nb, out: &outFile{},
 		result: Result{Notebook: path}}
-	switch {
-	case flags.Round != 0:
+	if flags.Round != 0 {
 		r.steps, err = r.roundSteps()
-	case !flags.Check || flags.Out != "":
+	} else if r.steps = r.notebookSteps(); !flags.Check || flags.Out != "" {
 		r.out, err = newOutFile(path, flags.Out)
 	}
 	if err != nil {
 		return none, err
-	}
-	if flags.Round == 0 {
-		r.steps = r.notebookSteps()
 	}
 	defer r.Progress.Stop()
 	if err := r.open(ctx, s); err != nil {

@@ -17,7 +17,6 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
-	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/configs"
 	"dsstar/kernel"
 	"dsstar/kernel/rewind"
@@ -219,11 +218,7 @@ func (v visit) put(ctx context.Context, ask string, request map[string]any, limi
 			return json.Unmarshal([]byte(answer), into)
 		}
 	}
-	said := e.PlainText()
-	if raised, ok := e.Error(); ok {
-		said = raised.EName + ": " + raised.EValue
-	}
-	return fmt.Errorf("the kernel does not respond: %s", ui.Fit(said, 300))
+	return fmt.Errorf("the kernel does not respond: %s", brief.Problem(e))
 }
 
 // Within reports whether this process was started by a cell of the user's kernel, directly or by

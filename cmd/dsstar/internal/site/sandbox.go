@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,8 +22,8 @@ const leastMemory = 1 << 30 // bytes: numpy, pandas and scikit-learn take half o
 var launches = []string{".git", ".envrc", ".vscode", ".idea", ".devcontainer",
 	".pre-commit-config.yaml"}
 
-// Box returns the sandbox of new local kernels. notes say why it is not a stronger tier, and warn if
-// cells may write to a folder from which the user's tools run code automatically.
+// Box returns the sandbox of new local kernels. notes say why it is not a stronger tier, and warn
+// if cells may write to a folder from which the user's tools run code automatically.
 func (h Host) Box(s *configs.Settings) (b sandbox.Box, notes []string, err error) {
 	if err := temporary(); err != nil {
 		return b, nil, err
@@ -145,10 +146,7 @@ func allowRead(s *configs.Settings, more ...string) usage.Hint {
 // be used.
 func temporary() error {
 	dir, err := os.MkdirTemp("", "dsstar-")
-	if err == nil {
-		err = os.Remove(dir)
-	}
-	if err == nil {
+	if err = cmp.Or(err, os.Remove(dir)); err == nil {
 		return nil
 	}
 	return usage.New(fmt.Sprintf("the folder for temporary files, %s, cannot be used: %v",
