@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -134,6 +135,9 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return err
 	default:
 		defer release()
+	}
+	if now, err := disk.ReadPlain(r.path, disk.MaxDocument); err != nil || !bytes.Equal(now, r.content) {
+		return usage.New("the notebook has just been changed by another program", usage.Again())
 	}
 	was, err := page.Recorded(r.nb)
 	if err != nil {
