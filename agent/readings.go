@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/journal"
@@ -19,7 +18,6 @@ import (
 // for those that did not.
 func (r *run) computeReadings(ctx context.Context) error {
 	for range 2 {
-		r.combine()
 		if err := r.proposeBranches(ctx); err != nil {
 			return err
 		}
@@ -37,9 +35,9 @@ func (r *run) computeReadings(ctx context.Context) error {
 }
 
 // due returns the options that are to be computed: those not taken; and then, if none of these
-// changes the answer, all others together, and the one that is taken where another gives the same
-// answer and the judge has not found which one the cells take. That the data hold no answer may hang
-// on a reading, too. What a person has chosen needs nothing.
+// changes the answer, the one that is taken where another gives the same answer and the judge has not
+// found which one the cells take. That the data hold no answer may hang on a reading, too. What a
+// person has chosen needs nothing.
 func (r *run) due() (others []ask.Branch) {
 	var doubted []ask.Branch
 	for i, reading := range r.t.Readings {
@@ -48,9 +46,9 @@ func (r *run) due() (others []ask.Branch) {
 			p, taken := ask.Branch{Point: i + 1, Option: n + 1}, n == reading.Chosen
 			switch {
 			case reading.ByUser || o.Answer != "" || o.Problem != "":
-			case !taken && reading.Together == nil:
+			case !taken:
 				others = append(others, p)
-			case !taken, reading.Together == nil && alike && !reading.Confirmed:
+			case alike && !reading.Confirmed:
 				doubted = append(doubted, p)
 			}
 		}
@@ -76,36 +74,11 @@ func (r *run) isTaken(p ask.Branch) bool { return r.t.Readings[p.Point-1].Chosen
 // nameOf names the branch of an option.
 func nameOf(p ask.Branch) string { return fmt.Sprintf("reading %d, option %d", p.Point, p.Option) }
 
-// combine adds a reading that takes another option at every open point, if none of these changes
-// anything alone.
-func (r *run) combine() {
-	together := record.Reading{Options: make([]record.Option, 2)}
-	var points, taken, others []string
-	for i, reading := range r.t.Readings {
-		switch {
-		case reading.Together != nil || !reading.ByUser && !reading.Computed(),
-			reading.Open() && reading.Matters():
-			return
-		case reading.Open():
-			together.Together, points = append(together.Together, i), append(points, reading.Point)
-			taken = append(taken, reading.Options[reading.Chosen].Text)
-			others = append(others, reading.Options[reading.Other()].Text)
-		}
-	}
-	if len(points) > 1 {
-		together.Point = "These points together: " + strings.Join(points, " ")
-		together.Options[0].Text, together.Options[1].Text = strings.Join(taken, "; "), strings.Join(others, "; ")
-		r.t.Readings = append(r.t.Readings, together)
-	}
-}
-
 // proposeBranches asks for the cells of the options that are due and have none. Those of settled
 // points alone are not worth a request.
 func (r *run) proposeBranches(ctx context.Context) error {
 	asked, subject := r.unwritten(), "the readings"
-	if slices.ContainsFunc(asked, func(p ask.Branch) bool {
-		return r.isTaken(p) || r.t.Readings[p.Point-1].Together != nil
-	}) {
+	if slices.ContainsFunc(asked, r.isTaken) {
 		subject += ", what is in doubt"
 	}
 	if slices.ContainsFunc(asked, func(p ask.Branch) bool {
@@ -253,12 +226,6 @@ func Choose(t *record.Trajectory, k, i, n int) error {
 // Otherwise the steps that it does not keep are dropped.
 func meant(t *record.Trajectory, i, n int) (changed bool) {
 	option, taken := t.Readings[i].Options[n], t.Readings[i].Chosen
-	for _, k := range t.Readings[i].Together {
-		of := &t.Readings[k]
-		if of.ByUser = true; n != taken {
-			of.Chosen = of.Other()
-		}
-	}
 	t.Readings[i].ByUser, t.Readings[i].Chosen = true, n
 	note := t.Readings[i].Chose()
 	t.AddNote(note, true)
