@@ -160,7 +160,8 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 	return err
 }
 
-// pass answers the questions from the first one on.
+// pass answers the questions from the first one on, each within the limits that it had, the last one at
+// least within those of now.
 func (r *run) pass(ctx context.Context) error {
 	r.t.Rewind()
 	r.asker.ShowAs(r.t.Sizes)
@@ -180,7 +181,12 @@ func (r *run) pass(ctx context.Context) error {
 		r.asker.Begin(r.t.Earlier() + 1)
 		r.t.UsedOnly = false
 		r.shown, r.approved = shown{}, false
-		r.limit()
+		l, now := &r.t.Limits, record.Limits{Rounds: r.cfg.MaxRounds, Tries: r.cfg.DebugTries}
+		if *l == (record.Limits{}) {
+			*l = now
+		} else if len(r.t.Later) == 0 {
+			l.Rounds, l.Tries = max(l.Rounds, now.Rounds), max(l.Tries, now.Tries)
+		}
 		err := answer(ctx)
 		if unread, ok := errors.AsType[*ask.Error](err); ok {
 			r.asker.ForgetUnread(unread) // it would end the run again
@@ -272,18 +278,6 @@ func (r *run) rounds(ctx context.Context, round func(context.Context) error) err
 }
 
 func (r *run) roundsLeft() int { return r.t.RoundsLeft(r.t.Limits.Rounds) }
-
-// limit has the question answered within the limits that it had, the last one at least within those
-// of now.
-func (r *run) limit() {
-	l, now := &r.t.Limits, record.Limits{Rounds: r.cfg.MaxRounds, Tries: r.cfg.DebugTries}
-	switch {
-	case *l == record.Limits{}:
-		*l = now
-	case len(r.t.Later) == 0:
-		l.Rounds, l.Tries = max(l.Rounds, now.Rounds), max(l.Tries, now.Tries)
-	}
-}
 
 // beginRound begins a round with a step.
 func (r *run) beginRound(step string) error {

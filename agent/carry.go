@@ -98,21 +98,18 @@ func (r *run) write(ctx context.Context, t task) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		q.Words = func() []prompts.Part { return append(t.show(), r.repairs(t, last.Code, report)) }
+		d := prompts.Debugger{Number: t.step, Step: t.text, Code: last.Code, Error: report}
+		if t.isLast() {
+			d.Number = r.t.Steps() + 1
+		}
+		q.Words = func() []prompts.Part {
+			if r.t.Method.Script {
+				return append(t.show(), prompts.PaperDebugger(d))
+			}
+			return append(t.show(), d)
+		}
 	}
 	return ask.Role(ctx, r.asker, q, ask.Code)
-}
-
-// repairs is the request to repair a cell (Listing 56).
-func (r *run) repairs(t task, code, report string) prompts.Part {
-	d := prompts.Debugger{Number: t.step, Step: t.text, Code: code, Error: report}
-	if t.isLast() {
-		d.Number = r.t.Steps() + 1
-	}
-	if r.t.Method.Script {
-		return prompts.PaperDebugger(d)
-	}
-	return d
 }
 
 // attempt runs a cell. One that ran but does not pass the examiner counts as failed.

@@ -45,8 +45,13 @@ func (r *run) prove(ctx context.Context) error {
 		live = true
 		return r.proveAnew(ctx)
 	})
-	if err == nil && !live && (r.work.session != nil || !r.filesStand(ctx)) {
-		err = r.settle(ctx)
+	if err == nil && !live { // a branch may have run since, or the run goes on in another folder
+		same := func(a, b compare.File) bool { return a.Name == b.Name && a.Digest == b.Digest }
+		files := r.t.Final.Files
+		if r.work.session != nil ||
+			files != nil && !slices.EqualFunc(files, r.work.filesGiven(ctx, r.t.Answer()), same) {
+			err = r.settle(ctx)
+		}
 	}
 	if made.Unable {
 		r.t.Journal.Forget("proved", on)
@@ -59,14 +64,6 @@ func (r *run) prove(ctx context.Context) error {
 		return err
 	}
 	return r.observe(Event{Kind: Proved, Text: made.Reason})
-}
-
-// filesStand reports whether the files of the answer are in the run folder: a branch may have run
-// there, or the run goes on in another folder.
-func (r *run) filesStand(ctx context.Context) bool {
-	same := func(a, b compare.File) bool { return a.Name == b.Name && a.Digest == b.Digest }
-	files := r.t.Final.Files
-	return files == nil || slices.EqualFunc(files, r.work.filesGiven(ctx, r.t.Answer()), same)
 }
 
 // proveAnew runs the script in plain Python, then the accepted cells in a fresh session, each in an

@@ -78,19 +78,26 @@ func nameOf(p ask.Branch) string { return fmt.Sprintf("reading %d, option %d", p
 // points alone are not worth a request.
 func (r *run) proposeBranches(ctx context.Context) error {
 	asked, subject := r.unwritten(), "the readings"
-	if slices.ContainsFunc(asked, r.isTaken) {
+	doubted := slices.ContainsFunc(asked, r.isTaken)
+	if doubted {
 		subject += ", what is in doubt"
 	}
-	if slices.ContainsFunc(asked, func(p ask.Branch) bool {
-		return r.isTaken(p) || r.t.Readings[p.Point-1].Open()
-	}) {
+	open := func(p ask.Branch) bool { return r.t.Readings[p.Point-1].Open() }
+	if doubted || slices.ContainsFunc(asked, open) {
 		cells, err := ask.Role(ctx, r.asker, ask.Request{Role: "branches",
-			Subject: subject + r.sinceRuling(), Words: r.branchWords}, ask.Branches(asked, r.t.Steps()))
-		unread, err := r.unread(err)
-		if err != nil {
+			Subject: subject + r.sinceRuling(), Words: func() []prompts.Part {
+				last, _ := r.t.FinalCell()
+				request := prompts.Branches{Code: last.Code, Anew: doubted}
+				for _, p := range r.points(asked) {
+					if len(p.Others) > 0 {
+						request.Points = append(request.Points, p.OpenPoint)
+					}
+				}
+				return append(r.shared(), request)
+			}}, ask.Branches(asked, r.t.Steps()))
+		if unread, err := r.unread(err); err != nil {
 			return err
-		}
-		if !unread {
+		} else if !unread {
 			r.proposed(cells)
 		}
 	}
@@ -139,18 +146,6 @@ func (r *run) computeOption(ctx context.Context, p ask.Branch, o *record.Option)
 		reading.Settled = false
 	}
 	return nil
-}
-
-func (r *run) branchWords() []prompts.Part {
-	last, _ := r.t.FinalCell()
-	due := r.unwritten()
-	request := prompts.Branches{Code: last.Code, Anew: slices.ContainsFunc(due, r.isTaken)}
-	for _, p := range r.points(due) {
-		if len(p.Others) > 0 {
-			request.Points = append(request.Points, p.OpenPoint)
-		}
-	}
-	return append(r.shared(), request)
 }
 
 // points returns the readings, with those of their options whose cells are asked for.
