@@ -50,9 +50,7 @@ func Run(ctx context.Context, cfg Config, task record.Task) (*record.Trajectory,
 	t := newTrajectory(cfg, task)
 	r := newRun(cfg, t)
 	t.Sizes = r.asker.Sizes()
-	if cfg.Baseline != nil {
-		r.all, t.Described = task.Files, true // it looks at them itself
-	}
+	r.all, t.Described = task.Files, cfg.Baseline != nil // it looks at them itself
 	return r.whole(ctx, r.answerAll)
 }
 
@@ -214,18 +212,14 @@ func (r *run) describeData(ctx context.Context) error {
 	for _, v := range r.t.Variables {
 		r.asker.Mask.Learn(v.Text)
 	}
-	every := slices.Clone(r.t.Task.Files)
-	known := r.all // nil: the run begins
-	if known == nil {
-		known = every
-	}
-	if err := r.files.Guard(ctx, known); err != nil {
+	if err := r.files.Guard(ctx, r.all); err != nil {
 		return err
 	}
 	if r.t.Described {
 		r.data = r.sums()
 		return nil
 	}
+	every := slices.Clone(r.t.Task.Files)
 	if err := r.files.Choose(); err != nil {
 		return err
 	}
@@ -236,23 +230,12 @@ func (r *run) describeData(ctx context.Context) error {
 			r.t.Task.Files[i].Sum = r.data[f.Name]
 		}
 	}
-	if err := r.files.Describe(ctx); err != nil {
+	if err := r.files.Describe(ctx); err != nil || r.t.Task.Others == 0 {
 		return err
 	}
-	r.digestRest(every)
-	return nil
-}
-
-// digestRest records the digest of the files that the model is not shown.
-func (r *run) digestRest(every []record.File) {
-	if r.t.Task.Others == 0 {
-		return
-	}
-	shown := map[string]bool{}
-	for _, f := range r.t.Task.Files {
-		shown[f.Name] = true
-	}
-	rest := slices.DeleteFunc(every, func(f record.File) bool { return shown[f.Name] })
+	rest := slices.DeleteFunc(every, func(f record.File) bool { // what the model is not shown
+		return slices.ContainsFunc(r.t.Task.Files, func(shown record.File) bool { return shown.Name == f.Name })
+	})
 	if len(rest) <= files.MostInDigest {
 		sums := files.Sums(r.t.Task.In(r.dataPath()), rest)
 		for i, f := range rest {
@@ -260,6 +243,7 @@ func (r *run) digestRest(every []record.File) {
 		}
 	}
 	r.t.Task.Rest = files.Digest(rest)
+	return nil
 }
 
 // rounds runs rounds until the plan suffices, the rounds are used up, or the solver's reply

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -188,18 +189,14 @@ var aWord = lazy.Regexp(`\pN+(?:[.,'’]\pN+)*|[\pL\pN_-]+`)
 // withoutAnswer returns the reason of a ruling without the words of the first answer that stand
 // neither in the question nor in its form: whoever derives the answer anew is not to know them.
 func (r *run) withoutAnswer(reason string) string {
-	bare := func(word string) string {
-		return strings.ToLower(strings.NewReplacer(",", "", "'", "", "’", "").Replace(word))
-	}
-	hidden := map[string]bool{}
-	for _, word := range aWord().FindAllString(r.t.Answer(), -1) {
-		hidden[bare(word)] = true
-	}
-	for _, word := range aWord().FindAllString(r.t.Task.Question+"\n"+r.t.Task.Guidelines, -1) {
-		delete(hidden, bare(word))
+	unmarked := strings.NewReplacer(",", "", "'", "", "’", "")
+	has := func(text, word string) bool {
+		return slices.ContainsFunc(aWord().FindAllString(text, -1), func(w string) bool {
+			return strings.EqualFold(unmarked.Replace(w), unmarked.Replace(word))
+		})
 	}
 	return aWord().ReplaceAllStringFunc(reason, func(word string) string {
-		if hidden[bare(word)] {
+		if has(r.t.Answer(), word) && !has(r.t.Task.Question+"\n"+r.t.Task.Guidelines, word) {
 			return "…"
 		}
 		return word
