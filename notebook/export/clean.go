@@ -13,8 +13,8 @@ import (
 	"dsstar/notebook/lazy"
 )
 
-// The allowed elements, those with attributes besides common first. For class, only the names in
-// classes are allowed.
+// The allowed elements, those with attributes besides common first. Of classes, only dataframe is
+// allowed.
 var (
 	attributes = map[string]string{"a": "href", "col": "span", "colgroup": "span",
 		"details": "open", "font": "color", "img": "alt width height", "li": "value", "ol": "start type reversed",
@@ -22,8 +22,7 @@ var (
 	elements = strings.Fields(`abbr b bdi bdo blockquote br caption center cite code dd del dfn div dl
 		dt em figcaption figure h1 h2 h3 h4 h5 h6 hr i ins kbd mark p pre q s samp small span strike strong
 		sub summary sup table tbody tfoot thead tr tt u ul var wbr`)
-	common  = "align class dir lang title valign"
-	classes = []string{"dataframe", "tex", "display"}
+	common = "align class dir lang title valign"
 	// Those that are removed with their content. Other elements are replaced with their content.
 	dropped = strings.Fields(`applet audio base button canvas embed frame frameset head iframe link
 		math meta noembed noframes noscript object plaintext script select style svg template textarea
@@ -140,9 +139,7 @@ func (c *cleaner) attribute(a html.Attribute) (string, bool) {
 	case "alt", "title", "lang":
 		return a.Val, true
 	case "class":
-		keep := slices.DeleteFunc(strings.Fields(a.Val),
-			func(class string) bool { return !slices.Contains(classes, class) })
-		return strings.Join(keep, " "), len(keep) > 0
+		return "dataframe", slices.Contains(strings.Fields(a.Val), "dataframe")
 	}
 	return a.Val, plain().MatchString(a.Val)
 }

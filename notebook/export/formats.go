@@ -115,27 +115,23 @@ func swallows(source string) bool {
 // Script returns the code cells in order as one script. A "%%" comment, which editors recognize,
 // precedes each cell. Lines that only IPython understands are commented out if they are not indented.
 func Script(nb *notebook.Notebook) []byte {
-	var b strings.Builder
+	var cells []string
 	inPython := strings.HasPrefix(strings.TrimPrefix(Language(nb), "i"), "python")
 	for _, c := range nb.Cells {
-		if c.Type != notebook.Code || strings.TrimSpace(c.Source) == "" {
+		source, lines := strings.TrimRight(c.Source, "\n"), magic()
+		if c.Type != notebook.Code || strings.TrimSpace(source) == "" {
 			continue
 		}
-		if b.Len() > 0 {
-			b.WriteString("\n\n")
+		if first := strings.TrimSpace(source); strings.HasPrefix(first, "%%") &&
+			!takesPython().MatchString(first) {
+			lines = anyLine()
 		}
-		source := strings.TrimRight(c.Source, "\n")
 		if inPython {
-			magics := magic()
-			if first := strings.TrimSpace(source); strings.HasPrefix(first, "%%") &&
-				!takesPython().MatchString(first) {
-				magics = anyLine()
-			}
-			source = magics.ReplaceAllString(source, "# $0")
+			source = lines.ReplaceAllString(source, "# $0")
 		}
-		b.WriteString("# %%\n" + source + "\n")
+		cells = append(cells, "# %%\n"+source+"\n")
 	}
-	return []byte(b.String())
+	return []byte(strings.Join(cells, "\n\n"))
 }
 
 var (

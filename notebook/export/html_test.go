@@ -220,7 +220,7 @@ func TestMarkdownCells(t *testing.T) {
 	got := mainOf(string(export.HTML(of(cell), export.Options{Files: files})))
 	want(t, got, `<h1>My <em>heading</em></h1>`, `<a>there</a>`,
 		"<details>\n<summary>More <b>now</b></summary>\n<p><strong>inside</strong></p>\n<pre><code>x = <span class=\"s\">&#39;y&#39;</span>\n</code></pre>\n</details>",
-		`<code class="tex">$a_1 * b*$</code> for $5 and $6`, "[x] done", `<div align="center"><font color="red">old</font></div>`, "[picture: ../b.png]", "[picture: web https://example.org/x.png]")
+		`<code>$a_1 * b*$</code> for $5 and $6`, "[x] done", `<div align="center"><font color="red">old</font></div>`, "[picture: ../b.png]", "[picture: web https://example.org/x.png]")
 	if n := strings.Count(got, "data:image/png;base64,"+png); n != 2 {
 		t.Errorf("%d pictures\n%s", n, got)
 	}
@@ -311,13 +311,14 @@ func TestColours(t *testing.T) {
 
 func TestFormulas(t *testing.T) {
 	for source, want := range map[string]string{
-		"$a_1 * b*$ x*y*":         `<code class="tex">$a_1 * b*$</code> x<em>y</em>`,
-		"$x$, $5 and $6":          `<code class="tex">$x$</code>, $5 and $6`,
-		"$5 or `a$b`":             "$5 or <code>a$b</code>",
-		"`$x$` $`a`$ $ x$ $a\nb$": "<code>$x$</code> $<code>a</code>$ $ x$ $a\nb$",
-		"$a \\$ b$ and $\\alpha$": `<code class="tex">$a \$ b$</code> and <code class="tex">$\alpha$</code>`,
-		"$$\na*b*c\n$$":           "<code class=\"tex display\">$$\na*b*c\n$$</code>",
-		"\\begin{a}\n\\begin{b}\n\\end{b} x_1\n\\end{a}.": "<code class=\"tex display\">\\begin{a}\n\\begin{b}\n\\end{b} x_1\n\\end{a}</code>.",
+		"$a_1 * b*$ x*y*":                                 `<code>$a_1 * b*$</code> x<em>y</em>`,
+		"$x$, $5 and $6":                                  `<code>$x$</code>, $5 and $6`,
+		"$5 or `a$b`":                                     "$5 or <code>a$b</code>",
+		"`$x$` $`a`$ $ x$ $a\nb$":                         "<code>$x$</code> $<code>a</code>$ $ x$ $a\nb$",
+		"$a \\$ b$ and $\\alpha$":                         `<code>$a \$ b$</code> and <code>$\alpha$</code>`,
+		"\\$5 `` ` `` $x$\n\n    $a$ b\n\nc":              "$5 <code>`</code> <code>$x$</code></p>\n<pre><code>$a$ b\n</code></pre>\n<p>c",
+		"$$\na*b*c\n$$":                                   "<code>$$ a*b*c $$</code>",
+		"\\begin{a}\n\\begin{b}\n\\end{b} x_1\n\\end{a}.": "<code>\\begin{a} \\begin{b} \\end{b} x_1 \\end{a}</code>.",
 	} {
 		if got := page(t, of(text(source))); got != "<section class=\"markdown\">\n<p>"+want+"</p>\n</section>\n" {
 			t.Errorf("%q is\n%s", source, got)

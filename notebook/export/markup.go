@@ -10,23 +10,18 @@ import (
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
-	"github.com/yuin/goldmark/parser"
 	renderer "github.com/yuin/goldmark/renderer/html"
-	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
 
 	"dsstar/notebook/lazy"
 )
 
 // markdown parses the Markdown of notebooks: with tables, links and strikes as on GitHub,
-// mathematics and HTML.
+// and HTML.
 var markdown = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.Linkify, extension.Strikethrough,
 			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute))),
-		goldmark.WithParserOptions(parser.WithInlineParsers(util.Prioritized(mathematics{}, 150))),
 		goldmark.WithRendererOptions(renderer.WithUnsafe()), // the result is cleaned: see markup
 	)
 })
@@ -34,7 +29,7 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 // markup converts Markdown to sanitized HTML.
 func markup(c *cleaner, source string) string {
 	var b bytes.Buffer
-	if markdown().Convert([]byte(visible(source)), &b) == nil {
+	if markdown().Convert([]byte(formulasAsCode(visible(source))), &b) == nil {
 		if cleaned, ok := c.HTML(b.String()); ok {
 			return cleaned
 		}
@@ -42,44 +37,24 @@ func markup(c *cleaner, source string) string {
 	return "<pre>" + html.EscapeString(visible(source)) + "</pre>\n"
 }
 
-// mathematics keeps TeX ($…$, $$…$$ and \begin{…}…\end{…}) from being read as Markdown. The page
-// shows its source.
-type mathematics struct{}
+// codeOrFormula matches code, and formulas with what follows. As in pandoc, "$5 or $6" is none; nor is
+// what a code span is part of.
+var codeOrFormula = lazy.Regexp("(?m)^ *(?:```|~~~)(?s:.*?)^ *(?:```|~~~)|^(?: {4}|\t).*$|`+[^`]*`+|" +
+	`\\[$\x60\\]|(\$\$\n?(?:[^$\x60\n]+\n?)+\$\$|` +
+	`\\begin\{(?:[^\x60\n]+\n?)+\\end\{[^}\n]*\}|` +
+	`\$(?:[^\s$\x60\\]|\\[^\n])(?:[ \t]*(?:[^\s$\x60\\]|\\[^\n]))*\$)([^0-9]|\z)`)
 
-func (mathematics) Trigger() []byte { return []byte{'$', '\\'} }
-
-// formula matches a formula at the beginning of a text and what follows. As in pandoc, "$5 or $6"
-// is none; nor is what a code span is part of.
-var formula = lazy.Regexp(`^(?:(\$\$[^$]*[^\s$][^$]*\$\$|` +
-	`\\begin\{(?s:.{1,40}?)\}(?s:.*)\\end\{[^}\n]*\})|` +
-	`(\$(?:[^\s$\x60\\]|\\[^\n])(?:[ \t]*(?:[^\s$\x60\\]|\\[^\n]))*\$)(?:[^0-9]|$))`)
-
-func (mathematics) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
-	number, begin := block.Position()
-	var ahead []byte // to the end of the paragraph, at most longFormula
-	for line, _ := block.PeekLine(); line != nil &&
-		len(ahead) < longFormula; line, _ = block.PeekLine() {
-		ahead = append(ahead, line[:min(len(line), longFormula)]...)
-		block.AdvanceLine()
-	}
-	block.SetPosition(number, begin)
-	found := formula().FindSubmatch(ahead)
-	if found == nil {
-		return nil
-	}
-	tex, class := found[2], "tex"
-	if tex == nil {
-		tex, class = found[1], "tex display"
-	}
-	block.Advance(len(tex))
-	node := ast.NewString(
-		[]byte(`<code class="` + class + `">` + html.EscapeString(string(tex)) + `</code>`))
-	node.SetCode(true) // the text is HTML already
-	return node
+// formulasAsCode makes code of TeX ($…$, $$…$$ and \begin{…}…\end{…}), so that it is not read as
+// Markdown.
+func formulasAsCode(source string) string {
+	return codeOrFormula().ReplaceAllStringFunc(source, func(found string) string {
+		m := codeOrFormula().FindStringSubmatch(found)
+		if m[1] == "" {
+			return found
+		}
+		return "`` " + strings.Join(strings.Fields(m[1]), " ") + " ``" + m[2]
+	})
 }
-
-// longFormula is the maximum length of a formula, in bytes.
-const longFormula = 2000
 
 // lexers contains chroma's lexers for the languages of notebooks. Chroma's own package registers
 // all languages at program start, which takes longer than all other initialization.
