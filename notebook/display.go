@@ -91,9 +91,6 @@ func (f *Fold) display(id string) *display {
 	}
 	d := f.displays[id]
 	if d == nil && len(f.displays) < maxOutputs {
-		if f.displays == nil {
-			f.displays = map[string]*display{}
-		}
 		d = &display{}
 		f.displays[id] = d
 	}

@@ -79,6 +79,9 @@ type folded struct {
 // content violates the protocol and that nothing was added.
 func (f *Fold) Add(msgType string, content json.RawMessage) error {
 	content = f.withoutSecrets(content)
+	if f.streams == nil {
+		f.streams, f.displays = map[string]*stream{}, map[string]*display{}
+	}
 	switch msgType {
 	case "stream":
 		return f.addStream(content)
@@ -179,12 +182,14 @@ func (f *Fold) begin() {
 	}
 	f.clear = false
 	f.outputs = slices.DeleteFunc(f.outputs, func(o folded) bool { return !o.note })
-	f.streams, f.beyond, f.used = nil, 0, 0
+	clear(f.streams)
+	f.beyond, f.used = 0, 0
 	for _, d := range f.displays {
 		f.used += d.size
 	}
 	if f.used > f.Limits.filled().Cell/2 || len(f.displays) > maxOutputs/2 {
-		f.displays, f.used = nil, 0
+		clear(f.displays)
+		f.used = 0
 		if !f.forgot {
 			f.Note("what this cell changed in displays of earlier cells may be incomplete")
 		}

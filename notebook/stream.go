@@ -44,9 +44,6 @@ func (f *Fold) streamFor(name string) *stream {
 		return s
 	}
 	s = f.newStream()
-	if f.streams == nil {
-		f.streams = map[string]*stream{}
-	}
 	f.streams[name] = s
 	f.outputs = append(f.outputs, folded{Output: Output{Type: Stream, Name: name}, stream: s})
 	return s

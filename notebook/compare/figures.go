@@ -22,9 +22,8 @@ func Number(answer string) (value float64, ok bool) {
 
 // IsNone reports whether an answer, or each part of it, only says that there is none.
 func IsNone(answer string) bool {
-	none := true
-	parse(answer).visit(func(a atom) { none = none && noAnswers[a.folded] })
-	return none
+	isAnswer := func(a atom) bool { return !noAnswers[a.folded] }
+	return !slices.ContainsFunc(parse(answer).values(), isAnswer)
 }
 
 // blanks are what programs print in place of a value.
@@ -41,9 +40,8 @@ func (a atom) isBlank() bool {
 
 // IsBlank reports whether each part of an answer is what programs print in place of a value.
 func IsBlank(answer string) bool {
-	values, none := 0, true
-	parse(answer).visit(func(a atom) { values, none = values+1, none && a.isBlank() })
-	return values > 0 && none
+	values := parse(answer).values()
+	return len(values) > 0 && !slices.ContainsFunc(values, func(a atom) bool { return !a.isBlank() })
 }
 
 // Lack returns what a table in text lacks, "a row of data" or "a value of" a column, or "".
@@ -75,13 +73,13 @@ const maxFigures = 3
 func Missing(answer, sentence string) string {
 	var figures []atom
 	sayable := strings.ContainsFunc(sentence, unicode.IsDigit)
-	parse(answer).visit(func(a atom) {
+	for _, a := range parse(answer).values() {
 		if a.number != nil && !a.number.code {
 			figures = append(figures, a)
 		} else if strings.ContainsFunc(a.text, unicode.IsDigit) {
 			sayable = false // a date, or a code, which can be said in other ways
 		}
-	})
+	}
 	if !sayable || len(figures) > maxFigures {
 		return ""
 	}

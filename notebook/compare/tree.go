@@ -25,14 +25,15 @@ type node struct {
 	items []node
 }
 
-// visit visits the values of a part.
-func (n node) visit(each func(atom)) {
+// values returns the values of a part.
+func (n node) values() (all []atom) {
 	if n.kind == scalar {
-		each(n.atom)
+		return []atom{n.atom}
 	}
 	for _, item := range n.items {
-		item.visit(each)
+		all = append(all, item.values()...)
 	}
+	return all
 }
 
 // take removes an item of an object and returns it.
@@ -47,19 +48,21 @@ func (n *node) take(name string) (item node) {
 // lines returns the values of a part, each in a line.
 func (n node) lines() string {
 	var lines []string
-	n.visit(func(a atom) { lines = append(lines, a.text) })
+	for _, a := range n.values() {
+		lines = append(lines, a.text)
+	}
 	return strings.Join(lines, "\n")
 }
 
 // words returns the words and dates of a part that may be names, and its numbers.
 func (n node) words() (words string, numbers []*big.Rat) {
-	n.visit(func(a atom) {
+	for _, a := range n.values() {
 		if a.number != nil {
 			numbers = append(numbers, a.number.value)
 		} else if text := strings.Trim(cmp.Or(a.date, a.folded), "- "); text != "" && truths[text] == "" {
 			words += text + "\x00"
 		}
-	})
+	}
 	return words, numbers
 }
 

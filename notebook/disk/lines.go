@@ -28,25 +28,30 @@ func OpenLines(path string) (*Lines, error) {
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err != nil {
+	l := &Lines{file: f}
+	if err := l.cut(); err != nil {
 		return nil, errors.Join(err, f.Close())
+	}
+	return l, nil
+}
+
+// cut removes an incomplete last line.
+func (l *Lines) cut() error {
+	info, err := l.file.Stat()
+	if err != nil {
+		return err
 	}
 	end := make([]byte, min(info.Size(), longestLine))
 	before := info.Size() - int64(len(end))
-	if _, err = f.ReadAt(end, before); err == nil {
-		last := bytes.LastIndexByte(end, '\n')
-		if last < 0 && before > 0 {
-			err = &os.PathError{Op: "open", Path: path, Err: ErrTooLong}
-		} else {
-			end = end[:last+1]
-			err = f.Truncate(before + int64(len(end)))
-		}
+	if _, err := l.file.ReadAt(end, before); err != nil {
+		return err
 	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
+	last := bytes.LastIndexByte(end, '\n') + 1
+	if last == 0 && before > 0 {
+		return &os.PathError{Op: "open", Path: l.file.Name(), Err: ErrTooLong}
 	}
-	return &Lines{file: f, size: before + int64(len(end))}, nil
+	l.size = before + int64(last)
+	return l.file.Truncate(l.size)
 }
 
 // Append adds a line, which is on disk when it returns. A partial write is undone.
