@@ -18,10 +18,9 @@ import (
 // Model are required.
 type Endpoint struct {
 	Provider string
-	BaseURL  string            // with the version: "https://api.openai.com/v1"
-	Key      string            // "": no Authorization header is sent
-	KeyEnv   string            // the variable that Key came from; if set, Key is required
-	Header   map[string]string // extra headers, such as OpenAI-Organization
+	BaseURL  string // with the version: "https://api.openai.com/v1"
+	Key      string // "": no Authorization header is sent
+	KeyEnv   string // the variable that Key came from; if set, Key is required
 	Model    string
 
 	Temperature *float64      // nil: not sent; several models refuse it
@@ -93,9 +92,6 @@ func (e Endpoint) options(query url.Values) []option.RequestOption {
 	}
 	for name := range query {
 		o = append(o, option.WithQuery(name, query.Get(name)))
-	}
-	for name, value := range e.Header {
-		o = append(o, option.WithHeader(name, value))
 	}
 	return o
 }

@@ -64,7 +64,7 @@ func TestStreamedReply(t *testing.T) {
 		Usage: llm.Usage{InputTokens: 30, CachedTokens: 10, OutputTokens: 20, ReasoningTokens: 5}}
 	s := llmtest.New(t, llmtest.Each(llmtest.Response{Text: want.Text, Usage: want.Usage}))
 	e, r := endpoint(s), question
-	e.Temperature, e.Header, r.MaxTokens = new(0.25), map[string]string{"OpenAI-Beta": "mine"}, 77
+	e.Temperature, r.MaxTokens = new(0.25), 77
 	for provider, limit := range map[string]string{"acme": `"max_tokens":77`, "openai": `"max_completion_tokens":77`} {
 		e.Provider = provider
 		got, err := must(e.Open()).Ask(t.Context(), r)
@@ -78,7 +78,7 @@ func TestStreamedReply(t *testing.T) {
 		}
 		headers := fmt.Sprint(asked.Header)
 		for _, part := range []string{limit, `"stream":true`, `"temperature":0.25`, `"include_usage":true`, "Authorization:[Bearer " + secret + "]",
-			"User-Agent:[dsstar]", "Openai-Beta:[mine]"} {
+			"User-Agent:[dsstar]"} {
 			if !strings.Contains(asked.Body+headers, part) {
 				t.Errorf("no %s in %s, %s", part, asked.Body, headers)
 			}

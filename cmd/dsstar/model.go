@@ -91,15 +91,6 @@ func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 	if e.Key, e.KeyEnv = p.Key(a.host.Getenv); e.Key == "" && len(p.KeyEnv) > 0 {
 		e.KeyEnv = p.KeyEnv[0] // named in the error of Open
 	}
-	if p.Name == "openai" && s.BaseURL == "" {
-		e.Header = map[string]string{}
-		for header, env := range map[string]string{"OpenAI-Organization": "OPENAI_ORG_ID",
-			"OpenAI-Project": "OPENAI_PROJECT_ID"} {
-			if value := a.host.Getenv(env); value != "" {
-				e.Header[header] = value
-			}
-		}
-	}
 	return e, nil
 }
 
