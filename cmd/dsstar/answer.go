@@ -87,9 +87,6 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	config.Dir, config.Model = string(folder), llm.Traced(j.model, trace, config.Price)
 	config.Open, config.RunScript = site.Opening(j.site, j.progress), j.site.RunScript
 	config.Observe, config.Review = j.observer(saver), a.review(j)
-	if j.teaches { // its answer is saved again only with what it has taught
-		config.Observe = func(e agent.Event, t *record.Trajectory) error { j.progress.Event(e, t); return nil }
-	}
 	t, err := run(ctx, config)
 	if j.teaches && err == nil {
 		_, err = saver.save(t)
@@ -142,7 +139,7 @@ func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error 
 		}
 		defer j.progress.Event(e, t)
 		begin := time.Now()
-		if e.Kind == agent.Described && begin.Before(next) {
+		if e.Kind == agent.Described && begin.Before(next) || j.teaches { // saved with what it has taught
 			return nil
 		}
 		warnings, err := saver.save(t)

@@ -144,13 +144,9 @@ func (a *app) choice(s *configs.Settings) record.Choice {
 	if err != nil || strings.HasPrefix(s.Model, replayPrefix) {
 		return record.Choice{}
 	}
-	c := record.Choice{Model: s.Model, Roles: map[string]string{}, Endpoint: configs.Redact(e.BaseURL)}
-	for role, name := range s.Models {
-		if name != "" {
-			c.Roles[role] = name
-		}
-	}
-	return c
+	roles := maps.Clone(s.Models)
+	maps.DeleteFunc(roles, func(_, name string) bool { return name == "" })
+	return record.Choice{Model: s.Model, Roles: roles, Endpoint: configs.Redact(e.BaseURL)}
 }
 
 // recall has a job asked with the models of an earlier run, unless a flag or variable names others.

@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -148,8 +147,6 @@ func inWords(t *record.Trajectory, files []string) string {
 // maxPictures is the number of pictures that are named besides the files of the answer.
 const maxPictures = 5
 
-var isPicture = regexp.MustCompile(`(?i)\.(png|jpe?g|svg|gif|webp|pdf)$`)
-
 // delivered returns the paths of the files that are part of the answer, and of the first pictures
 // that cells have written. Links are not followed.
 func delivered(t *record.Trajectory, folder record.Folder) []string {
@@ -160,7 +157,7 @@ func delivered(t *record.Trajectory, folder record.Folder) []string {
 		}
 		name, _ := filepath.Rel(folder.Files(), path) // which it is in
 		asked := slices.Contains(given, filepath.ToSlash(name))
-		if picture := isPicture.MatchString(name); entry.Type().IsRegular() &&
+		if picture := record.IsPicture(name); entry.Type().IsRegular() &&
 			(asked || picture && pictures < maxPictures) {
 			paths = append(paths, path)
 			if !asked {

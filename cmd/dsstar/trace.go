@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"dsstar/agent/llm"
-	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/ui"
@@ -85,14 +84,11 @@ func readTrace(path string) ([]llm.Exchange, error) {
 // derivationsBeside returns the derivations of the run whose trace this is; nil if its notebook is
 // not there, or cannot be read. They are claimed if another dsstar made the run.
 func derivationsBeside(trace string, key record.Key) (c record.Counts, claimed bool) {
-	nb, err := openNotebook(record.Folder(filepath.Dir(trace)).Notebook())
+	t, _, err := outlined(record.Folder(filepath.Dir(trace)).Notebook())
 	if err != nil {
 		return nil, false
 	}
-	if t, err := page.Read(nb); err == nil {
-		return t.Derivations(), !key.Holds(t.Seal)
-	}
-	return nil, false
+	return t.Derivations(), !key.Holds(t.Seal)
 }
 
 // A spending is what the exchanges of a trace have used. Its fields are a contract: docs/results.md.
