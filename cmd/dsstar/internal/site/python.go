@@ -110,7 +110,7 @@ func VenvHints(modules ...string) []usage.Hint {
 
 // secret matches the names of variables that are kept from cells.
 var secret = regexp.MustCompile(
-	`(?i)((api|access|account|storage|private)_?key|token|secret|passw|credential|^SSH_AUTH_SOCK$)`)
+	`(?i)((api|account|storage|private)_?key|token|secret|passw|credential|^SSH_AUTH_SOCK$)`)
 
 // WithoutKeys returns the user's environment without credentials.
 func (h Host) WithoutKeys(s *configs.Settings) []string {
