@@ -152,12 +152,8 @@ var ErrUnreachable = errors.New("does not answer")
 
 // Identity describes k in a few words.
 func Identity(k kernel.Running) string {
-	var words []string
-	for _, word := range []string{k.Spec, k.Notebook} {
-		if word != "" {
-			words = append(words, ui.Printable(word))
-		}
-	}
+	words := slices.DeleteFunc([]string{ui.Printable(k.Spec), ui.Printable(k.Notebook)},
+		func(word string) bool { return word == "" })
 	if k.Dir != "" {
 		words = append(words, "in "+ui.Printable(k.Dir))
 	}

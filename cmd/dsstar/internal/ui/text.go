@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -74,16 +73,15 @@ const tailBytes = 8 << 10
 // return overwrites its line. Empty lines and Markdown fences are left out.
 func lastLines(text string, n int) (lines []string) {
 	text = strings.ToValidUTF8(text[max(0, len(text)-tailBytes):], "")
-	all := strings.Split(strings.ReplaceAll(new(Cleaner).Text(text), "\t", "    "), "\n")
-	for _, line := range slices.Backward(all) {
+	text = strings.ReplaceAll(new(Cleaner).Text(text), "\t", "    ")
+	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimRight(line, "\r")
 		line = Clean(line[strings.LastIndexByte(line, '\r')+1:])
-		if len(lines) < n && strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "```") {
+		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, "```") {
 			lines = append(lines, line)
 		}
 	}
-	slices.Reverse(lines)
-	return lines
+	return lines[max(0, len(lines)-n):]
 }
 
 // A Style is how a terminal shows text. It never carries information that the text lacks.
