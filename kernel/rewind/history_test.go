@@ -2,79 +2,106 @@ package rewind
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"slices"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"dsstar/kernel"
 	"dsstar/notebook"
 )
 
-// A player is a session of a fake kernel.
+// A player is a session whose cells have names.
 type player struct {
 	*testing.T
 	*Session
-	fake *fake
 }
 
 func play(t *testing.T, branches bool) player {
 	t.Helper()
-	f := &fake{}
-	return player{t, &Session{runs: f, way: notebook.ByCheckpoint, copies: &checkpoints{kernel: f}, branches: branches}, f}
+	t.Parallel()
+	o := freezing(t)
+	o.back.Branches = branches
+	return player{t, open(t, o)}
+}
+
+// acts are what some cells do, by their names.
+var acts = map[string]string{"fail": "1 / 0", "die": "import os; os._exit(3)",
+	"refuse": "import subprocess; p = subprocess.Popen(['sleep', '60'])"}
+
+// codes returns cells that note their names in the session. One that runs again prints something else.
+func codes(names ...string) (all []string) {
+	for _, n := range names {
+		all = append(all, "import uuid; ran = [*globals().get('ran', []), '"+n+
+			"']; print(uuid.uuid4())\n"+acts[n])
+	}
+	return all
 }
 
 // run runs cells and returns what the last one printed.
-func (p player) run(cells ...string) (printed string) {
+func (p player) run(names ...string) (printed string) {
 	p.Helper()
-	for _, c := range cells {
-		x, err := p.ExecuteCell(p.Context(), kernel.Cell{Code: c})
-		if err != nil {
-			p.Fatal(err)
-		}
-		printed = x.Stdout()
+	for _, code := range codes(names...) {
+		printed = must(p.Execute(p.Context(), code)).Stdout()
 	}
 	return printed
 }
 
-// back goes back and checks the way, how many cells did not run again, and why others did. It
-// returns what the last cell printed.
-func (p player) back(way notebook.Way, kept int, why string, cells ...string) (printed string) {
+// back goes back as goBack does, and checks that these cells alone have run. It returns what the last
+// one printed.
+func (p player) back(way notebook.Way, kept int, why string, names ...string) (printed string) {
 	p.Helper()
-	back, err := p.Rollback(p.Context(), cells)
-	if err != nil {
-		p.Fatal(err)
+	back := goBack(p, p.Session, codes(names...), way, kept, why)
+	x := must(p.Silently(p.Context(), "print(' '.join(ran), end='')", time.Minute))
+	if want := strings.Join(names, " "); x.Stdout() != want || len(back.Executions) != len(names) {
+		p.Fatalf("%q have run, want %q (%d executions)", x.Stdout(), want, len(back.Executions))
 	}
-	demandWay(p, back, way, kept, why)
-	if !slices.Equal(p.fake.state, cells) || len(back.Executions) != len(cells) {
-		p.Fatalf("the kernel has run %q, want %q (%d executions)", p.fake.state, cells,
-			len(back.Executions))
-	}
-	if len(cells) > 0 {
-		printed = back.Executions[len(cells)-1].Stdout()
-	}
-	return printed
+	return back.Executions[len(names)-1].Stdout()
 }
 
-// From the copy of the empty session other cells run, in the same kernel unless that has ended.
+// A session goes back to the nearest frozen copy: in the same kernel unless that has ended, and to the
+// first cell that fails. A state that cannot be copied is replayed from the one before it, and if
+// copies can no longer be resumed, going back is a replay.
 func TestBack(t *testing.T) {
 	p := play(t, false)
+	pid := p.Info().PID
 	p.run("a", "die")
-	p.back(notebook.ByReplay, 0, "", "z")
-	if p.fake.resets > 0 {
-		t.Errorf("%d resets", p.fake.resets)
-	}
-	p.run("end")
-	p.back(notebook.ByReplay, 0, "the kernel ended", "z")
-}
-
-// A rollback stops at the first cell that fails.
-func TestBackToFailure(t *testing.T) {
-	p := play(t, false)
-	back, err := p.Rollback(t.Context(), []string{"a", "fail", "b"})
-	if err != nil || len(back.Executions) != 2 || back.Executions[1].Status != notebook.Raised {
-		t.Errorf("%v %+v", err, back)
+	p.back(notebook.ByReplay, 0, "", "z") // from the copy of the empty session
+	back := must(p.Rollback(t.Context(), codes("a", "fail", "b")))
+	if len(back.Executions) != 2 || back.Executions[1].Status != notebook.Raised {
+		t.Errorf("%+v", back)
 	}
 	p.back(notebook.ByCheckpoint, 1, "", "a", "b")
+	p.run("refuse", "fail")
+	p.back(notebook.ByCheckpoint, 2, "sleep 60", "a", "b", "refuse")
+	p.back(notebook.ByReplay, 0, "", "b")
+
+	p.run("c")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.Execute(ctx, "d"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, _, err := p.copies.kernel.freeze(ctx); err == nil {
+		t.Error("frozen for a caller that has gone")
+	}
+	p.back(notebook.ByCheckpoint, 1, "", "b")
+	if p.Info().PID != pid {
+		t.Error("another kernel was started")
+	}
+	for _, m := range p.copies.all {
+		check(t, p.copies.kernel.drop(t.Context(), m.id))
+	}
+	p.run("fail")
+	p.back(notebook.ByReplay, 0, "there is no checkpoint", "b")
+	ok(t, syscall.Kill(p.Info().PID, syscall.SIGKILL))
+	p.run("a")
+	p.back(notebook.ByReplay, 0, "the kernel died", "b")
 }
 
 // With Branches, abandoned states can be restored, with the executions that led to them.
@@ -99,47 +126,49 @@ func TestBranches(t *testing.T) {
 	}
 }
 
-// A state that cannot be copied is replayed from the nearest one before it.
-func TestRefused(t *testing.T) {
-	p := play(t, false)
-	p.run("a", "refuse", "fail")
-	p.back(notebook.ByCheckpoint, 1, "refused for a reason", "a", "refuse")
-	p.back(notebook.ByReplay, 0, "", "b")
-}
-
-// If copies can no longer be resumed, going back is a replay.
-func TestLostCopies(t *testing.T) {
-	p := play(t, false)
-	p.run("a", "b", "fail")
-	p.fake.lose = func(string) bool { return true }
-	p.back(notebook.ByReplay, 0, "no such copy", "a", "b")
-}
-
 // A kernel that does not answer gets no more requests, and no more copies are made.
 func TestSilent(t *testing.T) {
-	for _, silence := range []int{0, 1} { // before Freeze or Resume
-		p := play(t, false)
-		p.run("a")
-		p.fake.silent = silence == 0
-		p.run("b")
-		p.fake.silent = true
-		p.back(notebook.ByReplay, 0, "did not answer", "a", "b")
-		made := p.fake.made
-		p.back(notebook.ByReplay, 0, "did not answer", "a", "b")
-		if p.fake.made != made {
-			t.Error("more copies were made")
-		}
+	if *testTier == "full" {
+		t.Skip("the front has another number inside")
+	}
+	for request, cells := range map[string][]string{"resume": {"a"}, "freeze": {"a", "b"}} {
+		t.Run(request, func(t *testing.T) {
+			p := play(t, false)
+			p.run("a", "b")
+			u := p.copies.kernel.(undoer)
+			m := must(u.Request(t.Context(), kernel.Message{Channel: kernel.Control,
+				Header: kernel.Header{MsgType: "undokernel_checkpoints_request"}, Content: []byte("{}")}))
+			var list struct{ Front struct{ PID int } }
+			ok(t, json.Unmarshal(m.Content, &list))
+			ok(t, syscall.Kill(list.Front.PID, syscall.SIGSTOP))
+			u.patience = 500 * time.Millisecond
+			p.copies.kernel = u
+			for range 2 {
+				p.back(notebook.ByReplay, 0, "did not answer", cells...)
+			}
+			for _, m := range p.copies.all {
+				if m.id != "" {
+					t.Error("more copies were made")
+				}
+			}
+		})
 	}
 }
 
-// A cancelled call does not turn checkpoints off.
-func TestCancelled(t *testing.T) {
-	p := play(t, false)
-	p.run("a")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := p.ExecuteCell(ctx, kernel.Cell{Code: "b"}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+// The kernel gives up a copy, and copying files, before its client gives up the kernel.
+func TestPatience(t *testing.T) {
+	most := time.Duration(0)
+	// Half of the first may pass before a copy gets "go".
+	for file, share := range map[string]float64{"frozen.py": 1.5, "files.py": 1} {
+		source := must(os.ReadFile("../undokernel/undokernel/" + file))
+		m := regexp.MustCompile(`(?m)^PATIENCE = ([\d.]+)`).FindSubmatch(source)
+		if m == nil {
+			t.Fatal(file, "has no PATIENCE")
+		}
+		seconds := must(strconv.ParseFloat(string(m[1]), 64))
+		most += time.Duration(share * seconds * float64(time.Second))
 	}
-	p.back(notebook.ByCheckpoint, 1, "", "a")
+	if most >= patience {
+		t.Errorf("the kernel gives up after %v, its client after %v", most, patience)
+	}
 }
