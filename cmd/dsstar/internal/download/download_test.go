@@ -33,14 +33,17 @@ func wide(t *testing.T) Options {
 	return Options{Folder: t.TempDir(), Limit: 1 << 40, Room: 1 << 40, Time: time.Minute}
 }
 
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // get returns a file's name and content.
 func get(t *testing.T, address string, o Options) (name, content string, err error) {
 	t.Helper()
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := Get(t.Context(), u, o)
+	f, err := Get(t.Context(), must(url.Parse(address)), o)
 	if err != nil {
 		return "", "", err
 	}
@@ -76,21 +79,14 @@ func TestCache(t *testing.T) {
 			t.Errorf("%d: %q with %q, sent %d times: %v", n, name, content, sent, err)
 		}
 	}
-	all, err := filepath.Glob(filepath.Join(o.Folder, "*"))
-	if err != nil || len(all) != 1 {
-		t.Fatal(all, err)
-	}
+	all := must(filepath.Glob(filepath.Join(o.Folder, "*")))
 	part := filepath.Join(o.Folder, "part-1") // what a killed program has left
-	if err := os.WriteFile(part, []byte("half"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(0, os.WriteFile(part, []byte("half"), 0o600))
 	for _, days := range []int{29, 31} {
 		then := time.Now().AddDate(0, 0, -days)
-		if err := errors.Join(os.Chtimes(all[0], then, then), os.Chtimes(part, then, then)); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := get(t, home+"/b.csv", o); err != nil {
-			t.Fatal(err)
+		must(0, errors.Join(os.Chtimes(all[0], then, then), os.Chtimes(part, then, then)))
+		if _, _, err := get(t, home+"/b.csv", o); err != nil || len(all) != 1 {
+			t.Errorf("%q, %v", all, err)
 		}
 		for _, at := range []string{all[0], part} {
 			if _, err := os.Stat(at); (err == nil) != (days == 29) {
@@ -173,8 +169,7 @@ func TestBounds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	u, _ := url.Parse(home)
-	if _, err := Get(ctx, u, wide(t)); err != context.Canceled {
+	if _, err := Get(ctx, must(url.Parse(home)), wide(t)); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -221,11 +216,7 @@ func TestRedirects(t *testing.T) {
 	}
 	step := func(from, to string) error {
 		request := func(address string) *http.Request {
-			u, err := url.Parse(address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return &http.Request{URL: u, Header: http.Header{}}
+			return &http.Request{URL: must(url.Parse(address)), Header: http.Header{}}
 		}
 		return newRoute(request(from).URL, nil).redirect(request(to), []*http.Request{request(from)})
 	}
@@ -263,11 +254,7 @@ func TestControl(t *testing.T) {
 		{"http://a.example", "8.8.8.8:80", true, true},
 		{"http://a.example", "127.0.0.1:80", true, false},
 	} {
-		u, err := url.Parse(c.typed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := newRoute(u, nil)
+		r := newRoute(must(url.Parse(c.typed)), nil)
 		r.redirected = c.redirected
 		if err := r.control("tcp", c.address, nil); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)

@@ -55,9 +55,7 @@ func TestScriptSecrets(t *testing.T) {
 	}
 	o := &own{host: h, settings: &configs.Settings{}, spec: kernel.PythonSpec(pyenvtest.Python(t)),
 		box: sandbox.Box{Tier: sandbox.Off}}
-	if err := os.WriteFile(record.Folder(dir).Script(), []byte(code+")"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(0, os.WriteFile(record.Folder(dir).Script(), []byte(code+")"), 0o600))
 	x, err := o.RunScript(t.Context(), dir, time.Minute)
 	if err != nil || x.Stdout() != "xxxxx xxxxx xxxxx az://box/x\n" {
 		t.Errorf("%q %v", x.Stdout(), err)
@@ -72,9 +70,7 @@ func TestAround(t *testing.T) {
 	if got := around(program); got != nil {
 		t.Errorf("got %q without a wheel", got)
 	}
-	if err := os.MkdirAll(filepath.Join(wheel, "__init__.py"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(0, os.MkdirAll(filepath.Join(wheel, "__init__.py"), 0o755))
 	if got := around(program); !slices.Equal(got, []string{filepath.Join(prefix, "bin", "python3.12")}) {
 		t.Errorf("got %q", got)
 	}
@@ -96,9 +92,7 @@ func TestHubToken(t *testing.T) {
 func TestAllowWrite(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
-	if err := os.Mkdir(filepath.Join(project, ".git"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(0, os.Mkdir(filepath.Join(project, ".git"), 0o700))
 	if _, _, err := sandbox.Choose("builtin"); err != nil {
 		t.Skip(err)
 	}

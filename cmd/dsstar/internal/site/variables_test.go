@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,10 +33,7 @@ exec(sys.stdin.read().partition("# What code reads.")[0])
 stranger = made("Timestamp", "pandas", "run")()
 print(brief(pandas.Timestamp()), brief(pandas.NaT), brief(stranger), brief(1))
 `
-	source, err := os.ReadFile("variables.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must(os.ReadFile("variables.py"))
 	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", script)
 	cmd.Stdin = strings.NewReader(string(source))
 	out, err := cmd.CombinedOutput()
@@ -56,13 +52,17 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
 // visiting returns the session in the kernel of a connection file.
 func visiting(t *testing.T, file string) visit {
 	t.Helper()
-	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := must(kernel.Attach(t.Context(), file, kernel.Options{}))
 	t.Cleanup(func() { _ = k.Close() })
 	return visit{session{rewind.New(k, rewind.Options{}), nil}, record.Folder(t.TempDir()), nil}
 }
@@ -123,10 +123,7 @@ day = datetime.date(2020, 1, 2)
 wide = pd.DataFrame({f"c{i}": [i] for i in range(500)})
 def clean(x): return x
 before = sorted(globals()); history = len(In)`)
-	all, err := visiting(t, file).Variables(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(visiting(t, file).Variables(t.Context()))
 	got := map[string]record.Variable{}
 	for _, one := range all {
 		got[one.Name] = one
@@ -175,9 +172,7 @@ def helper(): return 1
 class Own: pass
 own = Own(); inside = {"k": [own]}`)
 	v := visiting(t, file)
-	if _, err := v.Execute(t.Context(), "made = 1; y = 5"); err != nil {
-		t.Fatal(err)
-	}
+	must(v.Execute(t.Context(), "made = 1; y = 5"))
 	for code, want := range map[string]string{
 		"df['n']":                                "df=variables/df.pickle",
 		"print(f'{df}', [x for x in range(3)])":  "df=variables/df.pickle",
@@ -202,10 +197,9 @@ own = Own(); inside = {"k": [own]}`)
 			[]record.Variable{{Name: "long", File: "variables/long.pickle", Bytes: maxCarried - 1<<20}})
 		var said []string
 		for _, c := range carried {
-			switch {
-			case c.Problem != "":
+			if c.Problem != "" {
 				said = append(said, c.Name+": "+c.Problem)
-			default:
+			} else {
 				said = append(said, c.Name+"="+c.Import+c.File)
 			}
 		}
@@ -214,8 +208,7 @@ own = Own(); inside = {"k": [own]}`)
 			t.Errorf("%s: %v, %q, want %q", code, err, got, want)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(v.folder.Variables(), "*"))
-	if err != nil || len(left) != 3 {
-		t.Errorf("%v %q", err, left)
+	if left := must(os.ReadDir(v.folder.Variables())); len(left) != 3 {
+		t.Errorf("%q", left)
 	}
 }
