@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -43,11 +42,6 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 		configDir: t.TempDir()}
 	noError(t, configFolder(a.configDir))
 	a.host.CacheDir, _, a.noCache = userDirs(a.host.Getenv)
-	if !slices.Contains(env, live) {
-		if at := warmSessions(t); at != "" {
-			a.host.Cells = at
-		}
-	}
 	return a, stdout, stderr
 }
 
@@ -329,7 +323,7 @@ func waitFor(t testing.TB, what string, happened func() bool) {
 func TestNoHome(t *testing.T) {
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
-	a, _, stderr := testApp(t, live)
+	a, _, stderr := testApp(t)
 	if code := a.run(t.Context(), []string{"config"}); code != exitUsage ||
 		!strings.Contains(stderr.String(), "export XDG_CACHE_HOME=") {
 		t.Errorf("exit code %d: %s", code, stderr)
