@@ -65,18 +65,13 @@ func (s *Suite) find(path, split string) (root string, files []string) {
 		up := strings.Repeat("../", strings.Count(b.tasks[0], "/"))
 		return filepath.Join(filepath.Dir(path), up), []string{path}
 	}
-	for _, below := range b.roots {
-		root, s.Missing = filepath.Join(path, below), nil
-		for _, name := range b.tasks {
-			file := filepath.Join(root, strings.ReplaceAll(name, "SPLIT", split))
-			if present(file) {
-				files = append(files, file)
-			} else {
-				s.Missing = append(s.Missing, file)
-			}
-		}
-		if files != nil {
-			break
+	root = filepath.Join(path, b.root)
+	for _, name := range b.tasks {
+		file := filepath.Join(root, strings.ReplaceAll(name, "SPLIT", split))
+		if present(file) {
+			files = append(files, file)
+		} else {
+			s.Missing = append(s.Missing, file)
 		}
 	}
 	return root, files

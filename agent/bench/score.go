@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"dsstar/agent/brief"
+	"dsstar/notebook/human"
 )
 
 // A Score rates the answer to one task. Its JSON is a contract: see docs/benchmarks.md.
@@ -70,14 +70,6 @@ type StopError struct{ Err error }
 func (e *StopError) Error() string { return e.Err.Error() }
 func (e *StopError) Unwrap() error { return e.Err }
 
-// Some joins the first names, up to most of them, and says how many more there are.
-func Some(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-}
-
 // Score scores one answer. Missing, unfinished and empty answers count as wrong. A task without a
 // right answer in this copy has no score, which is no error.
 func (s Scorer) Score(ctx context.Context, t Task, a Answer) (Score, error) {
@@ -103,7 +95,7 @@ func (s Scorer) reading(tasks []Task, answers []Answer) *python {
 func (s Scorer) score(ctx context.Context, p *python, t Task, a Answer) (score Score, err error) {
 	switch given := !a.Unfinished && !nothing(a.Value); {
 	case len(t.NoGold) > 0:
-		score.Detail = "the right answer is missing in this copy: " + Some(t.NoGold, 3)
+		score.Detail = "the right answer is missing in this copy: " + human.Some(t.NoGold, 3)
 	case t.Gold == nil:
 		score.Detail = "the right answer is not public"
 	case given:

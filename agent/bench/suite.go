@@ -82,8 +82,8 @@ type Setting struct {
 type Benchmark struct {
 	Name   string
 	Title  string
-	Layout string   // what Open expects at its path
-	roots  []string // where a copy may be below this path
+	Layout string // what Open expects at its path
+	root   string // of a copy, below this path
 	// paths in a copy: of its files of tasks, SPLIT being that of the setting; of right answers by
 	// task, if tasks do not have their own; and of a task's data, with its ID or the NAME of its file
 	tasks      []string
@@ -101,8 +101,7 @@ func Benchmarks() []*Benchmark {
 	return []*Benchmark{{
 		Name: "dabstep", Title: "DABStep", // huggingface.co/datasets/adyen/DABstep
 		Layout: "the data set's folder (data/tasks, data/context), or a tasks .jsonl",
-		roots:  []string{"data", ""},
-		tasks:  []string{"tasks/SPLIT.jsonl"}, data: "context",
+		root:   "data", tasks: []string{"tasks/SPLIT.jsonl"}, data: "context",
 		scorer: script{"dabstep", text}, groups: []group{whole("accuracy"), byLevel},
 	}, {
 		Name: "kramabench", Title: "KramaBench",
@@ -110,13 +109,12 @@ func Benchmarks() []*Benchmark {
 		// other workloads of a checkout (legal-tiny, quick-start-questions) are not in the benchmark
 		tasks: []string{"workload/archeology.json", "workload/astronomy.json", "workload/biomedical.json",
 			"workload/environment.json", "workload/legal.json", "workload/wildfire.json"},
-		roots: []string{""}, data: "data/NAME/input", task: kramaTask,
-		scorer: script{"kramabench", text},
+		data: "data/NAME/input", task: kramaTask, scorer: script{"kramabench", text},
 		groups: []group{whole("total"), byDomain, byLevel, byMetric},
 	}, {
 		Name: "dacode", Title: "DA-Code",
 		Layout: "a checkout of yiyihum/da-code with da_code/source and da_code/gold filled",
-		roots:  []string{"da_code", ""}, tasks: []string{"configs/task/all.jsonl"},
+		root:   "da_code", tasks: []string{"configs/task/all.jsonl"},
 		gold: "configs/eval/eval_all.jsonl", data: "source/ID", task: daCodeTask,
 		scorer: script{"dacode", []string{"dacode_score", "dacode_tables", "dacode_text", "dacode_images",
 			"dacode_ml"}},
@@ -124,13 +122,13 @@ func Benchmarks() []*Benchmark {
 	}, {
 		Name: "dabench", Title: "InfiAgent-DABench",
 		Layout: "the folder with da-dev-questions.jsonl, da-dev-labels.jsonl and da-dev-tables",
-		roots:  []string{"data", "examples/DA-Agent/data", ""}, tasks: []string{"da-dev-questions.jsonl"},
-		gold: "da-dev-labels.jsonl", data: "da-dev-tables", task: daBenchTask,
+		tasks:  []string{"da-dev-questions.jsonl"}, gold: "da-dev-labels.jsonl", data: "da-dev-tables",
+		task:   daBenchTask,
 		scorer: script{"dabench", text}, onlyFull: true,
 		groups: []group{whole("ABQ"), byLevel, byConcept},
 	}, {
 		Name: "dir", Title: "tasks of your own", Layout: "a folder with an index.json, or that file",
-		roots: []string{""}, tasks: []string{"index.json"}, task: ownTask,
+		tasks: []string{"index.json"}, task: ownTask,
 		groups: []group{whole("score"), byLevel, byBenchmark},
 	}}
 }

@@ -124,7 +124,7 @@ func TestSuites(t *testing.T) {
 			`70 q2 , hard//, data/context [], "1.5", lacks []`}},
 		{"dabstep", "data/tasks/all.jsonl", Setting{Data: "/none"}, []string{
 			"5 q g, easy//, /none [], , lacks [/none]", "6  , //, /none [], , lacks [/none]"}},
-		{"dabstep", "x", Setting{}, []string{"read DABStep: missing: x/tasks/all.jsonl"}},
+		{"dabstep", "x", Setting{}, []string{"read DABStep: missing: x/data/tasks/all.jsonl"}},
 		{"kramabench", "", Setting{}, []string{
 			"legal-hard-1 q , hard/legal/numeric_exact, data/legal/input [], 3.5, lacks []",
 			`wildfire-easy-1 q , easy/wildfire/string_exact, data/wildfire/input [], "Yes", lacks ` +

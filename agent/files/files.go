@@ -18,6 +18,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/human"
 )
 
 // A File is a data file. Its name is its path below the data folder, with slashes.
@@ -46,15 +48,11 @@ type Skipped struct {
 
 // InWords describes in one line what is skipped and why; "" if nothing is.
 func InWords(skipped []Skipped) string {
-	const most = 6
 	var words []string
-	for _, s := range skipped[:min(most, len(skipped))] {
+	for _, s := range skipped {
 		words = append(words, fmt.Sprintf("%s (%s)", s.Name, s.Why))
 	}
-	if n := len(skipped) - most; n > 0 {
-		words = append(words, fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(words, ", ")
+	return human.Some(words, 6)
 }
 
 // List lists the data files of all sources by their names in the data folder; of a folder, sorted

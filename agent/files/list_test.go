@@ -84,7 +84,7 @@ func TestListSkips(t *testing.T) {
 	}
 	const skipped = "conda/ (a Python environment), env/ (a Python environment), lib/site-packages/ " +
 		"(installed packages), web/node_modules/ (installed packages), conda/ (a Python environment), " +
-		"env/ (a Python environment), and 2 more"
+		"env/ (a Python environment) and 2 more"
 	got, _ := listed(t, data)
 	if said := InWords(append(got.Skipped, got.Skipped...)); said != skipped {
 		t.Error(said)

@@ -59,6 +59,14 @@ func Plural(n int, noun string) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
+// Some joins the first names, up to most of them, and says how many more there are.
+func Some(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
 // Shell quotes a word for a POSIX shell if it needs quotes.
 func Shell(word string) string {
 	special := func(r rune) bool {

@@ -149,7 +149,7 @@ func (r *run) complete(ctx context.Context, tasks []bench.Task) error {
 	switch {
 	case len(lacking) > 0 && !(r.flags.resume && len(lacking) < len(tasks)):
 		return usage.New(fmt.Sprintf("%d of %d tasks have no data: %s", len(lacking), len(tasks),
-			bench.Some(lacking, 5)), usage.Again("--data", "DIR").Note("the folder with the data"),
+			human.Some(lacking, 5)), usage.Again("--data", "DIR").Note("the folder with the data"),
 			usage.Again("--ids", "IDS").Note("other tasks"))
 	case len(out) > 0: // as into a download cache
 		hints := []usage.Hint{usage.Shell(
@@ -158,7 +158,7 @@ func (r *run) complete(ctx context.Context, tasks []bench.Task) error {
 			hints = append([]usage.Hint{usage.Again("--allow-read", dir)}, hints...)
 		}
 		return usage.New(fmt.Sprintf("%d data files are links out of the data folder, which cells cannot "+
-			"follow: %s", len(out), bench.Some(out, 3)), hints...)
+			"follow: %s", len(out), human.Some(out, 3)), hints...)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/notebook/human"
 )
 
 const scoreHelp = `Score the answers of a run by the benchmark's public rules.
@@ -118,7 +119,7 @@ func (a *App) scorer(s *configs.Settings, compat bench.Compat) (_ bench.Scorer, 
 // warn names answers that were left out, if there are any.
 func (a *App) warn(what string, which []string, most int) {
 	if len(which) > 0 {
-		fmt.Fprintf(a.Stderr, "dsstar: warning: %s: %s\n", what, ui.Printable(bench.Some(which, most)))
+		fmt.Fprintf(a.Stderr, "dsstar: warning: %s: %s\n", what, ui.Printable(human.Some(which, most)))
 	}
 }
 
