@@ -163,22 +163,22 @@ func (s Scorer) rate(ctx context.Context, p *python, t Task, a Answer) (Score, e
 	}
 }
 
-// Score scores answers to tasks of the suite, in the order of the tasks; of two to one task, the last.
+// Score scores answers to the tasks of the suite, in the order of the tasks.
 // The error is a *StopError, or ctx's error. Any other failure leaves only its task without a score.
-func (s *Suite) Score(ctx context.Context, scorer Scorer, tasks []Task, answers []Answer) (Scores, error) {
+func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) (Scores, error) {
 	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat),
 		Tasks: []Score{}, Missing: append([]string{}, s.Missing...)}
-	for _, t := range tasks {
+	for _, t := range s.Tasks {
 		all.Missing = append(all.Missing, t.NoGold...)
 	}
 	byID := map[string]Answer{}
 	for _, a := range answers {
 		byID[a.ID] = a
 	}
-	p := scorer.reading(tasks, answers)
+	p := scorer.reading(s.Tasks, answers)
 	defer p.close()
 	var values []float64
-	for _, t := range tasks {
+	for _, t := range s.Tasks {
 		score, err := scorer.score(ctx, p, t, byID[t.ID])
 		if _, stops := errors.AsType[*StopError](err); stops || err != nil && ctx.Err() != nil {
 			return all, err

@@ -205,12 +205,12 @@ func TestOwnTasks(t *testing.T) {
 	answers := []Answer{{ID: "a", Value: json.RawMessage("43")}, {ID: "b", Value: json.RawMessage(`["Y", "X"]`)},
 		{ID: "c", Value: Said("@n[1.50] @m[2]")}, {ID: "d", Value: Said("{'K': 'V<'}")},
 		{ID: "e", Value: Said("r.csv"), Dir: left}}
-	if _, err := suite.Score(t.Context(), Scorer{}, suite.Tasks, answers); !errors.As(err, new(*StopError)) {
+	if _, err := suite.Score(t.Context(), Scorer{}, answers); !errors.As(err, new(*StopError)) {
 		t.Errorf("without Python: %v", err)
 	}
 	answers[1].Unfinished, answers[2].Value = true, nil
 	suite.Tasks[3].NoGold = []string{"gold/d"}
-	scores, err := suite.Score(t.Context(), Scorer{Open: real(t)}, suite.Tasks, answers)
+	scores, err := suite.Score(t.Context(), Scorer{Open: real(t)}, answers)
 	var got []string
 	for _, s := range scores.Tasks {
 		got = append(got, fmt.Sprintf("%v %v %s", s.Value == nil, s.Missing, s.Detail))
@@ -236,7 +236,7 @@ func TestDABench(t *testing.T) {
 			"concept/A 50 of 2", "concept/B 100 of 1"},
 	} {
 		scorer := Scorer{Compat: compat, Open: real(t)}
-		scores, err := suite.Score(t.Context(), scorer, suite.Tasks, answers)
+		scores, err := suite.Score(t.Context(), scorer, answers)
 		same(t, fmt.Sprint(compat, err), want, inWords(scores.Totals))
 	}
 }

@@ -50,7 +50,7 @@ func (a *App) scoreCommand() cli.Command {
 			if err != nil {
 				return none, err
 			}
-			scores, err := suite.Score(ctx, scorer, suite.Tasks, given)
+			scores, err := suite.Score(ctx, scorer, given)
 			if errors.Is(err, bench.ErrNoJudge) {
 				err = usage.New(err.Error(), usage.Again("--model", "PROVIDER/MODEL"))
 			}
