@@ -63,7 +63,7 @@ func (s *Suite) open(path string, setting Setting) error {
 // find returns the root of the copy at path and its files of tasks, and notes those that it lacks.
 func (s *Suite) find(path, split string) (root string, files []string) {
 	b := s.Benchmark
-	if isFile(path) {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		up := strings.Repeat("../", strings.Count(b.tasks[0], "/"))
 		return filepath.Join(filepath.Dir(path), up), []string{path}
 	}
@@ -325,10 +325,4 @@ func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
 func present(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// isFile reports whether path is a file.
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
 }

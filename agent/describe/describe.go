@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -163,16 +162,6 @@ func (r *Describer) rank(texts []string, most int) {
 		}
 	}
 	r.t.Task.Others += len(all) - len(r.t.Task.Files)
-}
-
-// nearest are the indexes of the files, the nearest to the question first.
-func (r *Describer) nearest() (all []int) {
-	for i := range r.t.Descriptions {
-		all = append(all, i)
-	}
-	near := func(i int) int { return r.t.Descriptions[i].Near }
-	slices.SortStableFunc(all, func(a, b int) int { return near(a) - near(b) })
-	return all
 }
 
 // survey describes the files that need no program, and returns the others.

@@ -42,10 +42,15 @@ const leastChars, beyondChars = 800, 600
 // the nearest to the question is described, and of the others there is what differs, while there is
 // room.
 func (r *Describer) word() {
-	show, leads := r.Sizes(), map[string]int{}
-	room := show.Context / farShare
+	room, leads := r.Sizes().Context/farShare, map[string]int{}
 	var near []int // not a family's further members, the nearest first
-	for _, i := range r.nearest() {
+	var all []int
+	for i := range r.t.Descriptions {
+		all = append(all, i)
+	}
+	nearness := func(i int) int { return r.t.Descriptions[i].Near }
+	slices.SortStableFunc(all, func(a, b int) int { return nearness(a) - nearness(b) })
+	for _, i := range all {
 		d := &r.t.Descriptions[i]
 		p := r.profiles[d.File]
 		if p == nil {
