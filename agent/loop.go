@@ -272,7 +272,7 @@ func (r *run) inherit(ctx context.Context) error {
 		for _, open := range r.t.Questions[k].Readings {
 			named := func(x record.Reading) bool { return x.Point == open.Point }
 			if !open.Open() || open.Computed() && !open.Matters() ||
-				open.Problem != "" || slices.ContainsFunc(all, named) {
+				open.Problem != "" || open.Together != nil || slices.ContainsFunc(all, named) {
 				continue
 			}
 			reading := record.Reading{Point: open.Point, Chosen: open.Chosen, Inherited: true}

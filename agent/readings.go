@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"dsstar/agent/ask"
 	"dsstar/agent/journal"
@@ -18,6 +19,7 @@ import (
 // for those that did not.
 func (r *run) computeReadings(ctx context.Context) error {
 	for range 2 {
+		r.combine()
 		if err := r.proposeBranches(ctx); err != nil {
 			return err
 		}
@@ -35,9 +37,9 @@ func (r *run) computeReadings(ctx context.Context) error {
 }
 
 // due returns the options that are to be computed: those not taken; and then, if none of these
-// changes the answer, the one that is taken where another gives the same answer and the judge has not
-// found which one the cells take. That the data hold no answer may hang on a reading, too. What a
-// person has chosen needs nothing.
+// changes the answer, all others together, and the one that is taken where another gives the same
+// answer and the judge has not found which one the cells take. That the data hold no answer may hang
+// on a reading, too. What a person has chosen needs nothing.
 func (r *run) due() (others []ask.Branch) {
 	var doubted []ask.Branch
 	for i, reading := range r.t.Readings {
@@ -46,9 +48,9 @@ func (r *run) due() (others []ask.Branch) {
 			p, taken := ask.Branch{Point: i + 1, Option: n + 1}, n == reading.Chosen
 			switch {
 			case reading.ByUser || o.Answer != "" || o.Problem != "":
-			case !taken:
+			case !taken && reading.Together == nil:
 				others = append(others, p)
-			case alike && !reading.Confirmed:
+			case !taken, reading.Together == nil && alike && !reading.Confirmed:
 				doubted = append(doubted, p)
 			}
 		}
@@ -74,20 +76,45 @@ func (r *run) isTaken(p ask.Branch) bool { return r.t.Readings[p.Point-1].Chosen
 // nameOf names the branch of an option.
 func nameOf(p ask.Branch) string { return fmt.Sprintf("reading %d, option %d", p.Point, p.Option) }
 
+// combine adds a reading that takes another option at every open point, if none of these changes
+// anything alone.
+func (r *run) combine() {
+	together := record.Reading{Options: make([]record.Option, 2)}
+	var points, taken, others []string
+	for i, reading := range r.t.Readings {
+		switch {
+		case reading.Together != nil || !reading.ByUser && !reading.Computed(),
+			reading.Open() && reading.Matters():
+			return
+		case reading.Open():
+			together.Together, points = append(together.Together, i), append(points, reading.Point)
+			taken = append(taken, reading.Options[reading.Chosen].Text)
+			others = append(others, reading.Options[reading.Other()].Text)
+		}
+	}
+	if len(points) > 1 {
+		together.Point = "These points together: " + strings.Join(points, " ")
+		together.Options[0].Text, together.Options[1].Text = strings.Join(taken, "; "), strings.Join(others, "; ")
+		r.t.Readings = append(r.t.Readings, together)
+	}
+}
+
 // proposeBranches asks for the cells of the options that are due and have none. Those of settled
 // points alone are not worth a request.
 func (r *run) proposeBranches(ctx context.Context) error {
 	asked, subject := r.unwritten(), "the readings"
-	doubted := slices.ContainsFunc(asked, r.isTaken)
-	if doubted {
+	anew := slices.ContainsFunc(asked, r.isTaken)
+	if anew || slices.ContainsFunc(asked, func(p ask.Branch) bool {
+		return r.t.Readings[p.Point-1].Together != nil
+	}) {
 		subject += ", what is in doubt"
 	}
 	open := func(p ask.Branch) bool { return r.t.Readings[p.Point-1].Open() }
-	if doubted || slices.ContainsFunc(asked, open) {
+	if anew || slices.ContainsFunc(asked, open) {
 		cells, err := ask.Role(ctx, r.asker, ask.Request{Role: "branches",
 			Subject: subject + r.sinceRuling(), Words: func() []prompts.Part {
 				last, _ := r.t.FinalCell()
-				request := prompts.Branches{Code: last.Code, Anew: doubted}
+				request := prompts.Branches{Code: last.Code, Anew: anew}
 				for _, p := range r.points(asked) {
 					if len(p.Others) > 0 {
 						request.Points = append(request.Points, p.OpenPoint)
@@ -221,6 +248,12 @@ func Choose(t *record.Trajectory, k, i, n int) error {
 // Otherwise the steps that it does not keep are dropped.
 func meant(t *record.Trajectory, i, n int) (changed bool) {
 	option, taken := t.Readings[i].Options[n], t.Readings[i].Chosen
+	for _, k := range t.Readings[i].Together {
+		of := &t.Readings[k]
+		if of.ByUser = true; n != taken {
+			of.Chosen = of.Other()
+		}
+	}
 	t.Readings[i].ByUser, t.Readings[i].Chosen = true, n
 	note := t.Readings[i].Chose()
 	t.AddNote(note, true)

@@ -129,6 +129,10 @@ var (
 	onZ     = onward.with(script{"cell": "v = z\nprint(v)", "last": "print(v)"})
 	fresh   = onward.with(script{"cell": "b = 5\nprint(b)", "verdict": yes + "\nTakes: 0"})
 	unruled = open.with(script{"second": "w = 7\nw", "arbiter": who})
+	// two readings, which only together change the answer
+	bothOpen = simple.with(script{"solver round 1": reads(isOpen, isOpen), "verdict": yes + "\nTakes: 1, 1",
+		"branches": branches("z = 1\nz", "z = 1\nz"), "second the answer, again 3": "w = 3\nw",
+		"branches the readings, what is in doubt": branch("3.2", 0, "z = 3\nz")})
 	// a second derivation gives another answer: of three steps, and of one
 	undecided = three.with(script{"second": "w = 1\nw", "arbiter": who})
 	another   = simple.with(script{"second": "z = 2\nz", "step round 2": "Anew.", "cell round 2": "x = 2\nprint(x)"})
@@ -224,6 +228,7 @@ var recordings = map[string]turns{
 
 	"a choice":                        of(open).on(chooses(0, 0, 1), open),
 	"a choice of an earlier question": of(open).on(next, onward).on(chooses(0, 0, 1), onward),
+	"a choice of both others":         of(bothOpen).on(chooses(0, 2, 1), bothOpen),
 	"a choice left open":              of(open, choosing(-1)),
 	"a choice at once": of(open.with(script{"branches": branches("z = 2\nz"),
 		"step round 2": "Count some.", "cell round 2": "x = 2\nprint(x)"}), choosing(1)),

@@ -59,7 +59,8 @@ var variants = map[string]script{
 	"readings": {"solver round 1": reads(isOpen, isOpen), "branches": branches("die()", "z = 1\nz"),
 		"debugger reading 1, option 2, try 2": "z = 2\nz"},
 	"readings in doubt": {"solver round 1": reads(isOpen, isOpen), "branches": branches("z = 1\nz", "z = 1\nz"),
-		"branches the readings, what is in doubt": taken("w = 1\nw") + branch("2.1", 0, "w = 1\nw")},
+		"branches the readings, what is in doubt": taken("w = 1\nw") + branch("2.1", 0, "w = 1\nw") +
+			branch("3.2", 0, "w = 1\nw")},
 	"branches that keep steps": {"solver round 1": reads(isOpen, isOpen), "verdict round 1": no,
 		"cell round 2": "x += 2\nprint(x)", "branches": branches("z = 12\nz", "x += 3\nx")},
 	"readings of a new plan": {"solver round 1": reads(isOpen), "verdict round 1": bad, "wrong round 1": "1",

@@ -168,6 +168,7 @@ func TestReadRefuses(t *testing.T) {
 		{"questions", `[null]`, "no question"},
 		{"questions", `[{"start": {"given": [{}]}}]`, "damaged"},
 		{"questions", `[{"readings": [{"point": "a"}]}]`, "damaged"},
+		{"questions", `[{"readings": [{"options": [{}, {}], "together": [1]}]}]`, "damaged"},
 	} {
 		nb := golden("carried-out")
 		in, entry := nb.Metadata, "dsstar"

@@ -19,8 +19,9 @@ type Reading struct {
 	ByUser   bool     `json:"by_user,omitempty"`  // a person chose the option
 	Problem  string   `json:"problem,omitempty"`  // why it could not be read; then it has no options
 
-	Inherited bool `json:"inherited,omitempty"` // an earlier question leaves it open
-	Confirmed bool `json:"confirmed,omitempty"` // the judge, too, finds that cells take it
+	Inherited bool  `json:"inherited,omitempty"` // an earlier question leaves it open
+	Confirmed bool  `json:"confirmed,omitempty"` // the judge, too, finds that cells take it
+	Together  []int `json:"together,omitempty"`  // indexes of readings: it takes their other options
 }
 
 // Sources of evidence that are no files of the data.
@@ -62,6 +63,9 @@ func (r Reading) Open() bool { return !r.Settled && !r.ByUser }
 func (r Reading) Chose() string {
 	return fmt.Sprintf("%s Meant is: %s", r.Point, r.Options[r.Chosen].Text)
 }
+
+// Other returns the index of the first option that is not chosen.
+func (r Reading) Other() int { return 1 - min(r.Chosen, 1) }
 
 // known reports whether the answer under the option, or why it has none, is known.
 func (o Option) known() bool { return o.Answer != "" || o.Problem != "" }
@@ -141,6 +145,9 @@ const NoteTag = "dsstar:note"
 // restated returns the readings without the answers, which were those of other cells or data.
 func restated(readings []Reading) (all []Reading) {
 	for _, r := range readings {
+		if r.Together != nil {
+			continue
+		}
 		r.Confirmed, r.Options = false, slices.Clone(r.Options)
 		for n, o := range r.Options {
 			r.Options[n] = Option{Text: o.Text}

@@ -334,6 +334,9 @@ func (t *Trajectory) Check() error {
 		for _, r := range q.Readings {
 			n := len(r.Options)
 			wrong = wrong || r.Problem == "" && (n < 2 || r.Chosen < 0 || r.Chosen >= n)
+			for _, k := range r.Together {
+				wrong = wrong || k < 0 || k >= len(q.Readings) || q.Readings[k].Problem != ""
+			}
 		}
 	}
 	if wrong {
