@@ -317,6 +317,7 @@ func TestFormulas(t *testing.T) {
 		"`$x$` $`a`$ $ x$ $a\nb$":                         "<code>$x$</code> $<code>a</code>$ $ x$ $a\nb$",
 		"$a \\$ b$ and $\\alpha$":                         `<code>$a \$ b$</code> and <code>$\alpha$</code>`,
 		"\\$5 `` ` `` $x$\n\n    $a$ b\n\nc":              "$5 <code>`</code> <code>$x$</code></p>\n<pre><code>$a$ b\n</code></pre>\n<p>c",
+		"x\n\n<div>\n$a$\n</div>\n\ny":                    "x</p>\n<div>\n$a$\n</div>\n<p>y",
 		"$$\na*b*c\n$$":                                   "<code>$$ a*b*c $$</code>",
 		"\\begin{a}\n\\begin{b}\n\\end{b} x_1\n\\end{a}.": "<code>\\begin{a} \\begin{b} \\end{b} x_1 \\end{a}</code>.",
 	} {

@@ -37,9 +37,10 @@ func markup(c *cleaner, source string) string {
 	return "<pre>" + html.EscapeString(visible(source)) + "</pre>\n"
 }
 
-// codeOrFormula matches code, and formulas with what follows. As in pandoc, "$5 or $6" is none; nor is
-// what a code span is part of.
+// codeOrFormula matches code, blocks of HTML, and formulas with what follows. As in pandoc, "$5 or $6"
+// is none; nor is what a code span is part of.
 var codeOrFormula = lazy.Regexp("(?m)^ *(?:```|~~~)(?s:.*?)^ *(?:```|~~~)|^(?: {4}|\t).*$|`+[^`]*`+|" +
+	`^ {0,3}</?[A-Za-z!](?:[^\n]+\n?)+|` +
 	`\\[$\x60\\]|(\$\$\n?(?:[^$\x60\n]+\n?)+\$\$|` +
 	`\\begin\{(?:[^\x60\n]+\n?)+\\end\{[^}\n]*\}|` +
 	`\$(?:[^\s$\x60\\]|\\[^\n])(?:[ \t]*(?:[^\s$\x60\\]|\\[^\n]))*\$)([^0-9]|\z)`)
