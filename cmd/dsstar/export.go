@@ -109,15 +109,12 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 		defer beside.Close()
 		o.Files = beside
 	}
-	home, at := realFolder(path), realFolder(target)
-	if rel, err := filepath.Rel(at, home); err == nil && target != "" && rel != "." {
-		o.Folder = rel
-	}
 	data := e.make(nb, o)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if e.name == "script" && nb.Metadata["dsstar"] != nil && (target == "" || at != home) {
+	home := realFolder(path)
+	if e.name == "script" && nb.Metadata["dsstar"] != nil && (target == "" || realFolder(target) != home) {
 		data = []byte(rerun.MoveData(string(data), home))
 	}
 	if out == "-" {

@@ -2,7 +2,6 @@ package export
 
 import (
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -31,7 +30,6 @@ var (
 
 // A cleaner sanitizes HTML for a page. The zero value is ready to use.
 type cleaner struct {
-	folder string // of the notebook, from the page's
 	// data URI of a picture by its name in src; "" if unknown; nil: none is known
 	picture func(name string) string
 
@@ -104,7 +102,7 @@ func (c *cleaner) node(n *html.Node) []*html.Node {
 	for _, a := range n.Attr {
 		if a.Namespace != "" || !slices.Contains(strings.Fields(more+" "+common), a.Key) {
 			c.active = c.active || strings.HasPrefix(a.Key, "on")
-		} else if value, ok := c.attribute(a); ok {
+		} else if value, ok := attribute(a); ok {
 			kept.Attr = append(kept.Attr, html.Attribute{Key: a.Key, Val: value})
 		}
 	}
@@ -132,10 +130,10 @@ func (c *cleaner) node(n *html.Node) []*html.Node {
 var plain = lazy.Regexp(`^[\w .,%#+-]*$`)
 
 // attribute returns the sanitized value of an attribute.
-func (c *cleaner) attribute(a html.Attribute) (string, bool) {
+func attribute(a html.Attribute) (string, bool) {
 	switch a.Key {
 	case "href":
-		return c.link(a.Val)
+		return link(a.Val)
 	case "alt", "title", "lang":
 		return a.Val, true
 	case "class":
@@ -145,16 +143,12 @@ func (c *cleaner) attribute(a html.Attribute) (string, bool) {
 }
 
 // link returns an allowed link target: a web or mail address, or a file by its path from the notebook.
-func (c *cleaner) link(to string) (string, bool) {
+func link(to string) (string, bool) {
 	to = strings.TrimSpace(to)
 	u, err := url.Parse(to)
 	if err != nil || !slices.Contains([]string{"", "http", "https", "mailto"}, u.Scheme) ||
 		strings.HasPrefix(to, "#") || strings.Contains(to, `\`) {
 		return "", false
-	}
-	if u.Scheme == "" && u.Host == "" && u.Path != "" && !path.IsAbs(u.Path) && c.folder != "" {
-		u.Path, u.RawPath = path.Join(c.folder, u.Path), ""
-		return u.String(), true
 	}
 	return to, true
 }

@@ -33,8 +33,6 @@ type Options struct {
 	Title string // used if the notebook has no heading
 	// the notebook's folder, for pictures that it names; nil: none are read
 	Files *os.Root
-	// that folder as the page's folder sees it, with slashes, for links to files; "": the same
-	Folder string
 }
 
 // Mark occurs near the beginning of every page and Markdown file that this package makes.

@@ -22,8 +22,7 @@ var pageText string
 
 // HTML returns the notebook as one self-contained page without scripts.
 func HTML(nb *notebook.Notebook, o Options) []byte {
-	w := &writer{nb: nb, options: o, Style: style,
-		cleaner: cleaner{folder: o.Folder}}
+	w := &writer{nb: nb, options: o, Style: style}
 	w.markdown = func(c *notebook.Cell, source string) string {
 		text := markup(&w.cleaner, source)
 		if c != nil {
