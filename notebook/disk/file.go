@@ -90,8 +90,8 @@ func readAll(f *os.File, most int64, err error) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most)) // it may have grown
 }
 
-// irregular are the errors of opening a link, a socket and a folder.
-var irregular = []error{syscall.ELOOP, syscall.ENXIO, syscall.EISDIR}
+// irregular are the errors of opening a link, a folder, and a socket on Linux and macOS.
+var irregular = []error{syscall.ELOOP, syscall.EISDIR, syscall.ENXIO, syscall.EOPNOTSUPP}
 
 // checked returns f, or closes it and returns an error if it is not regular or too long.
 func checked(f *os.File, path string, most int64, err error) (*os.File, error) {
