@@ -207,10 +207,12 @@ func (r *run) chooseReadings(ctx context.Context) (changed bool, err error) {
 		if r.cfg.ChooseReading != nil {
 			person = func(ctx context.Context) (Decision, error) {
 				n, err := r.cfg.ChooseReading(ctx, reading, r.t.Answer())
-				return record.ChoiceOf(reading, n), err
+				_, d := choice(r.t.Question, i, n)
+				return d, err
 			}
 		}
-		d, known, err := r.decision(ctx, record.MeantOf(r.t.Question, i), person)
+		on, _ := choice(r.t.Question, i, -1)
+		d, known, err := r.decision(ctx, on, person)
 		if err != nil {
 			return false, err
 		}
@@ -226,12 +228,28 @@ func (r *run) chooseReadings(ctx context.Context) (changed bool, err error) {
 	return false, nil
 }
 
+// choice is the decision that option n of reading i is meant, -1: that it stays open, and what it rests
+// on: the words alone, whatever comes out.
+func choice(q *record.Question, i, n int) (on []any, d Decision) {
+	reading := q.Readings[i]
+	on, d = []any{"reading", q.Text, reading.Point}, Decision{Option: n}
+	for _, o := range reading.Options {
+		on = append(on, o.Text)
+	}
+	if n >= 0 && n < len(reading.Options) {
+		reading.Chosen = n
+		d.Note = reading.Chose()
+	}
+	return on, d
+}
+
 // Choose records that a person means option n of reading i of question k, from 0. A resumed run takes
 // it from there: if the option's branch has computed its answer, the branch's cells become the
 // accepted ones, and nothing is asked to compute it anew. The questions after it begin again.
 func Choose(t *record.Trajectory, k, i, n int) error {
 	q := t.Questions[k]
-	if err := journal.Put(t.Journal, record.Decided, record.MeantOf(q, i), record.ChoiceOf(q.Readings[i], n)); err != nil {
+	on, d := choice(q, i, n)
+	if err := journal.Put(t.Journal, record.Decided, on, d); err != nil {
 		return err
 	}
 	t.Ended, t.Failure, q.Proof = false, "", nil

@@ -170,23 +170,3 @@ type Decision struct {
 	Unseen bool   `json:"unseen,omitempty"` // the person did not want to be asked
 	Note   string `json:"note,omitempty"`
 }
-
-// MeantOf is what the decision rests on which option of reading i is meant: the words alone,
-// whatever comes out.
-func MeantOf(q *Question, i int) any {
-	on := []any{"reading", q.Text, q.Readings[i].Point}
-	for _, o := range q.Readings[i].Options {
-		on = append(on, o.Text)
-	}
-	return on
-}
-
-// ChoiceOf is the decision that option n of a reading is meant; -1: it stays open.
-func ChoiceOf(r Reading, n int) Decision {
-	d := Decision{Option: n}
-	if n >= 0 && n < len(r.Options) {
-		r.Chosen = n
-		d.Note = r.Chose()
-	}
-	return d
-}
