@@ -191,7 +191,7 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 		Besides: r.t.Anew, Words: func() []prompts.Part { return r.judgeWords(written, due) },
 	}, ask.Judgements(r.t.Steps(), points, due, r.rereads(), r.t.Earlier()))
 	unread, err := r.unread(err)
-	if unread {
+	if unread != "" {
 		said.Verdict = record.Verdict{Unfinished: true, Reason: "the judge gave no verdict that could be read"}
 	}
 	if said.Reason == "" && !said.Sufficient {

@@ -66,7 +66,7 @@ func (r *run) examine(ctx context.Context) error {
 	verdict, err := ask.Role(ctx, r.asker, ask.Request{Role: "verifier", Subject: r.subject(),
 		Words: r.words(shows, verifier)}, ask.YesNo)
 	unread, err := r.unread(err)
-	if unread {
+	if unread != "" {
 		verdict = record.Verdict{Reason: "the judge gave no verdict that could be read"}
 	}
 	if err != nil {
@@ -84,7 +84,7 @@ func (r *run) examine(ctx context.Context) error {
 		route, err = ask.Role(ctx, r.asker, ask.Request{Role: "router", Subject: r.subject(),
 			Words: router}, ask.Route(r.t.Steps()))
 	}
-	if unread, err = r.unread(err); unread {
+	if unread, err = r.unread(err); unread != "" {
 		route = record.Route{}
 	}
 	if err != nil {

@@ -124,7 +124,7 @@ func (r *run) proposeBranches(ctx context.Context) error {
 			}}, ask.Branches(asked, r.t.Steps()))
 		if unread, err := r.unread(err); err != nil {
 			return err
-		} else if !unread {
+		} else if unread == "" {
 			r.proposed(cells)
 		}
 	}

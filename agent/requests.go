@@ -266,12 +266,11 @@ var Roles = map[string]string{
 	"router":   "router",
 }
 
-// unread warns that a reply could not be read, where the run goes on without it. It returns whether err
+// unread warns that a reply could not be read, where the run goes on without it. It returns why if err
 // says that, and else err.
-func (r *run) unread(err error) (is bool, _ error) {
-	unread, is := errors.AsType[*ask.Error](err)
-	if is {
-		err = r.Warn(unread.Error())
+func (r *run) unread(err error) (why string, _ error) {
+	if unread, is := errors.AsType[*ask.Error](err); is {
+		return unread.Error(), r.Warn(unread.Error())
 	}
-	return is, err
+	return "", err
 }

@@ -66,17 +66,12 @@ func (r *run) explained(answer compare.Answer) bool {
 // derive asks for the cell of the second derivation and runs it.
 func (r *run) derive(ctx context.Context) error {
 	s := r.t.Second
-	s.Reason = ""
 	code, err := ask.Role(ctx, r.asker, ask.Request{Role: "second", Subject: "the answer" + r.sinceRuling(),
 		Words: func() []prompts.Part {
 			second := prompts.Second{Follows: r.t.Earlier() > 0, Mistakes: s.Mistakes()}
 			return append(r.unseen(), second)
 		}}, ask.Code)
-	if unread, ok := errors.AsType[*ask.Error](err); ok {
-		s.Reason = unread.Error()
-		return r.Warn(s.Reason)
-	}
-	if err != nil {
+	if s.Reason, err = r.unread(err); s.Reason != "" || err != nil {
 		return err
 	}
 	b := task{branch: "second derivation", text: "Answer the question independently of the notebook", code: code,
