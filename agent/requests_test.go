@@ -172,8 +172,8 @@ func (p *played) cutOnce(t reporter) (told []string) {
 }
 
 // A request that is longer than the model's context is made shorter until it fits, whoever makes
-// it; every request that was cut is told of once, and a cut holds from then on, for all roles. Where
-// nothing is left to cut the refusal ends the run.
+// it; every request that was cut is told of once, and a cut holds from then on, for all roles.
+// Where nothing is left to cut the refusal ends the run.
 func TestTooLong(t *testing.T) {
 	whole := play(t, large, largeData, tooLong("", 1e6)).noError(t)
 	for role, first := range map[string]string{"judge": "judge round 1", "debugger": "debugger round 2, try 2", "": "judge round 1"} {

@@ -101,7 +101,8 @@ func TestDemo(t *testing.T) {
 	for _, round := range tr.Rounds {
 		tries, dropped = append(tries, len(round.Attempts)), append(dropped, round.Dropped)
 	}
-	if slices.Max(tries) != 2 || slices.Max(dropped) == 0 || tr.Standing() != "depends on a reading" || !tr.Second.Agrees ||
+	if slices.Max(tries) != 2 || slices.Max(dropped) == 0 ||
+		tr.Standing() != "depends on a reading" || !tr.Second.Agrees ||
 		len(tr.Second.Rejected) != 1 || tr.Second.Rejected[0].Second != "Seal Beach: 198.8" {
 		t.Errorf("tries in rounds %d, dropped %d; the answer is %s, the second derivation %+v",
 			tries, dropped, tr.Standing(), tr.Second)
@@ -197,7 +198,8 @@ func checkAsked(t *testing.T, run string, at []time.Duration) {
 		}
 		seen[key] = true
 	}
-	if tr := readRun(t, run); len(exchanges)-twice != demoCalls || twice > len(at) || tr.Usage.Calls != demoCalls || !tr.Depends() {
+	if tr := readRun(t, run); len(exchanges)-twice != demoCalls || twice > len(at) ||
+		tr.Usage.Calls != demoCalls || !tr.Depends() {
 		t.Errorf("killed after %v: %d requests in the trace, %d in the record; %s", at, len(exchanges),
 			tr.Usage.Calls, tr.Standing())
 	}

@@ -50,7 +50,8 @@ var running = map[string]string{
 // hostile returns a notebook of which each output, cell and attachment tries to run something, or to
 // fetch from the address.
 func hostile(address string) *notebook.Notebook {
-	nb := &notebook.Notebook{Metadata: map[string]any{"kernelspec": python3, "signature": "sha256:0000", "trusted": true}}
+	nb := &notebook.Notebook{Metadata: map[string]any{"kernelspec": python3,
+		"signature": "sha256:0000", "trusted": true}}
 	shown := func(data any, types ...string) {
 		for _, mime := range types {
 			const each = 40 // Lab shows fifty outputs of a cell
@@ -88,13 +89,15 @@ func hostile(address string) *notebook.Notebook {
 		latex, markdown)
 	shown("flowchart LR\n  A@{ img: \""+address+"mermaid\" }\n", "text/vnd.mermaid")
 	for _, url := range []any{address + "vega", map[string]any{"signal": "'http:/' + '" + address[len("http:/"):] + "signal'"}} {
-		shown(map[string]any{"$schema": "https://vega.github.io/schema/vega/v5.json", "width": 99, "height": 99,
-			"data": []any{map[string]any{"name": "t", "url": url}}}, "application/vnd.vega.v5+json")
+		shown(map[string]any{"$schema": "https://vega.github.io/schema/vega/v5.json",
+			"width": 99, "height": 99, "data": []any{map[string]any{"name": "t", "url": url}},
+		}, "application/vnd.vega.v5+json")
 	}
 	attached, raw := text("attached", "![x](attachment:a.svg)"), text("raw", running["script"])
 	attached.Attachments = map[string]notebook.MIMEBundle{"a.svg": {drawn: svg}}
 	raw.Type, raw.Metadata = notebook.Raw, map[string]any{"raw_mimetype": html}
-	nb.Cells = append(append(nb.Cells, own...), attached, raw, code("text", "raise ValueError("+brief.Python(running["script"])+")",
+	raises := "raise ValueError(" + brief.Python(running["script"]) + ")"
+	nb.Cells = append(append(nb.Cells, own...), attached, raw, code("text", raises,
 		notebook.Output{Type: notebook.Stream, Name: "stdout",
 			Text: running["script"] + "\x1b]8;;javascript:ran('terminal')\x07x\x1b]8;;\x07 javascript:ran('terminal')"},
 		notebook.Output{Type: notebook.ErrorOutput, EName: running["script"], EValue: running["onerror"],

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -64,19 +65,22 @@ type lab struct {
 	err *bytes.Buffer
 }
 
-// startLab starts a JupyterLab whose kernels have the extension, and the program with the model at url.
+// startLab starts a JupyterLab whose kernels have the extension, and the program with the model at
+// url.
 func startLab(t *testing.T, url string) *lab {
 	t.Helper()
 	browser, python, bin := browserPath(t), pyenvtest.Lab(t), t.TempDir()
 	noError(t, os.Symlink(os.Args[0], filepath.Join(bin, "dsstar")))
 	spec := kernel.PythonSpec(pyenvtest.Python(t))
-	spec.Env = map[string]string{"PATH": bin + ":" + os.Getenv("PATH"), "PYTHONPATH": must(filepath.Abs("python")),
-		asProgram: "1", "DSSTAR_MODEL": "scripted", "DSSTAR_BASE_URL": url}
+	spec.Env = map[string]string{"PATH": bin + ":" + os.Getenv("PATH"), asProgram: "1",
+		"PYTHONPATH": must(filepath.Abs("python")), "DSSTAR_MODEL": "scripted", "DSSTAR_BASE_URL": url}
 	if runtime.GOOS == "linux" { // the one place that uses checkpoints
 		spec = must(rewind.Spec(spec, t.TempDir()))
 	}
-	l := &lab{t: t, err: &bytes.Buffer{}, Server: kerneltest.JupyterLab(t, python, map[string]map[string]any{"python3": {
-		"argv": spec.Argv, "env": spec.Env, "display_name": "Python 3 (ipykernel)", "language": "python"}})}
+	named := maps.Clone(python3)
+	named["argv"], named["env"] = spec.Argv, spec.Env
+	l := &lab{t: t, err: &bytes.Buffer{},
+		Server: kerneltest.JupyterLab(t, python, map[string]map[string]any{"python3": named})}
 	cmd := exec.CommandContext(t.Context(), python, "-I", "-c", labDriver, browser, l.URL, l.Token)
 	cmd.Stderr = l.err
 	cmd.WaitDelay = 20 * time.Second
@@ -222,11 +226,12 @@ func TestLab(t *testing.T) {
 	l.do("dark")
 	l.picture("dark.png")
 
-	// The link leads to the run's notebook, in JupyterLab, which shows its rounds as a reviewer needs them.
+	// The link leads to the run's notebook, which shows its rounds as a reviewer needs them.
 	l.do("follow", "notebook.ipynb")
-	l.shows("Which store sold most", "Answer", "North Gate", "Verified", "Question", "Step 1", "Leave out", "kept = sales",
-		"unfinished", "Add Step", "Step 2", "Compare each", "sufficient", "Answer", "Second derivation", "Log", "tried before",
-		"NameError", "Take the largest", "Proof and cost")
+	l.shows("Which store sold most", "Answer", "North Gate", "Verified", "Question", "Step 1",
+		"Leave out", "kept = sales", "unfinished", "Add Step", "Step 2", "Compare each", "sufficient",
+		"Answer", "Second derivation", "Log", "tried before", "NameError", "Take the largest",
+		"Proof and cost")
 	if folds := told[[]int](l, "folds"); len(folds) != 2 || folds[0] < 3 || folds[0] != folds[1] {
 		t.Errorf("folded sections, and closed ones: %v", folds)
 	}

@@ -100,9 +100,9 @@ func watchForKey(t testing.TB, said ...*bytes.Buffer) {
 	})
 }
 
-// checkNotHeld fails the test if a file below a folder contains the planted key. Of a file it reads a
-// limited part, because tests make huge empty ones. What was removed meanwhile, or made unreadable by a
-// test, does not count.
+// checkNotHeld fails the test if a file below a folder contains the planted key. Of a file it reads
+// a limited part, because tests make huge empty ones. What was removed meanwhile, or made unreadable
+// by a test, does not count.
 func checkNotHeld(t testing.TB, folder string) {
 	t.Helper()
 	if planted == "" {

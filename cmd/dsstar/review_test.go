@@ -56,8 +56,8 @@ func (s *session) String() string {
 func onTerminal(t *testing.T, url string, nohup bool, env []string, args ...string) *session {
 	t.Helper()
 	s := &session{t: t, out: filepath.Join(t.TempDir(), "run"), done: make(chan struct{})}
-	s.cmd = asDsstar(append([]string{"nb", "--data", dataFolder(t, numbers), "--out", s.out, "--base-url", url,
-		"--model", "scripted", "What is the total?"}, args...)...)
+	s.cmd = asDsstar(append([]string{"nb", "--data", dataFolder(t, numbers), "--out", s.out,
+		"--base-url", url, "--model", "scripted", "What is the total?"}, args...)...)
 	s.cmd.Env = append(append(s.cmd.Env, "TERM=xterm", "NO_COLOR=1"), env...)
 	s.cmd.Stdout = io.Discard
 	if nohup {
@@ -100,7 +100,8 @@ func TestTerminalCloses(t *testing.T) {
 			}
 			return judge(r)
 		})
-		s := onTerminal(t, model.URL, nohup, append(sitetest.Env(t, runtime), "TMPDIR="+temp), "--kernel", kernel, "--yes")
+		s := onTerminal(t, model.URL, nohup, append(sitetest.Env(t, runtime), "TMPDIR="+temp),
+			"--kernel", kernel, "--yes")
 		select {
 		case <-asked:
 		case <-time.After(time.Minute):
@@ -155,7 +156,8 @@ func (s *session) types(keys string) {
 	noError(s.t, err)
 }
 
-// ends waits for the program to end, and checks its exit code and that the terminal's modes are unchanged.
+// ends waits for the program to end, and checks its exit code and that the terminal's modes are
+// unchanged.
 func (s *session) ends(code int) *record.Trajectory {
 	s.t.Helper()
 	if got := exitCode(s.t, s.cmd); got != code {

@@ -51,10 +51,11 @@ plt.show()
 numbers.plot()`), cell("total = int(numbers['n'].sum())\nprint(total)"))
 		m["verdict"] = say(unfinished, sufficient)
 	}},
-	{name: "big outputs", answer: "%d\n", told: "are left out here", longest: 500_000, shown: verified, change: func(m roles) {
-		m["cell"] = say(cell(loads +
-			"\nfor i in range(60_000):\n    print(i, 'x' * 30)\ntotal = int(numbers['n'].sum())\nprint(total)"))
-	}},
+	{name: "big outputs", answer: "%d\n", told: "are left out here", longest: 500_000, shown: verified,
+		change: func(m roles) {
+			m["cell"] = say(cell(loads +
+				"\nfor i in range(60_000):\n    print(i, 'x' * 30)\ntotal = int(numbers['n'].sum())\nprint(total)"))
+		}},
 	{name: "unicode", answer: "סה״כ: %d 🎉 ½ 𝔘\n", told: "שלום", file: "données 数据 \U0001f4c8.csv",
 		shown: []string{"סה״כ: 42 🎉 ½ 𝔘",
 			"Lies die Zahlen – שלום – 数字を足す 🧮 a|b x_1 für $5 oder $7 <script>alert(1)</script>.",

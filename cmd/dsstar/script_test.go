@@ -45,7 +45,7 @@ import (
 //	kernel ID               starts a kernel of the user's
 //	in ID CODE              runs code in a kernel, as its user does
 //	postgres FILE.sql       starts PostgreSQL with the database sales, on $PORT of this machine;
-//	                        mariadb FILE.sql MariaDB; sql FILE.sql runs SQL in either
+//	                        mariadb FILE.sql MariaDB; sql FILE.sql runs SQL in PostgreSQL
 //	s3, gcs FOLDER, azure   starts a server of buckets, at a variable that their clients read
 //	spark, dask             starts a cluster, on $PORT, and has cells run in $CLUSTERS
 //	web FOLDER              serves the files of a folder at $WEB
@@ -195,8 +195,8 @@ func runScripts(t *testing.T, dir string) {
 			},
 		},
 	}
-	for name, variable := range map[string]string{"postgres": "", "mariadb": "", "spark": "", "dask": "", "s3": "AWS_ENDPOINT_URL",
-		"gcs": "STORAGE_EMULATOR_HOST", "azure": "AZURE_STORAGE_SERVICE_ENDPOINT"} {
+	for name, variable := range map[string]string{"postgres": "", "mariadb": "", "spark": "", "dask": "",
+		"s3": "AWS_ENDPOINT_URL", "gcs": "STORAGE_EMULATOR_HOST", "azure": "AZURE_STORAGE_SERVICE_ENDPOINT"} {
 		p.Cmds[name] = func(ts *script, _ bool, args []string) {
 			python, clusters, has := pyenvtest.Tools(t), os.Getenv("DSSTAR_TEST_CLUSTERS"), ""
 			if name == "spark" || name == "dask" { // cells run in a Python with their clients
@@ -207,12 +207,15 @@ func runScripts(t *testing.T, dir string) {
 			if len(args) > 0 {
 				has = ts.MkAbs(args[0])
 			}
-			database = dbtest.Start(scriptTB{t, ts}, name, python, has)
-			ts.Setenv("PORT", strconv.Itoa(database.Port))
+			started := dbtest.Start(scriptTB{t, ts}, name, python, has)
+			ts.Setenv("PORT", strconv.Itoa(started.Port))
 			if variable != "" {
-				ts.Setenv(variable, "http://127.0.0.1:"+strconv.Itoa(database.Port))
+				ts.Setenv(variable, "http://127.0.0.1:"+strconv.Itoa(started.Port))
 			} else if has != "" {
-				ts.Check(database.Run(ts.ReadFile(has)))
+				ts.Check(started.Run(ts.ReadFile(has)))
+			}
+			if name == "postgres" {
+				database = started
 			}
 		}
 	}

@@ -96,9 +96,9 @@ type says struct {
 }
 
 // TestWhoseRun: of a run that this user's dsstar has made, every command says what it is worth; of
-// any other, that its notebook says so, or it leaves the run alone. A page that shows another text or
-// output than was proved says so, and a run beside other data, or with another file of its answer, is
-// told from the run that was proved, wherever it is shown.
+// any other, that its notebook says so, or it leaves the run alone. A page that shows another text
+// or output than was proved says so, and a run beside other data, or with another file of its answer,
+// is told from the run that was proved, wherever it is shown.
 func TestWhoseRun(t *testing.T) {
 	none := says{exitUsage, "none in dsstar-runs that your dsstar made"}
 	theirs := says{exitUsage, "another dsstar made this"}
@@ -148,18 +148,21 @@ func TestWhoseRun(t *testing.T) {
 		}
 		before := content(path)
 		for _, route := range routes {
-			want := map[string]says{"made": route.made, "edited": route.edited, "theirs": route.theirs, "page": route.page,
-				"data": route.data, "files": route.files}[v.is]
+			want := map[string]says{"made": route.made, "edited": route.edited, "theirs": route.theirs,
+				"page": route.page, "data": route.data, "files": route.files}[v.is]
 			if want == unsaid {
 				continue
 			}
 			a, stdout, stderr := testApp(t)
-			code := a.run(t.Context(), strings.Fields(strings.NewReplacer("RUN", run, "DATA", data).Replace(route.args)))
+			words := strings.NewReplacer("RUN", run, "DATA", data)
+			code := a.run(t.Context(), strings.Fields(words.Replace(route.args)))
 			said := "\n" + stdout.String() + stderr.String()
 			if code != want.code || !strings.Contains(said, want.text) {
-				t.Errorf("%s: %s: exit code %d, want %d and %q:\n%.2000s", name, route.args, code, want.code, want.text, said)
+				t.Errorf("%s: %s: exit code %d, want %d and %q:\n%.2000s", name, route.args, code,
+					want.code, want.text, said)
 			}
-			if v.is != "made" && (strings.Contains(said, verified.text) || code == 0 && strings.Contains(said, `"verified": true`)) {
+			if v.is != "made" && (strings.Contains(said, verified.text) ||
+				code == 0 && strings.Contains(said, `"verified": true`)) {
 				t.Errorf("%s: %s says that it is verified: %.2000s", name, route.args, said)
 			}
 		}
@@ -183,8 +186,8 @@ func proved(t *testing.T, run, data string) {
 	noError(t, nb.Save(path))
 }
 
-// A variant is a change of a run's notebook, or on the disk, and what the run then is: "made" by the user's
-// dsstar, "edited" since, "theirs"; or in what it is not as it was proved.
+// A variant is a change of a run's notebook, or on the disk, and what the run then is: "made" by the
+// user's dsstar, "edited" since, "theirs"; or in what it is not as it was proved.
 type variant struct {
 	is   string
 	page func(nb *notebook.Notebook)
@@ -210,7 +213,7 @@ func shows(texts bool) func(nb *notebook.Notebook) {
 	}
 }
 
-// maximum has a run take the largest number instead of the sum; adapted, as if dsstar had drawn that.
+// maximum has a run take the largest number instead of the sum; adapted, as if dsstar drew that.
 func maximum(adapted bool) func(nb *notebook.Notebook) {
 	return func(nb *notebook.Notebook) {
 		for i, c := range nb.Cells {

@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// servers are known by name. In their commands PORT stands for the port, DIR for a folder of the server's
-// own, OBJECTS for the folder of what it has, PYTHON for an interpreter, SPARK for what pip has put beside it.
+// servers are known by name. In their commands PORT stands for the port, DIR for a folder of the
+// server's own, OBJECTS for the folder of what it has, PYTHON for an interpreter, SPARK for what pip
+// has put beside it.
 var servers = map[string]struct {
 	needs, install string // a program, and how it comes
 	required       bool   // in CI
@@ -40,14 +41,16 @@ var servers = map[string]struct {
 		command: "fake-gcs-server -scheme http -host 127.0.0.1 -port PORT -backend memory -data OBJECTS"},
 	"azure": {needs: "azurite-blob", install: "npm install -g azurite", // has the account devstoreaccount1
 		command: "azurite-blob --blobHost 127.0.0.1 --blobPort PORT --inMemoryPersistence --skipApiVersionCheck"},
-	"spark": {needs: "SPARK/bin/spark-submit", install: "apt-get install default-jre-headless, " + clusters, required: true,
+	"spark": {needs: "SPARK/bin/spark-submit", required: true,
+		install: "apt-get install default-jre-headless, " + clusters,
 		command: "SPARK/bin/spark-submit " +
 			"--class org.apache.spark.sql.connect.service.SparkConnectServer --master local[1] --driver-memory 600m " +
 			"--conf spark.connect.grpc.binding.address=127.0.0.1 --conf spark.connect.grpc.binding.port=PORT " +
 			"--conf spark.ui.enabled=false --conf spark.driver.bindAddress=127.0.0.1 " +
 			"--conf spark.driver.host=127.0.0.1 spark-internal"},
-	"dask": {needs: "PYTHON", install: clusters, required: true, command: "PYTHON -m dask scheduler --no-dashboard --host 127.0.0.1 --port PORT",
-		beside: "PYTHON -m dask worker tcp://127.0.0.1:PORT --no-dashboard --nworkers 1 --nthreads 1"},
+	"dask": {needs: "PYTHON", install: clusters, required: true,
+		command: "PYTHON -m dask scheduler --no-dashboard --host 127.0.0.1 --port PORT",
+		beside:  "PYTHON -m dask worker tcp://127.0.0.1:PORT --no-dashboard --nworkers 1 --nthreads 1"},
 }
 
 const clusters = "python3 -m venv DIR, DIR/bin/pip install -r configs/python-clusters.txt, " +
@@ -64,9 +67,9 @@ type Server struct {
 	words  *strings.Replacer
 }
 
-// Start starts a server that ends with the test: of a database with an empty database "sales", whose owner
-// "owner" has the password "owner"; else with the objects of a folder, in a Python that has it. Without its
-// program the test is skipped, except in CI.
+// Start starts a server that ends with the test: of a database with an empty database "sales", whose
+// owner "owner" has the password "owner"; else with the objects of a folder, in a Python that has it.
+// Without its program the test is skipped, except in CI.
 func Start(t testing.TB, name, python, objects string) *Server {
 	t.Helper()
 	row := servers[name]
@@ -88,7 +91,8 @@ func Start(t testing.TB, name, python, objects string) *Server {
 			s.as = &syscall.Credential{Uid: nobody, Gid: nobody}
 			err = os.Chown(dir, nobody, nobody)
 		}
-		err = cmp.Or(err, os.WriteFile(filepath.Join(dir, "word"), []byte("owner\n"), 0o644), s.feed("", row.prepare))
+		word := os.WriteFile(filepath.Join(dir, "word"), []byte("owner\n"), 0o644)
+		err = cmp.Or(err, word, s.feed("", row.prepare))
 		if err != nil {
 			t.Fatal(err)
 		}
