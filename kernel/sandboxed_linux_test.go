@@ -16,24 +16,12 @@ import (
 	"dsstar/notebook"
 )
 
-// boxes returns a box for each tier that works here; in CI all must.
-func boxes(t testing.TB) (all []sandbox.Box) {
-	t.Helper()
-	for _, tier := range []sandbox.Tier{sandbox.Builtin, sandbox.Full} {
-		if kerneltest.Works(t, string(tier)) == nil {
-			all = append(all, sandbox.Box{Tier: tier, Limits: sandbox.Limits{Memory: 4 << 30, Processes: 256,
-				File: 2 << 30, Folder: 4 << 30}})
-		}
-	}
-	return all
-}
-
 // If the network is allowed, cells reach it, and the kernel can be reached in every tier.
 func TestSandboxWithNetwork(t *testing.T) {
 	t.Parallel()
 	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	defer l.Close()
-	for _, box := range boxes(t) {
+	for _, box := range kerneltest.Boxes(t) {
 		box.Net = true
 		o := options(t)
 		o.Sandbox = box
@@ -71,7 +59,7 @@ func TestSandboxOfScripts(t *testing.T) {
 	for name, text := range scripts {
 		pyenvtest.WriteProgram(t, filepath.Join(dir, name), []byte(text))
 	}
-	for _, box := range boxes(t) {
+	for _, box := range kerneltest.Boxes(t) {
 		o := options(t)
 		box.Read = append(box.Read, filepath.Dir(filepath.Dir(python)), filepath.Dir(filepath.Dir(real)))
 		o.Sandbox = box

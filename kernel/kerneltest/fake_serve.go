@@ -141,14 +141,10 @@ func places(c zmq.File) (network string, stdin, iopub, control, shell string) {
 func (k *fakeKernel) listen(c zmq.File) error {
 	network, stdin, iopub, control, shell := places(c)
 	err := zmq4.RegisterTransport("knocks", knocker{transport.New(network), k.knocks})
-	if err == nil && k.fault != NoStdin {
-		err = k.stdin.Listen(c.Transport + "://" + stdin)
-	}
-	if err == nil {
-		err = k.iopub.Listen(c.Transport + "://" + iopub)
-	}
-	if err == nil {
-		err = k.control.Listen(c.Transport + "://" + control)
+	for address, socket := range map[string]zmq4.Socket{stdin: k.stdin, iopub: k.iopub, control: k.control} {
+		if err == nil && (address != stdin || k.fault != NoStdin) {
+			err = socket.Listen(c.Transport + "://" + address)
+		}
 	}
 	if err == nil {
 		err = k.shell.Listen("knocks://" + shell)

@@ -42,11 +42,8 @@ type Server struct {
 func JupyterServer(t testing.TB, python string, specs map[string]map[string]any,
 	options ...string) *Server {
 	t.Helper()
-	return startServer(t, python, specs, func(s *Server, port string) []string {
-		return append([]string{"jupyter_server", "--no-browser", "--allow-root",
-			"--ServerApp.ip=127.0.0.1", "--ServerApp.port=" + port, "--ServerApp.port_retries=0",
-			"--ServerApp.root_dir=" + s.Root}, options...)
-	})
+	return startServer(t, python, specs, "jupyter_server", "ServerApp",
+		append([]string{"--no-browser", "--allow-root"}, options...)...)
 }
 
 // JupyterLab starts a real JupyterLab without jupyter-collaboration; otherwise see [JupyterServer]. Its
@@ -54,36 +51,27 @@ func JupyterServer(t testing.TB, python string, specs map[string]map[string]any,
 func JupyterLab(t testing.TB, python string, specs map[string]map[string]any) *Server {
 	t.Helper()
 	settings := t.TempDir()
-	page := map[string]any{"disabledExtensions": map[string]bool{"@jupyter/collaboration-extension": true,
-		"@jupyter/docprovider-extension": true}}
-	overrides := map[string]any{
-		"@jupyterlab/apputils-extension:notification": map[string]any{
-			"fetchNews":       "false",
-			"checkForUpdates": false,
-		},
-	}
-	for name, content := range map[string]any{"page_config.json": page, "overrides.json": overrides} {
-		if err := os.WriteFile(filepath.Join(settings, name), encode(content), 0o644); err != nil {
+	for name, content := range map[string]string{
+		"page_config.json": `{"disabledExtensions": {"@jupyter/collaboration-extension": true,
+			"@jupyter/docprovider-extension": true}}`,
+		"overrides.json": `{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false",
+			"checkForUpdates": false}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(settings, name), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return startServer(t, python, specs, func(s *Server, port string) []string {
-		return []string{"jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1",
-			"--ServerApp.port=" + port, "--ServerApp.port_retries=0", "--ServerApp.root_dir=" + s.Root,
-			"--ServerApp.jpserver_extensions={'jupyterlab': True}", "--LabApp.app_settings_dir=" + settings,
-			"--LabApp.expose_app_in_browser=True"}
-	})
+	return startServer(t, python, specs, "jupyterlab", "ServerApp", "--no-browser", "--allow-root",
+		"--ServerApp.jpserver_extensions={'jupyterlab': True}", "--LabApp.app_settings_dir="+settings,
+		"--LabApp.expose_app_in_browser=True")
 }
 
 // KernelGateway starts a real Jupyter Kernel Gateway, which lists its kernels; otherwise see [JupyterServer].
 func KernelGateway(t testing.TB, python string, specs map[string]map[string]any,
 	options ...string) *Server {
 	t.Helper()
-	return startServer(t, python, specs, func(_ *Server, port string) []string {
-		return append([]string{"kernel_gateway", "--KernelGatewayApp.ip=127.0.0.1",
-			"--KernelGatewayApp.port=" + port, "--KernelGatewayApp.port_retries=0",
-			"--JupyterWebsocketPersonality.list_kernels=True"}, options...)
-	})
+	return startServer(t, python, specs, "kernel_gateway", "KernelGatewayApp",
+		append([]string{"--JupyterWebsocketPersonality.list_kernels=True"}, options...)...)
 }
 
 // serverTimeout limits the start of a server, callTimeout a [Server.Call].
@@ -92,8 +80,9 @@ const (
 	callTimeout   = 30 * time.Second
 )
 
-func startServer(t testing.TB, python string, specs map[string]map[string]any,
-	args func(*Server, string) []string) *Server {
+// startServer runs a module in the server's root folder; app has its options of the address.
+func startServer(t testing.TB, python string, specs map[string]map[string]any, module, app string,
+	options ...string) *Server {
 	t.Helper()
 	home := t.TempDir()
 	s := &Server{
@@ -106,8 +95,10 @@ func startServer(t testing.TB, python string, specs map[string]map[string]any,
 		t.Fatal(err)
 	}
 	s.URL = "http://127.0.0.1:" + port
-	if err := s.start(t, python, args(s, port), s.environ(home, data)); err != nil {
-		t.Fatalf("start %s: %v\n%s", args(s, port)[0], err, s.lastWords())
+	args := append([]string{module, "--" + app + ".ip=127.0.0.1", "--" + app + ".port=" + port,
+		"--" + app + ".port_retries=0"}, options...)
+	if err := s.start(t, python, args, s.environ(home, data)); err != nil {
+		t.Fatalf("start %s: %v\n%s", module, err, s.lastWords())
 	}
 	return s
 }

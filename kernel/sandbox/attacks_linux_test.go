@@ -125,26 +125,15 @@ func (v *victims) attackApart(t *testing.T, box sandbox.Box) {
 // attack makes attempts in a box, in a Python without a kernel, and returns their outcomes. An attempt
 // of separate may end with the guard's message.
 func (v *victims) attack(t *testing.T, box sandbox.Box, landlock int, names ...string) map[string]outcome {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Log("no python3")
-		return nil
-	}
+	python := must(exec.LookPath("python3"))
 	s := session(t, v.work)
 	s.Reports = len(names) != 1 // otherwise the report is looked for in the output
 	script := filepath.Join(s.Private, "attacks.py")
-	if err := os.WriteFile(script, []byte(v.python(names...)+attacks), 0o600); err != nil {
-		t.Error(err)
-		return nil
-	}
-	cmd, err := box.Command(&exec.Cmd{Path: python, Args: []string{python, script}, Dir: v.work,
-		Env: v.environ()}, s)
-	if err != nil {
-		t.Error(err)
-		return nil
-	}
+	check(t, os.WriteFile(script, []byte(v.python(names...)+attacks), 0o600))
+	cmd := must(box.Command(&exec.Cmd{Path: python, Args: []string{python, script}, Dir: v.work,
+		Env: v.environ()}, s))
 	if landlock > 0 {
-		withABI(t, cmd, landlock)
+		withStage(t, cmd, "ABI", landlock)
 	}
 	if s.Reports {
 		cmd.ExtraFiles = []*os.File{v.report}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,40 +16,26 @@ import (
 	"dsstar/kernel/sandbox"
 )
 
-// serve accepts connections and greets each.
-func serve(t *testing.T, l net.Listener, err error, greeting string) (port uint16) {
-	t.Helper()
-	ok(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				_, _ = c.Write([]byte(greeting))
-				_, _ = io.Copy(io.Discard, c)
-				_ = c.Close()
-			}()
-		}
-	}()
-	if a, ok := l.Addr().(*net.TCPAddr); ok {
-		return uint16(a.Port)
-	}
-	return 0
-}
-
 // Processes connect to the endpoints of their box, and to nothing else.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
-	listen := func(network, address, greeting string) uint16 {
-		l, err := net.Listen(network, address)
-		return serve(t, l, err, greeting)
+	serve := func(network, address, greeting string) uint16 { // greets each who connects
+		l := listen(t, network, address)
+		go func() {
+			for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+				go func() {
+					_, _ = c.Write([]byte(greeting))
+					_, _ = io.Copy(io.Discard, c)
+					_ = c.Close()
+				}()
+			}
+		}()
+		at, _ := netip.ParseAddrPort(l.Addr().String()) // 0 for a socket of Unix
+		return at.Port()
 	}
 	path := filepath.Join(outside(t, nil), "socket")
-	listen("unix", path, "other")
-	port, other := listen("tcp", ":0", "hello"), listen("tcp", ":0", "other")
+	serve("unix", path, "other")
+	port, other := serve("tcp", ":0", "hello"), serve("tcp", ":0", "other")
 	name, err := os.Hostname()
 	if err == nil {
 		_, err = net.LookupHost(name)

@@ -51,7 +51,7 @@ func TestInside(t *testing.T) {
 			s.Facts = c.program == "facts"
 			cmd := command(t, box, s, work, os.Environ(), python, "-c",
 				fmt.Sprintf("OUTSIDE, OLD, OWN = %d, %d, %q\n%s", v.targets["victim"], c.landlock, own, code))
-			withABI(t, cmd, c.landlock)
+			withStage(t, cmd, "ABI", c.landlock)
 			if words := strings.TrimSpace(run(cmd)); words != "all is well" {
 				t.Error(words)
 			}

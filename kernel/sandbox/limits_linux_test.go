@@ -96,7 +96,7 @@ func exceed(t *testing.T, ways map[string]excess) {
 			if box.Limits = (sandbox.Limits{Memory: 128e6, Folder: 8e6}); name == "zombies" {
 				box.Limits.Processes = 20
 			}
-			cmd, _ := commandIn(t, box, python, "-c", fill+way.code+"\ntime.sleep(200)")
+			cmd := commandIn(t, box, os.Environ(), python, "-c", fill+way.code+"\ntime.sleep(200)")
 			all.Go(func() { // concurrently, as they mostly wait
 				words := run(cmd)
 				if !slices.ContainsFunc(strings.Split(way.want, "|"),

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -95,28 +96,17 @@ func userPython(t testing.TB) string {
 }
 
 // boxes returns a box that reads data for each tier that works here; in CI all must.
-func boxes(t testing.TB, data string) (all []sandbox.Box) {
-	t.Helper()
-	for _, tier := range []sandbox.Tier{sandbox.Builtin, sandbox.Full} {
-		if kerneltest.Works(t, string(tier)) == nil {
-			all = append(all, newBox(tier, data))
-		}
-	}
-	return all
-}
+func boxes(t testing.TB, data string) []sandbox.Box { return kerneltest.Boxes(t, data) }
 
 // boxIn returns a box of a tier that reads data, or skips the test if the tier does not work.
 func boxIn(t testing.TB, tier sandbox.Tier, data string) sandbox.Box {
 	t.Helper()
-	if err := kerneltest.Works(t, string(tier)); err != nil {
-		t.Skip(err)
+	all := boxes(t, data)
+	at := slices.IndexFunc(all, func(b sandbox.Box) bool { return b.Tier == tier })
+	if at < 0 {
+		t.Skip(tier, "does not work here")
 	}
-	return newBox(tier, data)
-}
-
-func newBox(tier sandbox.Tier, data string) sandbox.Box {
-	return sandbox.Box{Tier: tier, Read: []string{data}, Limits: sandbox.Limits{Memory: 2 << 30,
-		Processes: 256, File: 2 << 30, Folder: 4 << 30}}
+	return all[at]
 }
 
 // plainBoxes returns boxes that read an empty folder.
@@ -160,18 +150,17 @@ func command(t testing.TB, box sandbox.Box, s sandbox.Session, dir string, env [
 	return cmd
 }
 
-// commandIn returns a command in a box, and its own folder, which it can write.
-func commandIn(t testing.TB, box sandbox.Box, args ...string) (cmd *exec.Cmd, work string) {
+// commandIn returns a command in a box, in its own folder, which it can write.
+func commandIn(t testing.TB, box sandbox.Box, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	work = t.TempDir()
-	return command(t, box, session(t, work), work, os.Environ(), args...), work
+	work := t.TempDir()
+	return command(t, box, session(t, work), work, env, args...)
 }
 
 // said runs a command in a box, in its own folder, and returns what it prints.
 func said(t testing.TB, box sandbox.Box, env []string, args ...string) string {
 	t.Helper()
-	work := t.TempDir()
-	return run(command(t, box, session(t, work), work, env, args...))
+	return run(commandIn(t, box, env, args...))
 }
 
 // run runs a box's guard, which is ended after a while, and returns what it and the program print.
@@ -209,36 +198,14 @@ func outputOf(t testing.TB, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// withABI makes a command of a box use only the given version of Landlock's interface.
-func withABI(t *testing.T, cmd *exec.Cmd, abi int) {
+// withStage changes the stage of a command of a box: the newest version of Landlock's interface to use
+// (ABI), the sockets to mask.
+func withStage(t *testing.T, cmd *exec.Cmd, name string, value any) {
 	t.Helper()
-	changeStage(t, cmd, func(st map[string]any) { st["ABI"] = abi })
-}
-
-// withSocket makes a command of a box mask one more socket.
-func withSocket(t *testing.T, cmd *exec.Cmd, path string) {
-	t.Helper()
-	changeStage(t, cmd, func(st map[string]any) {
-		sockets, _ := st["Sockets"].([]any) // null if there are none
-		st["Sockets"] = append(sockets, path)
-	})
-}
-
-// changeStage changes the stage of a command.
-func changeStage(t *testing.T, cmd *exec.Cmd, change func(st map[string]any)) {
-	t.Helper()
-	file := cmd.Args[2]
 	var st map[string]any
-	content, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(content, &st)
-	}
-	ok(t, err)
-	change(st)
-	if content, err = json.Marshal(st); err == nil {
-		err = os.WriteFile(file, content, 0o600)
-	}
-	ok(t, err)
+	ok(t, json.Unmarshal(must(os.ReadFile(cmd.Args[2])), &st))
+	st[name] = value
+	ok(t, os.WriteFile(cmd.Args[2], must(json.Marshal(st)), 0o600))
 }
 
 // folders makes folders.
@@ -249,9 +216,10 @@ func folders(t testing.TB, paths ...string) {
 	}
 }
 
-// listen listens at a socket until the test ends.
-func listen(t testing.TB, path string) {
+// listen listens until the test ends.
+func listen(t testing.TB, network, address string) net.Listener {
 	t.Helper()
-	l := must(net.Listen("unix", path))
+	l := must(net.Listen(network, address))
 	t.Cleanup(func() { _ = l.Close() })
+	return l
 }

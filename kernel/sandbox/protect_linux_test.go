@@ -52,7 +52,7 @@ func TestOwnUnread(t *testing.T) {
 	}
 	ok(t, os.Symlink(parent, to))
 	own := parent + "/runs/r"
-	listen(t, own+"/.aside/s")
+	listen(t, "unix", own+"/.aside/s")
 	const code = `cd "$1"; shift; for f; do cat $f >/dev/null 2>&1 && echo $f; done
 cat "$LINK/runs/r/notebook" 2>&- && echo by the link; echo 1 2>&- >runs/r/new && echo wrote
 echo 1 >runs/r/files/new && echo files: $(ls) / $(ls runs)`
@@ -164,7 +164,7 @@ func TestSockets(t *testing.T) {
 	for _, folder := range services {
 		folders(t, folder)
 		ok(t, os.Chmod(folder, 0o755))
-		listen(t, folder+"/s.sock")
+		listen(t, "unix", folder+"/s.sock")
 		paths = append(paths, folder+"/s.sock")
 	}
 	const code = `import socket, sys
@@ -174,12 +174,12 @@ for path in sys.argv[1:]:
 	t.Setenv("PYTHONPATH", dir+"/python")
 	for _, box := range boxes(t, dir+"/data") {
 		box.Write = []string{dir + "/open"}
-		cmd, _ := commandIn(t, box, append([]string{python, "-c", code}, paths...)...)
-		if words := run(cmd); words != strings.Repeat("not reached\n", len(paths)) {
+		words := said(t, box, os.Environ(), append([]string{python, "-c", code}, paths...)...)
+		if words != strings.Repeat("not reached\n", len(paths)) {
 			t.Errorf("%s: %s", box.Tier, words)
 		}
-		cmd, _ = commandIn(t, box, "/bin/echo", "started")
-		withSocket(t, cmd, dir+"/data/gone/s.sock") // removed after it was found, with its folder
+		cmd := commandIn(t, box, os.Environ(), "/bin/echo", "started")
+		withStage(t, cmd, "Sockets", []string{dir + "/data/gone/s.sock"}) // removed after it was found, with its folder
 		if words := run(cmd); words != "started\n" {
 			t.Errorf("%s without a socket that was there: %s", box.Tier, words)
 		}

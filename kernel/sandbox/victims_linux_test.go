@@ -137,10 +137,8 @@ func (v *victims) files(t testing.TB) {
 func (v *victims) pipe(t testing.TB) {
 	t.Helper()
 	read, write, err := os.Pipe()
-	if err == nil {
-		v.targets["report"], err = os.Readlink(fmt.Sprintf("/proc/self/fd/%d", write.Fd()))
-	}
 	ok(t, err)
+	v.targets["report"] = must(os.Readlink(fmt.Sprintf("/proc/self/fd/%d", write.Fd())))
 	v.report = write
 	t.Cleanup(func() { _, _ = read.Close(), write.Close() })
 }
@@ -186,27 +184,22 @@ func (v *victims) shared() []string {
 // listen creates sockets. Connections need not be accepted, and only packets over UDP are answered.
 func (v *victims) listen(t testing.TB) {
 	t.Helper()
-	stream := func(network, address string) net.Listener {
-		l := must(net.Listen(network, address))
-		t.Cleanup(func() { _ = l.Close() })
-		return l
-	}
 	packets := func(network, address string) net.PacketConn {
 		c := must(net.ListenPacket(network, address))
 		t.Cleanup(func() { _ = c.Close() })
 		return c
 	}
-	v.targets["tcp"] = stream("tcp", "127.0.0.1:0").Addr().(*net.TCPAddr).Port
-	stream("unix", v.targets["stream"].(string))
-	stream("unix", v.targets["inside"].(string))
-	stream("unix", "@"+v.targets["abstract"].(string))
+	v.targets["tcp"] = listen(t, "tcp", "127.0.0.1:0").Addr().(*net.TCPAddr).Port
+	listen(t, "unix", v.targets["stream"].(string))
+	listen(t, "unix", v.targets["inside"].(string))
+	listen(t, "unix", "@"+v.targets["abstract"].(string))
 	packets("unixgram", v.targets["datagram"].(string))
 	packets("unixgram", "@"+v.targets["abstract"].(string)+"d")
 	udp := packets("udp", "127.0.0.1:0")
 	v.targets["udp"] = udp.LocalAddr().(*net.UDPAddr).Port
 	l, err := net.Listen("tcp", "[::1]:0")
 	if err != nil { // without IPv6
-		l = stream("tcp", "127.0.0.1:0")
+		l = listen(t, "tcp", "127.0.0.1:0")
 	}
 	at := l.Addr().(*net.TCPAddr)
 	v.endpoint = sandbox.Endpoint{Host: at.IP.String(), Port: uint16(at.Port)}
