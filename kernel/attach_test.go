@@ -168,16 +168,11 @@ func testGuestSparesNewerWork(t *testing.T, k *Kernel, file string) {
 func testGuestOfBusyKernel(t *testing.T, k *Kernel, file string) {
 	goOn := filepath.Join(t.TempDir(), "go-on")
 	busy := make(chan notebook.Execution, 1)
-	started := make(chan bool, 1)
+	started, once := make(chan bool), sync.Once{}
 	go func() {
 		x, _ := k.ExecuteCell(context.Background(), Cell{
-			Code: "print('begun', flush=True)\n" + waitFor(goOn) + "\nprint('undisturbed')",
-			Observe: func(notebook.Output) {
-				select {
-				case started <- true:
-				default:
-				}
-			},
+			Code:    "print('begun', flush=True)\n" + waitFor(goOn) + "\nprint('undisturbed')",
+			Observe: func(notebook.Output) { once.Do(func() { close(started) }) },
 		})
 		busy <- x
 	}()
@@ -273,11 +268,6 @@ func testGuestSeesDeath(t *testing.T, k *Kernel, file string) {
 func TestAttachErrors(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	dir := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		ok(t, os.WriteFile(path, []byte(text), 0o600))
-		return path
-	}
 	for text, want := range map[string]string{
 		"":   "not a connection file",
 		"[]": "not a connection file",
@@ -290,7 +280,9 @@ func TestAttachErrors(t *testing.T) {
 			`/nothing","transport":"ipc","key":"k"}`: "no kernel answers there",
 		`{"shell_port":0,"iopub_port":0,"control_port":0,"stdin_port":0,"hb_port":0,"ip":"127.0.0.1","transport":"tcp","key":"unbound"}`: "has no ports",
 	} {
-		_, err := Attach(t.Context(), file("kernel.json", text), Options{})
+		path := filepath.Join(dir, "kernel.json")
+		ok(t, os.WriteFile(path, []byte(text), 0o600))
+		_, err := Attach(t.Context(), path, Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", text, err, want)
 		}

@@ -78,37 +78,21 @@ func TestFaults(t *testing.T) {
 			}
 			t.Run(way+"/"+string(c.fault)+"/"+c.code, func(t *testing.T) {
 				t.Parallel()
-				o := c.options(t)
-				o.sockets = way == "ipc"
-				k := openWith(t, o, c.waits())
+				// deadlines are short only where the case waits for them to pass
+				o, w := faulty(t, c.fault), brisk()
+				if o.sockets = way == "ipc"; c.incomplete {
+					w.idle = 100 * time.Millisecond
+				}
+				if c.status == notebook.TimedOut {
+					o.CellTimeout, w.interrupt = 200*time.Millisecond, 200*time.Millisecond
+				}
+				k := openWith(t, o, w)
 				c.run(t, k)
 				check(t, k.Close())
 				gone(t, k.Info().PID)
 			})
 		}
 	}
-}
-
-// waits returns deadlines that are short where the case waits for them to pass, and long elsewhere.
-func (c faultCase) waits() waits {
-	w := brisk()
-	if c.incomplete {
-		w.idle = 100 * time.Millisecond
-	}
-	if c.status == notebook.TimedOut {
-		w.interrupt = 200 * time.Millisecond
-	}
-	return w
-}
-
-// options returns the options for a kernel with the fault. Time-outs are long unless one is
-// expected.
-func (c faultCase) options(t testing.TB) Options {
-	o := faulty(t, c.fault)
-	if c.status == notebook.TimedOut {
-		o.CellTimeout = 200 * time.Millisecond
-	}
-	return o
 }
 
 func (c faultCase) run(t *testing.T, k *Kernel) {
@@ -143,16 +127,12 @@ func TestStartFaults(t *testing.T) {
 			if !errors.Is(err, errNotReady) || !strings.HasPrefix(err.Error(), "start kernel fake: ") {
 				t.Errorf("error %v", err)
 			}
+			o.StartTimeout = time.Minute
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			if _, err := start(ctx, o, brisk()); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("cancelled: error %v", err)
+			}
 		})
-	}
-}
-
-func TestStartCancelled(t *testing.T) {
-	defer goleak.VerifyNone(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	if _, err := start(ctx, faulty(t, kerneltest.NeverReplies), brisk()); !errors.Is(err,
-		context.DeadlineExceeded) {
-		t.Errorf("error %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -135,31 +134,28 @@ func (s stuck) Command(cmd *exec.Cmd, _ Confined) (*exec.Cmd, error) {
 	return guarded, nil
 }
 
-// If the kernel cannot be killed, the guard's reason for trying remains the reason.
-func TestFirstCause(t *testing.T) {
-	t.Parallel()
-	for _, words := range []string{"9 GB of memory used", ""} {
-		o, w := faulty(t, kerneltest.None), brisk()
-		o.Sandbox, w.kill = stuck{words}, 100*time.Millisecond
-		k := openWith(t, o, w)
-		x := runCell(t, k, "die", notebook.Died)
-		_ = syscall.Kill(-k.Info().PID, syscall.SIGKILL) // the guard
-		if want := cmp.Or(words, "it closed its connections"); !strings.Contains(x.Reason, want) {
-			t.Errorf("reason %q, want %q", x.Reason, want)
-		}
-	}
-}
-
-// A time-out does not say that a kernel was killed that could not be.
+// If the kernel cannot be killed, the guard's reason for trying remains the reason, and a time-out does
+// not say that it was killed.
 func TestCannotBeKilled(t *testing.T) {
 	t.Parallel()
-	o, w := faulty(t, kerneltest.Deaf), brisk()
-	o.Sandbox, o.CellTimeout, w.kill = stuck{}, 500*time.Millisecond, 100*time.Millisecond
-	k := openWith(t, o, w)
-	x := runCell(t, k, "sleep", notebook.TimedOut)
-	_ = syscall.Kill(-k.Info().PID, syscall.SIGKILL)
-	if !strings.Contains(x.Reason, "could not be") {
-		t.Errorf("reason %q", x.Reason)
+	for _, c := range []struct {
+		fault       kerneltest.Fault
+		words, code string
+		status      notebook.Status
+		want        string
+	}{
+		{kerneltest.None, "9 GB of memory used", "die", notebook.Died, "9 GB of memory used"},
+		{kerneltest.None, "", "die", notebook.Died, "it closed its connections"},
+		{kerneltest.Deaf, "", "sleep", notebook.TimedOut, "could not be"},
+	} {
+		o, w := faulty(t, c.fault), brisk()
+		o.Sandbox, o.CellTimeout, w.kill = stuck{c.words}, 2*time.Second, 100*time.Millisecond
+		k := openWith(t, o, w)
+		x := runCell(t, k, c.code, c.status)
+		_ = syscall.Kill(-k.Info().PID, syscall.SIGKILL) // the guard
+		if !strings.Contains(x.Reason, c.want) {
+			t.Errorf("reason %q, want %q", x.Reason, c.want)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -16,67 +18,53 @@ import (
 // Every request of the protocol is answered over every transport, and input() too.
 func TestProtocol(t *testing.T) {
 	pyenvtest.Long(t)
-	type question struct {
-		prompt   string
-		password bool
-	}
 	var mu sync.Mutex
-	var asked []question
-	refuse := errors.New("nobody is there")
-	fresh := func(t testing.TB) Options {
-		asked = nil
-		return Options{Dir: t.TempDir(), Env: options(t).Env, CellTimeout: 5 * time.Second,
-			Input: func(ctx context.Context, prompt string, password bool) (string, error) {
-				mu.Lock()
-				asked = append(asked, question{prompt, password})
-				mu.Unlock()
-				switch prompt {
-				case "later":
-					time.Sleep(2500 * time.Millisecond)
-				case "slow":
-					<-ctx.Done()
-					return "", ctx.Err()
-				case "refused":
-					return "", refuse
-				}
-				return "ä" + prompt, nil
-			}}
+	var asked []any
+	answer := func(ctx context.Context, prompt string, password bool) (string, error) {
+		mu.Lock()
+		asked = append(asked, prompt, password)
+		mu.Unlock()
+		switch prompt {
+		case "later":
+			time.Sleep(2500 * time.Millisecond)
+		case "slow":
+			<-ctx.Done()
+			return "", ctx.Err()
+		case "refused":
+			return "", errors.New("nobody is there")
+		}
+		return "ä" + prompt, nil
 	}
-	test := func(t *testing.T, k *Kernel) {
-		testRequests(t, k)
-		// the time-out waits for somebody, also while something is printed
-		x, err := k.ExecuteCell(t.Context(), Cell{Timeout: 2 * time.Second, Code: `import threading, time
+	for _, w := range ways(t, PythonSpec(testPython(t))) {
+		t.Run(w.name, func(t *testing.T) {
+			k := w.open(t, Options{Dir: t.TempDir(), Env: os.Environ(), CellTimeout: 5 * time.Second,
+				Input: answer})
+			defer func() { check(t, k.Close()) }()
+			testRequests(t, k)
+			// the time-out waits for somebody, also while something is printed
+			x, err := k.ExecuteCell(t.Context(), Cell{Timeout: 2 * time.Second, Code: `import threading, time
 def tick():
     for n in range(30): print(n); time.sleep(.1)
 ticking = threading.Thread(target=tick)
 ticking.start(); input('later'); ticking.join()`})
-		if err != nil || x.Status != notebook.OK {
-			t.Errorf("%v: %s %s", err, x.Status, x.Reason)
-		}
-		asked = nil
-		stdout(t, k, "import getpass\nprint(input('who'), getpass.getpass('secret'), input())",
-			"äwho äsecret ä\n")
-		if len(asked) != 3 || asked[0] != (question{"who", false}) ||
-			asked[1] != (question{"secret", true}) {
-			t.Errorf("asked %v", asked)
-		}
-		x = runCell(t, k, "input('refused')", notebook.Raised)
-		if o, _ := x.Error(); o.EName != "KeyboardInterrupt" ||
-			!strings.Contains(x.PlainText(), "input() was not answered: nobody is there") {
-			t.Errorf("%s\n%s", o.EName, x.PlainText())
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		defer cancel()
-		if _, err := k.Execute(ctx, "input('slow')"); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v", err)
-		}
-		stdout(t, k, "print(1)", "1\n")
-	}
-	for _, w := range ways(t, PythonSpec(testPython(t))) {
-		t.Run(w.name, func(t *testing.T) {
-			k := w.open(t, fresh(t))
-			defer func() { check(t, k.Close()) }()
-			test(t, k)
+			if err != nil || x.Status != notebook.OK {
+				t.Errorf("%v: %s %s", err, x.Status, x.Reason)
+			}
+			asked = nil
+			stdout(t, k, "import getpass\nprint(input('who'), getpass.getpass('secret'), input())",
+				"äwho äsecret ä\n")
+			equal(t, "asked", fmt.Sprint(asked...), fmt.Sprint("who", false, "secret", true, "", false))
+			x = runCell(t, k, "input('refused')", notebook.Raised)
+			if o, _ := x.Error(); o.EName != "KeyboardInterrupt" ||
+				!strings.Contains(x.PlainText(), "input() was not answered: nobody is there") {
+				t.Errorf("%s\n%s", o.EName, x.PlainText())
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			defer cancel()
+			if _, err := k.Execute(ctx, "input('slow')"); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("error %v", err)
+			}
+			stdout(t, k, "print(1)", "1\n")
 		})
 	}
 }

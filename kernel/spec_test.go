@@ -78,13 +78,10 @@ func TestFindSpecMissing(t *testing.T) {
 	put(t, filepath.Join(home, "d"), "r", `{"argv": ["R"]}`)
 	_, err := FindSpec("julia", lookup(home,
 		map[string]string{"JUPYTER_DATA_DIR": filepath.Join(home, "d")}))
-	var missing *SpecNotFoundError
-	if !errors.As(err, &missing) {
-		t.Fatalf("error %v", err)
-	}
-	if missing.Name != "julia" || !strings.Contains(strings.Join(missing.Available, " "), "r") ||
+	missing, ok := errors.AsType[*SpecNotFoundError](err)
+	if !ok || missing.Name != "julia" || !strings.Contains(strings.Join(missing.Available, " "), "r") ||
 		missing.Searched[0] != filepath.Join(home, "d", "kernels") {
-		t.Errorf("%+v", missing)
+		t.Errorf("error %v: %+v", err, missing)
 	}
 	if len(Lookup{}.Dirs()) > 2 {
 		t.Errorf("an empty lookup searches %v", Lookup{}.Dirs())

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -160,15 +159,10 @@ func (l lab) same(want, got notebook.Execution, except string) error {
 	if err := errors.Join(err, e); err != nil {
 		return err
 	}
-	if slices.Equal(a, b) {
-		return nil
+	if d := cmp.Diff(a, b); d != "" {
+		return fmt.Errorf("the states differ: %.9000s", d)
 	}
-	lacking := func(a, b []string) string { // the lines of a that b lacks
-		in := func(line string) bool { return slices.Contains(b, line) }
-		return strings.Join(slices.DeleteFunc(slices.Clone(a), in), "\n")
-	}
-	return fmt.Errorf("the states differ: lost\n%.5000s\nadded\n%.5000s", lacking(a, b),
-		lacking(b, a))
+	return nil
 }
 
 // back goes back to the first cells of the trail, without those that failed and were undone.
@@ -238,24 +232,15 @@ func outputs(want kept, got notebook.Execution) string {
 var unsteady = regexp.MustCompile(`ipykernel_\d+|\b0x[0-9a-f]{6,}|/gokernel-\d+\b`)
 
 // steady returns the outputs of a cell without what is random: a kernel sends stdout and stderr by
-// separate timers, so between two other outputs either may come first.
+// separate timers, so either may come first.
 func steady(x notebook.Execution) string {
-	var outputs []notebook.Output
-	for i := 0; i < len(x.Outputs); {
-		begin, text := i, map[string]string{}
-		for ; i < len(x.Outputs) && x.Outputs[i].Type == notebook.Stream; i++ {
-			text[x.Outputs[i].Name] += x.Outputs[i].Text
-		}
-		for _, name := range slices.Sorted(maps.Keys(text)) {
-			outputs = append(outputs, notebook.Output{Type: notebook.Stream, Name: name, Text: text[name]})
-		}
-		if i == begin {
-			outputs = append(outputs, x.Outputs[i])
-			i++
+	text := x.Stdout() + "\n" + x.Stream("stderr")
+	for _, o := range x.Outputs {
+		if o.Type != notebook.Stream {
+			text += "\n" + o.PlainText()
 		}
 	}
-	x.Outputs = outputs
-	return unsteady.ReplaceAllString(x.PlainText(), "...")
+	return unsteady.ReplaceAllString(text, "...")
 }
 
 // again runs the remaining cells in another, empty session, and compares outputs and state.

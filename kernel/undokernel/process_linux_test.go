@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -33,13 +34,10 @@ func TestRollBackRunning(t *testing.T) {
 			"os.system('(setsid sh -c \": " + mark +
 			"; sleep 99; true\" >/dev/null 2>&1 &)'); print('started'); time.sleep(99)",
 	} {
-		started, done := make(chan bool, 1), make(chan notebook.Execution, 1)
+		started, once, done := make(chan bool), sync.Once{}, make(chan notebook.Execution, 1)
 		go func() {
 			x, err := k.ExecuteCell(t.Context(), kernel.Cell{Code: code, Observe: func(notebook.Output) {
-				select {
-				case started <- true:
-				default:
-				}
+				once.Do(func() { close(started) })
 			}})
 			check(t, err)
 			done <- x

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 
 	"dsstar/configs"
@@ -86,4 +87,25 @@ func Must[T any](value T, err error) T {
 		panic(err)
 	}
 	return value
+}
+
+// Long skips a test that takes too long for go test ./... on a laptop: random sessions, servers,
+// browsers, kills. DSSTAR_LONG=1 runs them all; CI names some of them.
+func Long(t testing.TB) {
+	t.Helper()
+	if os.Getenv("DSSTAR_LONG") == "" {
+		t.Skip("a long test: set DSSTAR_LONG=1 to run it")
+	}
+}
+
+// WriteProgram writes a file that a test executes. A child process forked while the file is open
+// for writing holds it open until its own exec, and executing the file fails until then with "text
+// file busy" (golang.org/issue/22315): no process is forked meanwhile.
+func WriteProgram(t testing.TB, path string, content []byte) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, content, 0o755); err != nil {
+		t.Fatal(err)
+	}
 }
