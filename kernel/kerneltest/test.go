@@ -2,10 +2,8 @@ package kerneltest
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
@@ -92,30 +90,6 @@ func Confine(t testing.TB, tier string, folders ...string) sandbox.Box {
 		Env: []string{"DSSTAR_FOLDER", "DSSTAR_DIGESTS", "UNDOKERNEL_WITHOUT", "PYTHONHASHSEED"},
 		// no process limit: it would depend on what else runs
 		Limits: sandbox.Limits{Memory: 6 << 30, File: 2 << 30, Folder: 8 << 30},
-	}
-}
-
-// Secret makes a folder with a file that must not be read or changed; check verifies that
-// nothing was changed or added.
-func Secret(t *testing.T) (dir string, check func()) {
-	t.Helper()
-	dir = filepath.Join(t.TempDir(), "home")
-	file := filepath.Join(dir, "key")
-	if err := errors.Join(os.Mkdir(dir, 0o755),
-		os.WriteFile(file, []byte("planted-secret"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	return dir, func() {
-		t.Helper()
-		entries, err := os.ReadDir(dir)
-		if err != nil || len(entries) != 1 {
-			t.Errorf("outside: %v %v", entries, err)
-		}
-		info, err := os.Stat(file)
-		if b, e := os.ReadFile(file); e != nil || string(b) != "planted-secret" || err != nil ||
-			info.Mode().Perm() != 0o600 {
-			t.Errorf("the file outside: %q %v, %v %v", b, e, info, err)
-		}
 	}
 }
 

@@ -122,13 +122,14 @@ func newPlan(seed uint64, ops int, look string) plan {
 		case n < 11:
 			code, after := p.cell()
 			p.run(code, after)
-		case n < 13:
-			code, _ := p.cell()
-			p.fail(code, ways2fail[p.IntN(len(ways2fail))])
-			p.back(len(p.trail) - 1)
 		case n < 14:
+			ways := ways2fail
+			if n == 13 {
+				ways = ways2die
+			}
 			code, _ := p.cell()
-			p.fail(code, ways2die[p.IntN(len(ways2die))])
+			how := ways[p.IntN(len(ways))]
+			p.plan.ops = append(p.plan.ops, op{code: code + "\n" + how.code, want: how.want})
 			p.back(len(p.trail) - 1)
 		case n < 17:
 			p.back(1 + p.IntN(len(p.trail)-1))
@@ -156,10 +157,6 @@ func (p *planner) run(code string, after scope) {
 func (p *planner) look(code string) {
 	p.run(code, p.trail[len(p.trail)-1])
 	p.plan.ops[len(p.plan.ops)-1].look = true
-}
-
-func (p *planner) fail(code string, how op) {
-	p.plan.ops = append(p.plan.ops, op{code: code + "\n" + how.code, want: how.want})
 }
 
 func (p *planner) back(cells int) {
