@@ -199,9 +199,7 @@ func testGuestOfBusyKernel(t *testing.T, k *Kernel, file string) {
 func testGuestBehindAnother(t *testing.T, k *Kernel, file string) {
 	w := brisk()
 	w.takeUp = 300 * time.Millisecond
-	g, err := attach(t.Context(), file, Options{CellTimeout: 500 * time.Millisecond}, w)
-	ok(t, err)
-	defer g.Close()
+	g := visitor(t, file, Options{CellTimeout: 500 * time.Millisecond, waits: w})
 	runCell(t, g, "1", notebook.OK)
 	go func() { _, _ = k.Execute(context.Background(), "import time; time.sleep(1)") }()
 	time.Sleep(200 * time.Millisecond)
@@ -214,10 +212,7 @@ func testGuestBehindAnother(t *testing.T, k *Kernel, file string) {
 
 // A guest whose cell ignores interrupts leaves, and the kernel stays alive.
 func testGuestLeavesStubbornCell(t *testing.T, k *Kernel, file string) {
-	w := brisk()
-	g, err := attach(t.Context(), file, Options{CellTimeout: time.Second}, w)
-	ok(t, err)
-	defer g.Close()
+	g := visitor(t, file, Options{CellTimeout: time.Second, waits: brisk()})
 	runCell(t, k, "df = 'the user'", notebook.OK)
 	goOn := filepath.Join(t.TempDir(), "go-on")
 	x := runCell(t, g, "df = 'the guest'\nwhile True:\n    try:\n        "+waitFor(goOn)+
@@ -300,7 +295,6 @@ func TestAttachToSilence(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			o := faulty(t, f)
 			l := &local{spec: o.Spec}
-			o.waits = brisk()
 			s := newSession(l, o)
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			defer cancel()

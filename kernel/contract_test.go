@@ -31,8 +31,8 @@ func ways(t testing.TB, spec Spec) []way {
 
 func localWay(spec Spec) way {
 	return way{"ipc", false, func(t testing.TB, o Options) *Kernel {
-		o.Spec = spec
-		k, err := start(t.Context(), o, impatient())
+		o.Spec, o.waits = spec, impatient()
+		k, err := Start(t.Context(), o)
 		ok(t, err)
 		return k
 	}}
@@ -54,8 +54,8 @@ func servedWays(t testing.TB, spec Spec) []way {
 	var all []way
 	for name, s := range servers(t, specs) {
 		all = append(all, way{name, true, func(t testing.TB, o Options) *Kernel {
-			o.Spec = Spec{Name: "subject"}
-			k, err := dial(t.Context(), s, "", o, impatient())
+			o.Spec, o.waits = Spec{Name: "subject"}, impatient()
+			k, err := Dial(t.Context(), s, "", o)
 			ok(t, err)
 			return k
 		}})

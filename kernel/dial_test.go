@@ -141,14 +141,11 @@ func testHeldConnection(t *testing.T, s Server) {
 		}
 		proxy.ServeHTTP(w, r)
 	}))
-	defer front.Close()
+	t.Cleanup(front.Close)
 	s.URL = front.URL + "/"
 	w := defaultWaits()
 	w.handshake = 200 * time.Millisecond
-	k, err := dial(t.Context(), s, "", Options{}, w)
-	ok(t, err)
-	defer k.Close()
-	stdout(t, k, "print('here')", "here\n")
+	stdout(t, dialled(t, s, "", Options{waits: w}), "print('here')", "here\n")
 	if n := held.Load(); n < 2 {
 		t.Errorf("%d connections", n)
 	}
@@ -159,13 +156,10 @@ func testLostServer(t *testing.T, s Server) {
 	through, cut := through(t, s)
 	w := defaultWaits()
 	w.reconnect = 500 * time.Millisecond
-	k, err := dial(t.Context(), through, "", Options{}, w)
-	ok(t, err)
-	id := k.Info().ID
-	defer s.delete(t.Context(), id)
-	defer k.Close()
+	k := dialled(t, through, "", Options{waits: w})
+	defer s.delete(t.Context(), k.Info().ID)
 	time.AfterFunc(200*time.Millisecond, func() { cut(true) })
-	_, err = k.Execute(t.Context(), "import time; time.sleep(20)")
+	_, err := k.Execute(t.Context(), "import time; time.sleep(20)")
 	if lost, ok := errors.AsType[*ServerLostError](err); !ok || lost.URL != through.URL {
 		t.Errorf("error %v", err)
 	}

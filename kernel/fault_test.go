@@ -27,7 +27,7 @@ func brisk() waits {
 func faulty(t testing.TB, f kerneltest.Fault) Options {
 	return Options{
 		Spec: Spec{Name: "fake", Argv: kerneltest.Argv(f)}, Dir: t.TempDir(), Env: os.Environ(),
-		CellTimeout: time.Minute, StartTimeout: time.Minute, sockets: true,
+		CellTimeout: time.Minute, StartTimeout: time.Minute, sockets: true, waits: brisk(),
 	}
 }
 
@@ -79,14 +79,14 @@ func TestFaults(t *testing.T) {
 			t.Run(way+"/"+string(c.fault)+"/"+c.code, func(t *testing.T) {
 				t.Parallel()
 				// deadlines are short only where the case waits for them to pass
-				o, w := faulty(t, c.fault), brisk()
+				o := faulty(t, c.fault)
 				if o.sockets = way == "ipc"; c.incomplete {
-					w.idle = 100 * time.Millisecond
+					o.waits.idle = 100 * time.Millisecond
 				}
 				if c.status == notebook.TimedOut {
-					o.CellTimeout, w.interrupt = 200*time.Millisecond, 200*time.Millisecond
+					o.CellTimeout, o.waits.interrupt = 200*time.Millisecond, 200*time.Millisecond
 				}
-				k := openWith(t, o, w)
+				k := open(t, o)
 				c.run(t, k)
 				check(t, k.Close())
 				gone(t, k.Info().PID)
@@ -123,14 +123,14 @@ func TestStartFaults(t *testing.T) {
 			o := faulty(t, kerneltest.None)
 			o.Spec.Argv = argv
 			o.StartTimeout = 500 * time.Millisecond
-			_, err := start(t.Context(), o, brisk())
+			_, err := Start(t.Context(), o)
 			if !errors.Is(err, errNotReady) || !strings.HasPrefix(err.Error(), "start kernel fake: ") {
 				t.Errorf("error %v", err)
 			}
 			o.StartTimeout = time.Minute
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
-			if _, err := start(ctx, o, brisk()); !errors.Is(err, context.DeadlineExceeded) {
+			if _, err := Start(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("cancelled: error %v", err)
 			}
 		})

@@ -37,27 +37,9 @@ func options(t testing.TB) Options {
 }
 
 // open starts a kernel. The end of the test closes it.
-func open(t testing.TB, o Options) *Kernel { return openWith(t, o, defaultWaits()) }
-
-// start, attach and dial are Start, Attach and Dial with other waits.
-func start(ctx context.Context, o Options, w waits) (*Kernel, error) {
-	o.waits = w
-	return Start(ctx, o)
-}
-
-func attach(ctx context.Context, file string, o Options, w waits) (*Kernel, error) {
-	o.waits = w
-	return Attach(ctx, file, o)
-}
-
-func dial(ctx context.Context, s Server, id string, o Options, w waits) (*Kernel, error) {
-	o.waits = w
-	return Dial(ctx, s, id, o)
-}
-
-func openWith(t testing.TB, o Options, w waits) *Kernel {
+func open(t testing.TB, o Options) *Kernel {
 	t.Helper()
-	k, err := start(t.Context(), o, w)
+	k, err := Start(t.Context(), o)
 	ok(t, err)
 	t.Cleanup(func() { check(t, k.Close()) })
 	return k

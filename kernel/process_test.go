@@ -27,11 +27,7 @@ func dirExists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 var gone = kerneltest.Gone
 
-func number(t testing.TB, text string) int {
-	t.Helper()
-	n := must(strconv.Atoi(strings.TrimSpace(text)))
-	return n
-}
+func number(text string) int { return must(strconv.Atoi(strings.TrimSpace(text))) }
 
 // Nothing is left of a closed kernel: no process, child, goroutine or file, and no trace of its
 // cells. It is reached over TCP, as the path of a socket would be too long.
@@ -44,9 +40,9 @@ func TestNothingIsLeft(t *testing.T) {
 	home := t.TempDir()
 	o.Env = append(o.Env, "HOME="+home)
 	k := open(t, o)
-	child := number(t, runCell(t, k, "import subprocess\nprint(subprocess.Popen(['sleep', '60']).pid)",
+	child := number(runCell(t, k, "import subprocess\nprint(subprocess.Popen(['sleep', '60']).pid)",
 		notebook.OK).Stdout())
-	worker := number(t, runCell(t, k,
+	worker := number(runCell(t, k,
 		"import multiprocessing as m, time\np = m.get_context('fork').Process(target=time.sleep, args=(60,)); p.start()\nprint(p.pid)", notebook.OK).Stdout())
 	pid, dir := k.Info().PID, k.current().owner.(*local).dir
 	info, err := os.Stat(filepath.Join(dir, "kernel.json"))
@@ -148,9 +144,9 @@ func TestCannotBeKilled(t *testing.T) {
 		{kerneltest.None, "", "die", notebook.Died, "it closed its connections"},
 		{kerneltest.Deaf, "", "sleep", notebook.TimedOut, "could not be"},
 	} {
-		o, w := faulty(t, c.fault), brisk()
-		o.Sandbox, o.CellTimeout, w.kill = stuck{c.words}, 2*time.Second, 100*time.Millisecond
-		k := openWith(t, o, w)
+		o := faulty(t, c.fault)
+		o.Sandbox, o.CellTimeout, o.waits.kill = stuck{c.words}, 2*time.Second, 100*time.Millisecond
+		k := open(t, o)
 		x := runCell(t, k, c.code, c.status)
 		_ = syscall.Kill(-k.Info().PID, syscall.SIGKILL) // the guard
 		if !strings.Contains(x.Reason, c.want) {
@@ -175,7 +171,7 @@ func TestDiesWithParent(t *testing.T) {
 	pid, _, _ := strings.Cut(line, " ")
 	ok(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	gone(t, number(t, pid))
+	gone(t, number(pid))
 }
 
 func TestStartErrors(t *testing.T) {

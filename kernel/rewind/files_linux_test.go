@@ -166,17 +166,6 @@ func TestReplacedInMidRun(t *testing.T) {
 	}
 }
 
-// goBack goes back to cells and checks the way, how many cells did not run again, and why others
-// did.
-func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int,
-	why string) notebook.Restoration {
-	t.Helper()
-	back, err := k.Rollback(t.Context(), cells)
-	ok(t, err)
-	demandWay(t, back, way, kept, why)
-	return back
-}
-
 // TestCheckpointOpenFiles: a file that has been replaced since it was opened is a reason to replay, as
 // is one that also has a name outside, which is created anew when the files are restored.
 func TestCheckpointOpenFiles(t *testing.T) {

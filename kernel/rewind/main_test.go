@@ -77,12 +77,17 @@ var ok, check, runCell, prints = pyenvtest.OK, pyenvtest.Check, kerneltest.RunCe
 
 func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }
 
-// demandWay checks the way back, how many cells did not run again, and why others did.
-func demandWay(t testing.TB, back notebook.Restoration, way notebook.Way, kept int, why string) {
+// goBack goes back to cells and checks the way, how many cells did not run again, and why others
+// did.
+func goBack(t testing.TB, k *Session, cells []string, way notebook.Way, kept int,
+	why string) notebook.Restoration {
 	t.Helper()
+	back, err := k.Rollback(t.Context(), cells)
+	ok(t, err)
 	if back.Way != way || back.Kept != kept || !strings.Contains(back.Why, why) || why == "" &&
 		back.Why != "" {
 		t.Fatalf("went back by %s, %d kept, because %q; want %s, %d, %q", back.Way, back.Kept, back.Why,
 			way, kept, why)
 	}
+	return back
 }

@@ -194,8 +194,7 @@ func started(t testing.TB, cmd *exec.Cmd) {
 // outputOf runs a program outside of all boxes.
 func outputOf(t testing.TB, args ...string) string {
 	t.Helper()
-	out := must(exec.Command(args[0], args[1:]...).Output())
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(must(exec.Command(args[0], args[1:]...).Output())))
 }
 
 // withStage changes the stage of a command of a box: the newest version of Landlock's interface to use
