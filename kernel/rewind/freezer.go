@@ -19,16 +19,10 @@ import (
 // errSilent is wrapped by the errors of a freezer if the kernel does not answer in time.
 var errSilent = errors.New("the kernel did not answer")
 
-// A freezer is a kernel that can freeze copies of itself, with the files, and continue from one,
-// which also stays frozen. count is the execution_count. Errors say in plain words why it did not.
-type freezer interface {
-	freeze(context.Context) (id string, count int, err error)
-	resume(ctx context.Context, id string) (count int, err error)
-	drop(ctx context.Context, id string) error
-}
-
-// An undoer is a kernel of package undokernel. It sends the requests of undokernel/README.md.
-type undoer struct {
+// A freezer is a kernel of package undokernel, which can freeze copies of itself, with the files, and
+// continue from one, which also stays frozen. It sends the requests of undokernel/README.md; errors
+// say in plain words why it did not.
+type freezer struct {
 	*kernel.Kernel
 	folders []string // its scratch folder as processes see it; none if it has none
 	memory  int64    // Options.MaxMemory
@@ -43,36 +37,38 @@ const (
 	grace = 2 * time.Second
 )
 
-// newUndoer returns the freezer of a kernel that has run no cells.
-func newUndoer(k *kernel.Kernel, memory int64) (undoer, error) {
-	u := undoer{Kernel: k, memory: memory, patience: patience}
+// newFreezer returns the freezer of a kernel that has run no cells.
+func newFreezer(k *kernel.Kernel, memory int64) (freezer, error) {
+	f := freezer{Kernel: k, memory: memory, patience: patience}
 	if k.Scratch() == "" {
-		return u, nil
+		return f, nil
 	}
 	path, err := filepath.EvalSymlinks(k.Scratch())
 	if err == nil {
 		path, err = filepath.Abs(path)
 	}
-	u.folders = []string{path}
-	return u, err
+	f.folders = []string{path}
+	return f, err
 }
 
-func (u undoer) freeze(ctx context.Context) (string, int, error) {
-	r, err := u.ask(ctx, "undokernel_checkpoint_request",
-		map[string]any{"folders": u.folders, "memory": u.memory})
+// freeze returns the ID of the copy, and its execution_count.
+func (f freezer) freeze(ctx context.Context) (string, int, error) {
+	r, err := f.ask(ctx, "undokernel_checkpoint_request",
+		map[string]any{"folders": f.folders, "memory": f.memory})
 	return r.Checkpoint, r.Count, err
 }
 
-func (u undoer) resume(ctx context.Context, id string) (int, error) {
-	r, err := u.ask(ctx, "undokernel_rollback_request", map[string]any{"checkpoint": id})
+// resume returns the execution_count of the copy.
+func (f freezer) resume(ctx context.Context, id string) (int, error) {
+	r, err := f.ask(ctx, "undokernel_rollback_request", map[string]any{"checkpoint": id})
 	if err == nil && r.Left != "" {
 		err = errors.New(r.Left)
 	}
 	return r.Count, err
 }
 
-func (u undoer) drop(ctx context.Context, id string) error {
-	_, err := u.ask(ctx, "undokernel_drop_request", map[string]any{"checkpoints": []string{id}})
+func (f freezer) drop(ctx context.Context, id string) error {
+	_, err := f.ask(ctx, "undokernel_drop_request", map[string]any{"checkpoints": []string{id}})
 	return err
 }
 
@@ -85,7 +81,7 @@ type reply struct {
 }
 
 // ask sends a request and reads the reply.
-func (u undoer) ask(ctx context.Context, request string, content any) (r reply, err error) {
+func (f freezer) ask(ctx context.Context, request string, content any) (r reply, err error) {
 	if err := ctx.Err(); err != nil {
 		return r, err
 	}
@@ -93,14 +89,14 @@ func (u undoer) ask(ctx context.Context, request string, content any) (r reply, 
 	if err != nil {
 		return r, err
 	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), u.patience)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.patience)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })()
-	m, err := u.Request(limited, kernel.Message{Channel: kernel.Control,
+	m, err := f.Request(limited, kernel.Message{Channel: kernel.Control,
 		Header: kernel.Header{MsgType: request}, Content: body})
 	if err != nil {
 		if limited.Err() != nil && ctx.Err() == nil {
-			return r, fmt.Errorf("%w %s within %v", errSilent, request, u.patience)
+			return r, fmt.Errorf("%w %s within %v", errSilent, request, f.patience)
 		}
 		return r, err
 	}

@@ -135,14 +135,12 @@ func TestSilent(t *testing.T) {
 		t.Run(request, func(t *testing.T) {
 			p := play(t, false)
 			p.run("a", "b")
-			u := p.copies.kernel.(undoer)
-			m := must(u.Request(t.Context(), kernel.Message{Channel: kernel.Control,
+			m := must(p.Request(t.Context(), kernel.Message{Channel: kernel.Control,
 				Header: kernel.Header{MsgType: "undokernel_checkpoints_request"}, Content: []byte("{}")}))
 			var list struct{ Front struct{ PID int } }
 			ok(t, json.Unmarshal(m.Content, &list))
 			ok(t, syscall.Kill(list.Front.PID, syscall.SIGSTOP))
-			u.patience = 500 * time.Millisecond
-			p.copies.kernel = u
+			p.copies.kernel.patience = 500 * time.Millisecond
 			for range 2 {
 				p.back(notebook.ByReplay, 0, "did not answer", cells...)
 			}

@@ -33,20 +33,11 @@ type Options struct {
 // goroutine; cells and rollbacks run one at a time.
 type Session struct {
 	*kernel.Kernel
-	runs     client       // the kernel
 	way      notebook.Way // back, unless something prevents it
 	why      string       // cells run again, if they do
 	copies   *checkpoints // nil: there are none
 	branches bool         // states are kept before they are abandoned
 	trail    trail
-}
-
-// A client is the part of a kernel that going back needs.
-type client interface {
-	Hold(context.Context) (context.Context, func(), error)
-	ExecuteCell(context.Context, kernel.Cell) (notebook.Execution, error)
-	Reset(context.Context) error
-	Alive() bool
 }
 
 // A trail is the cells of a session from its beginning, with their executions.
@@ -60,13 +51,13 @@ type trail struct {
 // New returns a Session of a kernel that has run no cells. The Session owns the kernel from then
 // on: use and close the kernel only through it.
 func New(k *kernel.Kernel, o Options) *Session {
-	s := &Session{Kernel: k, runs: k, way: notebook.ByReplay, why: o.Why, branches: o.Branches}
+	s := &Session{Kernel: k, way: notebook.ByReplay, why: o.Why, branches: o.Branches}
 	switch {
 	case !k.Info().Owned:
 		s.way, s.why = notebook.ByNames, ""
 	case !o.Replay && slices.Contains(k.Info().Features, undokernel.Module):
-		u, err := newUndoer(k, o.MaxMemory)
-		s.way, s.why, s.copies = notebook.ByCheckpoint, "", &checkpoints{kernel: u}
+		f, err := newFreezer(k, o.MaxMemory)
+		s.way, s.why, s.copies = notebook.ByCheckpoint, "", &checkpoints{kernel: f}
 		if err != nil {
 			s.copies.off = err.Error()
 		}
@@ -82,7 +73,7 @@ func (s *Session) Execute(ctx context.Context, code string) (notebook.Execution,
 // ExecuteCell is Execute with the options of a [kernel.Cell]. It keeps the present state before, if
 // possible.
 func (s *Session) ExecuteCell(ctx context.Context, c kernel.Cell) (notebook.Execution, error) {
-	ctx, release, err := s.runs.Hold(ctx)
+	ctx, release, err := s.Kernel.Hold(ctx)
 	if err != nil {
 		return notebook.Execution{}, err
 	}
@@ -91,7 +82,7 @@ func (s *Session) ExecuteCell(ctx context.Context, c kernel.Cell) (notebook.Exec
 	if ctx.Err() != nil { // nothing has run yet that must be undone
 		return notebook.Execution{}, kernel.Ended(ctx)
 	}
-	x, err := s.runs.ExecuteCell(ctx, c)
+	x, err := s.Kernel.ExecuteCell(ctx, c)
 	t := &s.trail
 	if t.lost = t.lost || err != nil || x.Status != notebook.OK; !t.lost {
 		t.cells, t.ran, t.known = append(t.cells, c.Code), append(t.ran, x), false
@@ -101,7 +92,7 @@ func (s *Session) ExecuteCell(ctx context.Context, c kernel.Cell) (notebook.Exec
 
 // keep keeps the present state, that of the trail, if it can.
 func (s *Session) keep(ctx context.Context) {
-	if s.copies != nil && !s.trail.known && !s.trail.lost && s.runs.Alive() && ctx.Err() == nil {
+	if s.copies != nil && !s.trail.known && !s.trail.lost && s.Kernel.Alive() && ctx.Err() == nil {
 		s.trail.known = s.copies.keep(ctx, s.trail)
 	}
 }
@@ -120,7 +111,7 @@ func (s *Session) keep(ctx context.Context) {
 func (s *Session) Rollback(ctx context.Context, cells []string) (back notebook.Restoration,
 	err error) {
 	began := time.Now()
-	ctx, release, err := s.runs.Hold(ctx)
+	ctx, release, err := s.Kernel.Hold(ctx)
 	if err != nil {
 		return back, err
 	}
@@ -129,7 +120,7 @@ func (s *Session) Rollback(ctx context.Context, cells []string) (back notebook.R
 		s.keep(ctx)
 	}
 	back, known := notebook.Restoration{Way: notebook.ByReplay}, s.trail.known
-	if len(s.trail.cells) > 0 || s.trail.lost || !s.runs.Alive() { // else there is nothing to undo
+	if len(s.trail.cells) > 0 || s.trail.lost || !s.Kernel.Alive() { // else there is nothing to undo
 		back, known, err = s.back(ctx, cells)
 	}
 	if err == nil {
@@ -166,5 +157,5 @@ func (s *Session) back(ctx context.Context, cells []string) (back notebook.Resto
 		}
 		way, s.copies.all = notebook.ByReplay, nil
 	}
-	return notebook.Restoration{Way: way, Why: why}, false, s.runs.Reset(ctx)
+	return notebook.Restoration{Way: way, Why: why}, false, s.Kernel.Reset(ctx)
 }
