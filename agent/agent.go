@@ -68,7 +68,6 @@ func DescribeFiles(ctx context.Context, cfg Config, task record.Task) (*record.T
 	return r.whole(ctx, r.files.DescribeOnly)
 }
 
-// newTrajectory returns the trajectory of a new run.
 func newTrajectory(cfg Config, task record.Task) *record.Trajectory {
 	task.Mask = slices.Concat(task.Mask, cfg.Columns) // from the first notebook on, which may be resumed
 	t := record.New(task, record.Question{})
@@ -263,7 +262,6 @@ func (r *run) rounds(ctx context.Context, round func(context.Context) error) err
 
 func (r *run) roundsLeft() int { return r.t.RoundsLeft(r.t.Limits.Rounds) }
 
-// beginRound begins a round with a step.
 func (r *run) beginRound(step string) error {
 	r.t.Begin(step)
 	return r.observe(Event{Kind: Planned, Text: step})

@@ -37,10 +37,8 @@ type task struct {
 // An examiner returns what is wrong with a cell that ran, or "".
 type examiner func(ctx context.Context, a record.Attempt) (problem string, err error)
 
-// isLast reports whether the task is the last cell.
 func (t task) isLast() bool { return t.branch == "" && t.step == 0 }
 
-// cell returns the cell with some code as it runs.
 func (t task) cell(code string) cell { return cell{code: code, branch: t.branch != ""} }
 
 // carryOut has a cell written, runs it, and has it repaired while it fails, at most as often as the
@@ -282,7 +280,6 @@ func (r *run) ask(ctx context.Context, p Proposal) (Decision, error) {
 	return d, err
 }
 
-// proposal returns what the reviewer is asked about a cell.
 func (r *run) proposal(t task, code string) Proposal {
 	n := len(*t.attempts)
 	p := Proposal{Round: r.number(), Step: t.step, Branch: t.branch, Try: n + 1, Text: t.text, Code: code}

@@ -303,7 +303,6 @@ func runAlone(ctx context.Context, run RunScript, script string,
 	return runIn(ctx, run, dir, script, limit)
 }
 
-// runIn runs a script in a folder.
 func runIn(ctx context.Context, run RunScript, dir, script string,
 	limit time.Duration) (notebook.Execution, error) {
 	if err := os.WriteFile(record.Folder(dir).Script(), []byte(script), 0o600); err != nil {

@@ -73,7 +73,6 @@ func (r *run) option(p ask.Branch) *record.Option {
 // isTaken reports whether the cells are said to take an option.
 func (r *run) isTaken(p ask.Branch) bool { return r.t.Readings[p.Point-1].Chosen == p.Option-1 }
 
-// nameOf names the branch of an option.
 func nameOf(p ask.Branch) string { return fmt.Sprintf("reading %d, option %d", p.Point, p.Option) }
 
 // combine adds a reading that takes another option at every open point, if none of these changes

@@ -22,7 +22,6 @@ type shown struct {
 	words *prompts.Context
 }
 
-// question returns the task.
 func (r *run) question() prompts.Question {
 	return prompts.Question{Question: r.t.Task.Question, Guidelines: r.t.Task.Guidelines}
 }

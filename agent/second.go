@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -185,13 +184,16 @@ var aWord = lazy.Regexp(`\pN+(?:[.,'’]\pN+)*|[\pL\pN_-]+`)
 // neither in the question nor in its form: whoever derives the answer anew is not to know them.
 func (r *run) withoutAnswer(reason string) string {
 	unmarked := strings.NewReplacer(",", "", "'", "", "’", "")
-	has := func(text, word string) bool {
-		return slices.ContainsFunc(aWord().FindAllString(text, -1), func(w string) bool {
-			return strings.EqualFold(unmarked.Replace(w), unmarked.Replace(word))
-		})
+	words := func(text string) map[string]bool { // an answer may have millions
+		all := map[string]bool{}
+		for _, word := range aWord().FindAllString(text, -1) {
+			all[strings.ToLower(unmarked.Replace(word))] = true
+		}
+		return all
 	}
+	hidden, asked := words(r.t.Answer()), words(r.t.Task.Question+"\n"+r.t.Task.Guidelines)
 	return aWord().ReplaceAllStringFunc(reason, func(word string) string {
-		if has(r.t.Answer(), word) && !has(r.t.Task.Question+"\n"+r.t.Task.Guidelines, word) {
+		if bare := strings.ToLower(unmarked.Replace(word)); hidden[bare] && !asked[bare] {
 			return "…"
 		}
 		return word

@@ -72,7 +72,6 @@ func (w *workspace) Forget(chain record.Chain, c cell) {
 	w.run.t.Journal.Forget("cell", w.restsOn(chain, c))
 }
 
-// restsOn is what the result of a cell rests on.
 func (w *workspace) restsOn(chain record.Chain, c cell) any {
 	return []any{w.state(chain), c.code}
 }
@@ -268,7 +267,6 @@ func (w *workspace) makeFolder() (err error) {
 	return record.Folder(w.run.cfg.Dir).Lend(w.folder)
 }
 
-// open waits for the session.
 func (w *workspace) open(ctx context.Context) (err error) {
 	if w.session != nil {
 		return nil

@@ -55,7 +55,6 @@ func fieldOf(key string) (field, bool) {
 	return field{}, false
 }
 
-// of returns the value of a setting.
 func (f field) of(s *Settings) reflect.Value {
 	return reflect.ValueOf(s).Elem().FieldByIndex(f.Index)
 }

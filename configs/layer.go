@@ -101,7 +101,6 @@ func parse(text []byte, source string) (layer, error) {
 	return l, err
 }
 
-// embedded returns the settings of a file of this package.
 func embedded(text []byte) layer {
 	l, err := parse(text, defaultSource)
 	if err != nil {
@@ -118,7 +117,6 @@ const envPrefix = "DSSTAR_"
 // otherEnv are variables that are no settings: addresses of databases, and those of dsstar mcp and tests.
 var otherEnv = regexp.MustCompile("^DSSTAR_(DB_|MCP_|TEST_|LONG$)")
 
-// envName returns the name of the environment variable for a key.
 func envName(key string) string {
 	inVariable := strings.NewReplacer(separator, "_", "-", "_", ".", "_")
 	return envPrefix + strings.ToUpper(inVariable.Replace(key))

@@ -286,7 +286,6 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sameFile reports whether two paths lead to the same file.
 func sameFile(a, b string) bool {
 	x, err := os.Stat(a)
 	y, e := os.Stat(b)

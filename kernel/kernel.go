@@ -52,7 +52,6 @@ func (o *Options) hold() (err error) {
 	return err
 }
 
-// release closes what hold opened.
 func (o *Options) release() {
 	if o.parent != nil {
 		_ = o.parent.Close() // nothing is written through it

@@ -88,7 +88,6 @@ func (l *local) launch(ctx context.Context, s *session, o Options) (err error) {
 	return l.connect(ctx, s, c, file)
 }
 
-// file returns the path of the connection file.
 func (l *local) file() string { return filepath.Join(l.dir, "kernel.json") }
 
 // hide removes what cells could forge requests with, if they run in another process than the one

@@ -78,10 +78,10 @@ var (
 	markup = lazy.Regexp(`<[A-Za-z/!?]`)
 	// The tokens of HTML and SVG that every parser reads in the same way: no "<" stands within a tag,
 	// comment or style sheet, so that wherever a parser begins a tag, it is one of these.
-	token = lazy.Regexp(`(?i)<(style)\b[^<>]*>(?:\s*<!\[CDATA\[)?([^<]*)</style\s*>|` +
-		`<(script)\b[^<>]*>((?s:.*?))</script\s*>|` +
+	token = lazy.Regexp(`(?i)<(style)(?:` + bare + `)*\s*>(?:\s*<!\[CDATA\[)?([^<]*)</style\s*>|` +
+		`<(script)(?:` + bare + `)*\s*>((?s:.*?))</script\s*>|` +
 		"(<(?:https?|mailto):[^\\s<>\"'`\\\\$]*>)|" + // a link of Markdown
-		`<([a-z][\w.:-]*)((?:` + attribute + `)*)\s*/?>|` +
+		`<([a-z][\w.:-]*)((?:` + bare + `)*)\s*/?>|` +
 		`</[a-z][\w.:-]*\s*>|<!--[^<]*?-->|<!doctype[^<>\[]*>|<\?xml\s[^<>?]*\?>`)
 	values = lazy.Regexp(attribute)
 	splits = lazy.Regexp(`[\n\r\f$\\]|!\[`) // a tag of Markdown, to some parsers
@@ -89,7 +89,11 @@ var (
 	foreign = lazy.Regexp(`(?i)<(?:svg|math)\b`)
 )
 
-const attribute = `\s+([^\s"'<>=\x60/\\]+)(?:\s*=\s*(?:"([^"<]*)"|'([^'<]*)'|([^\s"'<>=\x60]+)))?`
+// An attribute, with its name and value as groups, and without groups.
+const (
+	attribute = `\s+([^\s"'<>=\x60/\\]+)(?:\s*=\s*(?:"([^"<]*)"|'([^'<]*)'|([^\s"'<>=\x60]+)))?`
+	bare      = `\s+[^\s"'<>=\x60/\\]+(?:\s*=\s*(?:"[^"<]*"|'[^'<]*'|[^\s"'<>=\x60]+))?`
+)
 
 // fetchesHTML reports whether HTML or SVG may fetch something, or parsers may disagree on it. In
 // Markdown, style sheets and scripts may be words in a code block, and hide nothing.
@@ -97,11 +101,19 @@ func fetchesHTML(text string, markdown bool) (fetches bool) {
 	if !remote(text) {
 		return false
 	}
+	lower := strings.ToLower(text)
+	// (?i) takes ſ and the sign of Kelvin for letters, parsers do not. Each script that nothing ends would
+	// be read to the end of the text.
+	if strings.ContainsAny(text, "ſ\u212a") ||
+		strings.LastIndex(lower, "<script") > strings.LastIndex(lower, "</script") {
+		return true
+	}
 	inForeign := foreign().MatchString(text)
 	rest := token().ReplaceAllStringFunc(text, func(found string) string {
 		m := token().FindStringSubmatch(found)
 		isRaw, css, script, tag, attributes := m[1]+m[3] != "", m[2]+m[5], m[4], m[6], m[7]
 		fetches = fetches || markdown && isRaw || !inertCSS(css) ||
+			strings.Contains(strings.ToLower(script), "</script") || // which ends it, to browsers
 			inForeign && markup().MatchString(script) || fetchesTag(tag, attributes, markdown)
 		return "x"
 	})
@@ -160,7 +172,6 @@ func inertCSS(css string) bool {
 	})
 }
 
-// withoutEscapes returns CSS without its escapes.
 func withoutEscapes(css string) string {
 	return cssEscape().ReplaceAllStringFunc(cssLines.Replace(css), func(escape string) string {
 		parts := cssEscape().FindStringSubmatch(escape)

@@ -69,6 +69,8 @@ func ReadOutline(r io.Reader, most int) (*Notebook, error) {
 		inOutputs = inOutputs && !(isLine && bytes.HasPrefix(line, []byte("   ]")))
 		if !inOutputs {
 			kept = append(kept, line...)
+		} else if isLine && !bytes.HasPrefix(line, []byte("    ")) {
+			return nil, errors.New("read notebook: outputs that are not indented as Jupyter does")
 		}
 		inOutputs = inOutputs || isLine && string(line) == "   \"outputs\": [\n"
 		isLine = err == nil

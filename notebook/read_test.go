@@ -1,6 +1,7 @@
 package notebook_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -191,4 +192,33 @@ func TestTags(t *testing.T) {
 			t.Errorf("%s: %v, %v", tags, nb, err)
 		}
 	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, nb := range corpus() {
+		f.Add([]byte(encode(f, nb)))
+	}
+	for _, file := range notNotebooks {
+		f.Add([]byte(file))
+	}
+	const in = "{\"cells\": [\n {\n   \"cell_type\": \"code\",\n   \"outputs\": [\n%s\n   ]\n }\n], \"nbformat\": 4}"
+	f.Add([]byte(fmt.Sprintf(in, `], "source": "others", "x": [`)))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		nb, err := notebook.Read(bytes.NewReader(file))
+		if err != nil {
+			return
+		}
+		first := encode(t, nb)
+		again, err := notebook.Read(strings.NewReader(first))
+		if err != nil || first != encode(t, again) {
+			t.Fatalf("another notebook when it is read again: %v", err)
+		}
+		outline, err := notebook.ReadOutline(bytes.NewReader(file), 1<<20)
+		for i := range nb.Cells {
+			nb.Cells[i].Outputs = nil
+		}
+		if diff := cmp.Diff(nb, outline, cmpopts.EquateEmpty()); err == nil && diff != "" {
+			t.Fatal(diff)
+		}
+	})
 }

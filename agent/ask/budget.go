@@ -42,7 +42,6 @@ type Budget struct {
 	spent error
 }
 
-// refuse returns the error for a limit.
 func (b *Budget) refuse(what, most string) *BudgetError {
 	return &BudgetError{cmp.Or(b.Flags, "max-") + what, most}
 }
@@ -82,7 +81,6 @@ func (b *Budget) reserve() error {
 	return nil
 }
 
-// pay adds a cost.
 func (b *Budget) pay(cost float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

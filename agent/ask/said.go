@@ -146,7 +146,6 @@ func paragraph(text string) string {
 	return brief.Clip(text, 2000)
 }
 
-// numbersIn returns the numbers in a text.
 func numbersIn(text string) []int {
 	all := []int{}
 	for _, found := range numberIn().FindAllString(ofAll().ReplaceAllString(text, ""), -1) {

@@ -321,7 +321,6 @@ func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*[]string)(o))
 }
 
-// present reports whether path exists.
 func present(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil

@@ -25,7 +25,6 @@ type script struct {
 //go:embed *.py
 var helpers embed.FS
 
-// source returns the text of the script's files.
 func (s script) source() (text string) {
 	for _, name := range s.files {
 		part, _ := helpers.ReadFile(name + ".py") // they are part of the program

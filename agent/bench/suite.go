@@ -47,7 +47,7 @@ type Task struct {
 
 // An Answer is an agent's answer to one task.
 type Answer struct {
-	ID         string          // "": the file has none
+	ID         string          // of the task
 	Value      json.RawMessage // any JSON value, mostly a string; nil: no answer, which is wrong
 	Dir        string          // folder of the files that the agent left (DA-Code)
 	Unfinished bool

@@ -197,7 +197,6 @@ func (r *Describer) dataPython(i int) string {
 	return brief.Python(inData(r.t.Task.Files[i].Name))
 }
 
-// inData is the path of a file as cells see it.
 func inData(name string) string { return "data/" + name }
 
 // keepTop ranks the files, and says so if no more than the nearest TopK are shown (DS-STAR section

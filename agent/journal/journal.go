@@ -25,7 +25,6 @@ type Entry struct {
 	text  string          // of the entry as JSON
 }
 
-// entry returns an entry with a value that is JSON.
 func entry(kind, key string, value []byte) Entry {
 	e := Entry{Kind: kind, Key: key, Value: value}
 	text, _ := json.Marshal(e) // of plain data

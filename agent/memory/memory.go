@@ -150,7 +150,6 @@ func (m *Memory) parseTool(name, text string) {
 	}
 }
 
-// fileOf returns the name of a function's file.
 func fileOf(tool string) string { return tools + tool + ".py" }
 
 // A Change is a file of the folder to which Save adds.

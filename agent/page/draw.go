@@ -70,7 +70,6 @@ type cellMeta struct {
 	After  string `json:"after,omitempty"`  // on a person's cell: see Remark
 }
 
-// id returns the id of dsstar's cell.
 func (m cellMeta) id() string {
 	id := m.Role
 	for _, n := range []int{m.Part, m.Round} {
@@ -128,7 +127,6 @@ type drawing struct {
 	runs  int             // code cells so far: their execution counts are 1..N
 }
 
-// add adds a cell of dsstar's.
 func (d *drawing) add(c notebook.Cell, meta cellMeta) {
 	if c.Metadata == nil {
 		c.Metadata = map[string]any{}

@@ -36,7 +36,6 @@ var templates = sync.OnceValue(func() *template.Template {
 	}).ParseFS(cellTexts, "cells/*.md.tmpl"))
 })
 
-// text returns the text of a cell.
 func text(role string, data any) string {
 	var b strings.Builder
 	if err := templates().ExecuteTemplate(&b, role+".md.tmpl", data); err != nil {
@@ -56,7 +55,6 @@ func bare(sentence string) string { return strings.TrimRight(brief.OneLine(sente
 // shownChars limits how much of a discarded output is shown. The record has all of it.
 const shownChars = 6000
 
-// printed returns what a discarded cell printed.
 func printed(x notebook.Execution) string { return brief.Clip(x.PlainText(), shownChars) }
 
 // A turn is what a cell shows of a round; in the log, what did not become a cell.
@@ -159,7 +157,6 @@ type part struct {
 	all                *record.Trajectory // the whole
 }
 
-// partOf returns part k, from 0, of a trajectory.
 func partOf(t *record.Trajectory, k int) part { return part{t.Part(k), t} }
 
 // Followed returns, of the first part, those after it.

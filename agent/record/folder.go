@@ -132,7 +132,6 @@ func (k Key) Seal(nb *notebook.Notebook) {
 	}
 }
 
-// of returns the seal of a digest.
 func (k Key) of(digest string) string {
 	sum, _ := hex.DecodeString(digest)
 	mac := hmac.New(sha256.New, k)
@@ -190,7 +189,6 @@ func content(nb *notebook.Notebook) map[string]any {
 	return meta
 }
 
-// digest returns the digest of a value's JSON.
 func digest(value any) string {
 	data, _ := json.Marshal(value) // sorted
 	sum := sha256.Sum256(data)

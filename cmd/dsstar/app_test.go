@@ -319,13 +319,15 @@ func waitFor(t testing.TB, what string, happened func() bool) {
 	}
 }
 
-// TestNoHome: without a home for caches the hint says how to name one.
+// TestNoHome: without a home for caches the hint says how to name one, where there must be one.
 func TestNoHome(t *testing.T) {
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
-	a, _, stderr := testApp(t)
-	if code := a.run(t.Context(), []string{"config"}); code != exitUsage ||
-		!strings.Contains(stderr.String(), "export XDG_CACHE_HOME=") {
-		t.Errorf("exit code %d: %s", code, stderr)
+	for command, want := range map[string]int{"config": 0, "describe": exitUsage} {
+		a, _, stderr := testApp(t)
+		if code := a.run(t.Context(), []string{command}); code != want ||
+			code != 0 && !strings.Contains(stderr.String(), "export HOME=") {
+			t.Errorf("%s: exit code %d: %s", command, code, stderr)
+		}
 	}
 }

@@ -187,7 +187,6 @@ func exportTarget(path, out string, e exporter) (string, error) {
 	return target, nil
 }
 
-// isExport reports whether a file is an earlier export.
 func isExport(path string) bool {
 	data, err := disk.ReadFile(path, disk.MaxDocument)
 	return err == nil && bytes.Contains(data[:min(len(data), 1000)], []byte(export.Mark))

@@ -152,7 +152,6 @@ func one(is error, code int, hints ...usage.Hint) func(error) (cause, bool) {
 	return func(err error) (cause, bool) { return cause{code, hints}, errors.Is(err, is) }
 }
 
-// causeOf returns what an error means.
 func causeOf(err error) cause {
 	for _, row := range causes {
 		if c, ok := row(err); ok {

@@ -171,6 +171,9 @@ func (a *app) rootCommand() *cobra.Command {
 		line := lineOf(cmd, args)
 		line.Typed = a.line.Typed
 		a.line = line
+		if cmd.Name() == "config" || cmd.Flags().Lookup("sandbox") == nil {
+			return nil // it starts no kernel
+		}
 		return a.noCache
 	}
 	cli.GroupFlags(root)
@@ -310,7 +313,7 @@ func userDirs(getenv func(string) string) (cache, config string, err error) {
 	cache, err = os.UserCacheDir()
 	if err != nil {
 		err = usage.New(fmt.Sprintf("there is no home for caches: %v", err),
-			usage.Shell("export XDG_CACHE_HOME=DIR   # a folder of yours"))
+			usage.Shell("export HOME=DIR   # a folder of yours"))
 	}
 	dir, _ := os.UserConfigDir() // "" without a home
 	if dir = cmp.Or(getenv("XDG_CONFIG_HOME"), dir); dir != "" {

@@ -95,9 +95,7 @@ func (a *app) mcp(ctx context.Context, config mcp.Config, roots []string, addres
 	config.Run = func(name string) (string, error) {
 		run, err := a.namedRun(name)
 		if name == "" {
-			if run, err = a.newestRun(); err != nil {
-				return "", errors.New("there is no run yet that your dsstar made: ask makes one")
-			}
+			run, err = a.newestRun()
 		}
 		// a run of the list may be named wherever that is, but a link there leads only to what may be read
 		if err == nil && filepath.Dir(disk.RealPath(run)) != disk.RealPath(runs) {

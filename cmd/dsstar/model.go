@@ -49,7 +49,6 @@ func (a *app) model(s *configs.Settings, retrying func(llm.Request, string)) (ll
 	return llm.ByRole(main, roles), nil
 }
 
-// replayed returns the model of a trace.
 func replayed(trace string) (llm.Model, error) {
 	exchanges, err := readTrace(disk.RealPath(trace))
 	if err == nil && len(exchanges) == 0 {

@@ -150,7 +150,15 @@ func textOf(what, arg string) (string, error) {
 	if !isFile {
 		return strings.TrimSpace(arg), nil
 	}
-	b, err := disk.ReadFile(path, disk.MaxText)
+	f, err := os.Open(path) // perhaps a pipe, such as <(cmd)
+	var b []byte
+	if err == nil {
+		b, err = io.ReadAll(io.LimitReader(f, disk.MaxText+1))
+		err = errors.Join(err, f.Close())
+	}
+	if len(b) > disk.MaxText {
+		err = disk.ErrTooLong
+	}
 	if errors.Is(err, os.ErrNotExist) {
 		return "", usage.New(fmt.Sprintf("%s begins with @: there is no such file: %s", what, path),
 			usage.Shell("ls %s   # a space before the @ makes it a part of the text", disk.Existing(path)))

@@ -49,7 +49,6 @@ func (r pastRun) tell(p *ui.Progress, question, changes string) {
 	}
 }
 
-// data returns the run's data folder, or "".
 func (r pastRun) data() string {
 	data := r.t.Task.Data
 	if data != "" && !filepath.IsAbs(data) {
@@ -203,18 +202,20 @@ func findRun(arg string, key record.Key) (r pastRun, err error) {
 				usage.Shell("ls %s", path))
 		}
 	}
-	for path, kind := range map[string]string{r.path: "file", r.folder.Script(): "file", // dsstar uses them
-		r.folder.Trace(): "file", r.folder.Variables(): "folder"} {
-		if !isPlain(path, kind == "folder") {
-			return r, usage.New(fmt.Sprintf("%s is not a %s, as a run leaves it, but something else, such as a link",
-				ui.Printable(path), kind), usage.Shell("ls -l %s", path))
+	variables := r.folder.Variables()
+	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace(), variables} { // dsstar uses them
+		if !isPlain(path, path == variables) {
+			return r, usage.New(ui.Printable(path)+" is not as a run leaves it, but something else, such as a link",
+				usage.Shell("ls -l %s", path))
 		}
 	}
+	// What is read first is compared with the file when the folder is locked.
+	content, contentErr := disk.ReadPlain(r.path, disk.MaxDocument)
 	if r.nb, err = openNotebook(r.path); err != nil {
 		return r, err
 	}
-	if r.content, err = disk.ReadPlain(r.path, disk.MaxDocument); err != nil {
-		return r, err
+	if r.content = content; contentErr != nil {
+		return r, contentErr
 	}
 	if r.t, err = page.Read(r.nb); err != nil {
 		return r, usage.New(fmt.Sprintf("%s: %v", ui.Printable(r.path), err),

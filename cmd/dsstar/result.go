@@ -157,7 +157,7 @@ func delivered(t *record.Trajectory, folder record.Folder) []string {
 		}
 		name, _ := filepath.Rel(folder.Files(), path) // which it is in
 		asked := slices.Contains(given, filepath.ToSlash(name))
-		if picture := record.IsPicture(name); entry.Type().IsRegular() &&
+		if picture := record.IsPicture(name) || filepath.Ext(name) == ".pdf"; entry.Type().IsRegular() &&
 			(asked || picture && pictures < maxPictures) {
 			paths = append(paths, path)
 			if !asked {

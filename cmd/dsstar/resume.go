@@ -136,7 +136,8 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	default:
 		defer release()
 	}
-	if now, err := disk.ReadPlain(r.path, disk.MaxDocument); err != nil || !bytes.Equal(now, r.content) {
+	content, err := disk.ReadPlain(r.path, disk.MaxDocument)
+	if err != nil || !bytes.Equal(content, r.content) || isFolder(path) && newestIn(string(r.folder)) != r.path {
 		return usage.New("the notebook has just been changed by another program", usage.Again())
 	}
 	was, err := page.Recorded(r.nb)

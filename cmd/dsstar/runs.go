@@ -65,7 +65,6 @@ func (a *app) listRuns(ctx context.Context, words []string) (none cli.Output, er
 		Text: func(b *strings.Builder) { printRuns(b, listed, empty, time.Now()) }}, nil
 }
 
-// runsFolder returns the folder in which run folders are created.
 func (a *app) runsFolder() (string, error) {
 	if a.loaded == nil {
 		if _, err := a.settings(new(pflag.FlagSet)); err != nil {
@@ -96,7 +95,6 @@ type listedRun struct {
 	t *record.Trajectory
 }
 
-// has reports whether the run has all words.
 func (r listedRun) has(words []string) bool {
 	text := r.Run + "\n" + r.Answer
 	for _, q := range r.t.Questions {

@@ -128,7 +128,6 @@ file, and that the defaults.`,
 	}
 }
 
-// method converts the settings of the method.
 func method(s configs.Method) record.Method {
 	m := record.Method{Script: s.Paper, NoAnalyzer: s.Analyzer == "none", NoRouter: !s.Router,
 		PlanOnly: s.VerifierInput == "query-plan"}
@@ -147,7 +146,6 @@ func checkMethod(s *configs.Settings) error {
 	return nil
 }
 
-// modelOf returns the name of a role's model.
 func modelOf(s *configs.Settings, role string) string {
 	return cmp.Or(s.Models[role], s.Model)
 }

@@ -41,10 +41,10 @@ var noDatabases = []string{"http", "https", "ftp", "sftp", "ssh", "gcs", "abfs",
 	"hdfs", "file", "sc", "tcp", "ray"}
 
 // split takes a value of --data apart: its name, or "", and the path or address that it names. A file of
-// this very name comes first.
+// this very name comes before a path.
 func split(arg string) (name, place string) {
-	if _, err := os.Lstat(arg); err != nil {
-		if m := hasName.FindStringSubmatch(arg); m != nil {
+	if m := hasName.FindStringSubmatch(arg); m != nil {
+		if _, err := os.Lstat(arg); err != nil || isAddress(m[2]) {
 			name, arg = m[1], m[2]
 		}
 	}

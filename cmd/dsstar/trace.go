@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"dsstar/agent/llm"
+	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/cli"
 	"dsstar/cmd/dsstar/internal/ui"
@@ -84,7 +85,11 @@ func readTrace(path string) ([]llm.Exchange, error) {
 // derivationsBeside returns the derivations of the run whose trace this is; nil if its notebook is
 // not there, or cannot be read. They are claimed if another dsstar made the run.
 func derivationsBeside(trace string, key record.Key) (c record.Counts, claimed bool) {
-	t, _, err := outlined(record.Folder(filepath.Dir(trace)).Notebook())
+	nb, err := openNotebook(record.Folder(filepath.Dir(trace)).Notebook())
+	if err != nil {
+		return nil, false
+	}
+	t, err := page.Read(nb)
 	if err != nil {
 		return nil, false
 	}

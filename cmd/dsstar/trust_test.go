@@ -289,7 +289,7 @@ func TestMCPStranger(t *testing.T) {
 	if len(all.Runs) != 3 {
 		t.Errorf("list_runs: %+v", all)
 	}
-	wantText(t, "the newest", c.call(true, "continue_run", nil, nil), "no run yet that your dsstar made")
+	wantText(t, "the newest", c.call(true, "continue_run", nil, nil), "that your dsstar made")
 	wantText(t, "theirs", c.call(true, "continue_run", map[string]any{"run": "beside"}, nil), "another dsstar made this")
 	for _, name := range []string{"elsewhere", filepath.Join(runs, "elsewhere")} {
 		c.call(true, "continue_run", map[string]any{"run": name}, nil)

@@ -71,11 +71,16 @@ func Boxes(t testing.TB, read ...string) (all []sandbox.Box) {
 	t.Helper()
 	for _, tier := range []sandbox.Tier{sandbox.Builtin, sandbox.Full} {
 		if Works(t, string(tier)) == nil {
-			all = append(all, sandbox.Box{Tier: tier, Read: read, Limits: sandbox.Limits{Memory: 2 << 30,
-				Processes: 256, File: 2 << 30, Folder: 4 << 30}})
+			all = append(all, Box(tier, read...))
 		}
 	}
 	return all
+}
+
+// Box returns a box that reads the folders.
+func Box(tier sandbox.Tier, read ...string) sandbox.Box {
+	return sandbox.Box{Tier: tier, Read: read, Limits: sandbox.Limits{Memory: 2 << 30,
+		Processes: 256, File: 2 << 30, Folder: 4 << 30}}
 }
 
 // Confine returns a box for a kernel with checkpoints that writes to the folders, or skips the test

@@ -76,7 +76,6 @@ func envName(lock []byte, base Python) string {
 	return fmt.Sprintf("python-%s-%s", base.minor(), digest(inputs)[:12])
 }
 
-// interpreter returns where venv puts the executable.
 func interpreter(dir string) string { return filepath.Join(dir, "bin", "python") }
 
 // create builds the environment in dir, which the lock protects, and marks it as ready.

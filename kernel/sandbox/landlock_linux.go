@@ -44,6 +44,11 @@ func builtinWorks() error {
 	if Landlock() == 0 {
 		return &MissingError{Builtin, ErrNoLandlock}
 	}
+	action := uint32(unix.SECCOMP_RET_ALLOW) // of every version of filters
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0,
+		uintptr(unsafe.Pointer(&action))); errno != 0 {
+		return &MissingError{Builtin, fmt.Errorf("this Linux has no seccomp filters: %w", errno)}
+	}
 	if _, err := os.Stat("/proc/thread-self/children"); err != nil {
 		return &MissingError{Builtin, fmt.Errorf("this Linux does not list children of processes "+
 			"(CONFIG_PROC_CHILDREN): %w", err)}
@@ -209,7 +214,6 @@ var ownProc = []string{
 	"timerslack_ns", "wchan",
 }
 
-// ownProcOf returns the paths of ownProc of a process.
 func ownProcOf(process string) (paths []string) {
 	for _, name := range ownProc {
 		paths = append(paths, "/proc/"+process+"/"+name)

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -101,12 +100,10 @@ func boxes(t testing.TB, data string) []sandbox.Box { return kerneltest.Boxes(t,
 // boxIn returns a box of a tier that reads data, or skips the test if the tier does not work.
 func boxIn(t testing.TB, tier sandbox.Tier, data string) sandbox.Box {
 	t.Helper()
-	all := boxes(t, data)
-	at := slices.IndexFunc(all, func(b sandbox.Box) bool { return b.Tier == tier })
-	if at < 0 {
-		t.Skip(tier, "does not work here")
+	if err := kerneltest.Works(t, string(tier)); err != nil {
+		t.Skip(err)
 	}
-	return all[at]
+	return kerneltest.Box(tier, data)
 }
 
 // plainBoxes returns boxes that read an empty folder.

@@ -50,8 +50,9 @@ func launchOf(cmd *exec.Cmd, write []string) (found launch, err error) {
 		if leadsThrough(cmd.Path, write) {
 			return plain, changeable(cmd.Path)
 		}
-		plain.argv, plain.needs = append(line, plain.argv...), append(plain.needs, line[0])
-		starts = len(line)
+		if plain.needs = append(plain.needs, line[0]); slices.ContainsFunc(line, isPython) {
+			plain.argv, starts = append(line, plain.argv...), len(line)
+		}
 	}
 	found = plain
 	for i, word := range plain.argv[:starts] { // the first may be the name of an environment

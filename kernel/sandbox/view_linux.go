@@ -39,7 +39,6 @@ type part struct {
 	options  string // of a new file system
 }
 
-// memory returns an empty tmpfs.
 func memory(at string, size int64) part {
 	return part{newPart, "tmpfs", at, unix.MS_NOSUID | unix.MS_NODEV,
 		"mode=755,size=" + strconv.FormatInt(size, 10)}

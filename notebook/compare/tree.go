@@ -25,7 +25,6 @@ type node struct {
 	items []node
 }
 
-// values returns the values of a part.
 func (n node) values() (all []atom) {
 	if n.kind == scalar {
 		return []atom{n.atom}

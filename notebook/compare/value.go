@@ -87,7 +87,6 @@ func (q quantity) times(power int) *quantity {
 	return &q
 }
 
-// digits counts the significant digits of a number.
 func (q *quantity) digits() int {
 	n := new(big.Rat).Mul(q.value, tenth(-max(0, q.decimals))).FloatString(0)
 	if q.decimals <= 0 {
@@ -123,7 +122,6 @@ func exactly(same bool) Sameness {
 	return Different
 }
 
-// short clips a text.
 func short(text string) string {
 	const most = 60
 	if chars := []rune(text); len(chars) > most {

@@ -74,8 +74,10 @@ func openFolderIn(parent *os.Root, name string) (*os.Root, error) {
 // place are removed, never followed. parent, if it is not nil, is open on the folder that path must
 // still be in.
 func EmptyFolder(path string, parent *os.Root) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
+	if parent == nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
 	}
 	return in(path, func(folder *os.Root, name string) error {
 		if parent != nil {
@@ -134,7 +136,6 @@ func clear(root *os.Root, name string) error {
 	return err
 }
 
-// namesIn returns the names in a folder.
 func namesIn(root *os.Root) ([]string, error) {
 	dir, err := root.Open(".")
 	if err != nil {

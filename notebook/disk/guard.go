@@ -45,7 +45,6 @@ func Guard(path string, same func(a, b []byte) bool) *Guarded {
 	return g
 }
 
-// name returns the name of the file in its folder.
 func (g *Guarded) name() string { return filepath.Base(g.path) }
 
 // Path returns the current path of the file.

@@ -43,6 +43,7 @@ const Mark = "made by dsstar export"
 type writer struct {
 	nb      *notebook.Notebook
 	options Options
+	forms   []string // the MIME types of outputs that are shown, the best first
 	cleaner cleaner
 
 	markdown func(c *notebook.Cell, source string) string // nil: of an output
@@ -193,7 +194,7 @@ const forPeople = "text"
 // display shows the best form of an output, with a note if a notebook could show more.
 func (w *writer) display(o notebook.Output) []block {
 	var shown block
-	for _, mime := range forms {
+	for _, mime := range w.forms {
 		if shown = w.show(o, mime); strings.TrimSpace(shown.Text) != "" {
 			break
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -22,7 +23,7 @@ var pageText string
 
 // HTML returns the notebook as one self-contained page without scripts.
 func HTML(nb *notebook.Notebook, o Options) []byte {
-	w := &writer{nb: nb, options: o, Style: style}
+	w := &writer{nb: nb, options: o, forms: forms, Style: style}
 	w.markdown = func(c *notebook.Cell, source string) string {
 		text := markup(&w.cleaner, source)
 		if c != nil {
@@ -48,7 +49,7 @@ var markdownText string
 // pictures become data URIs. Markdown stays unchanged, except that remote pictures are only named
 // (see [notebook.InertMarkdown]).
 func Markdown(nb *notebook.Notebook, _ Options) []byte {
-	w := &writer{nb: nb}
+	w := &writer{nb: nb, forms: slices.Concat(pictures, forms)}
 	w.markdown = func(c *notebook.Cell, source string) string {
 		source = notebook.InertMarkdown(visible(source))
 		if swallows(source) {

@@ -102,7 +102,6 @@ func Read(path string) (Result, error) {
 	return r, nil
 }
 
-// left returns the tasks that have no result.
 func (r Result) left() []Item {
 	done := map[string]bool{}
 	for _, record := range r.Records {

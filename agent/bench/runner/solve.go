@@ -99,7 +99,7 @@ func (r *run) score(ctx context.Context, record Record, t bench.Task, judge ask.
 		return record
 	}
 	scorer := r.Scorer
-	scorer.Judge, scorer.Charts = Judge(judge), true
+	scorer.Judge = Judge(judge)
 	s, err := scorer.Score(ctx, t, answerOf(record, t, r.Folder.Path))
 	if err != nil {
 		s.Detail = brief.Clip(brief.OneLine(err.Error()), 300)

@@ -146,7 +146,6 @@ func (g graph) next() *node {
 	return nil
 }
 
-// finished returns the tasks that are done.
 func (g graph) finished() (all []prompts.Node) {
 	for _, n := range g {
 		if n.Status == done {

@@ -261,7 +261,6 @@ func differ(has, lead map[string]string) (parts []string) {
 	return parts
 }
 
-// filled are the texts that are not empty.
 func filled(texts []string) []string {
 	return slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" })
 }

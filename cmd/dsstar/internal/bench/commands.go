@@ -54,7 +54,6 @@ func (a *App) Command() cli.Command {
 // taken are the settings that have flags here.
 const taken = "all -learn -jobs -mask -max-download -server"
 
-// readRun reads the folder of a run.
 func readRun(path string) (runner.Result, error) {
 	r, err := runner.Read(path)
 	if errors.Is(err, runner.ErrNone) || errors.Is(err, fs.ErrNotExist) {

@@ -76,7 +76,6 @@ func (s suiteFlags) open() (*bench.Suite, error) {
 	return suite, nil
 }
 
-// compatFlag selects the rules of scoring.
 func compatFlag(compat *string) cli.Flag {
 	*compat = string(bench.Upstream)
 	return cli.Opt(cli.Choice(compat, string(bench.Upstream), string(bench.Fixed)), "compat", "",

@@ -207,7 +207,6 @@ func newOutFile(path, out string) (*outFile, error) {
 	return o, nil
 }
 
-// outPath is the default path of the executed notebook.
 func outPath(path string) string { return strings.TrimSuffix(path, ".ipynb") + ".rerun.ipynb" }
 
 // keep saves the notebook, unless that would take more than a tenth of the time: of a large one not

@@ -27,7 +27,6 @@ type step struct {
 	is  *notebook.Execution // nil: it did not run, or not yet
 }
 
-// recordedRun returns the recorded execution of a cell, or nil.
 func recordedRun(c notebook.Cell) *notebook.Execution {
 	if c.ExecutionCount == 0 && len(c.Outputs) == 0 {
 		return nil
@@ -187,7 +186,6 @@ func outcome(x notebook.Execution) notebook.Status {
 	return x.Status
 }
 
-// ended says how a cell ended.
 func ended(x notebook.Execution) string {
 	if outcome(x) == notebook.OK {
 		return "ran"

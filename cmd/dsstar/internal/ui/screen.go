@@ -106,7 +106,6 @@ func (s *Screen) Flush() {
 	}
 }
 
-// write writes all that is due.
 func (s *Screen) write() {
 	s.writing.Lock()
 	defer s.writing.Unlock()
