@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -42,6 +43,11 @@ func testApp(t testing.TB, env ...string) (a *testProgram, stdout, stderr *bytes
 		configDir: t.TempDir()}
 	noError(t, configFolder(a.configDir))
 	a.host.CacheDir, _, a.noCache = userDirs(a.host.Getenv)
+	if !slices.Contains(env, live) {
+		if at := warmSessions(t); at != "" {
+			a.host.Cells = at
+		}
+	}
 	return a, stdout, stderr
 }
 
@@ -324,7 +330,7 @@ func TestNoHome(t *testing.T) {
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
 	for command, want := range map[string]int{"config": 0, "describe": exitUsage} {
-		a, _, stderr := testApp(t)
+		a, _, stderr := testApp(t, live)
 		if code := a.run(t.Context(), []string{command}); code != want ||
 			code != 0 && !strings.Contains(stderr.String(), "export HOME=") {
 			t.Errorf("%s: exit code %d: %s", command, code, stderr)

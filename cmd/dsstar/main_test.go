@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	sandbox.Main(os.Args)
 	if os.Getenv(asProgram) != "" {
 		a := newApp()
+		if at := os.Getenv(warmAt); at != "" {
+			a.host.Cells = warmed(at)
+		}
 		if os.Getenv("DSSTAR_TEST_TTY") != "" {
 			a.stdinTTY, a.stderrTTY = true, true
 		}
@@ -39,6 +42,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := plantedMain(m)
+	if warm.stop != nil {
+		warm.stop()
+	}
 	_ = os.RemoveAll(config)
 	if finished.folder != "" {
 		_ = os.RemoveAll(finished.folder)

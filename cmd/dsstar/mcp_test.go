@@ -38,7 +38,7 @@ func mcpProgram(t *testing.T, url string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"mcp"}, args...)...)
 	cmd.Dir = dataFolder(t, numbers)
-	cmd.Env = append(cleanEnv(), asProgram+"=1",
+	cmd.Env = append(cleanEnv(), asProgram+"=1", warmAt+"="+string(warmSessions(t)),
 		"XDG_CONFIG_HOME="+t.TempDir(), "DSSTAR_PYTHON="+pyenvtest.Python(t), "DSSTAR_MODEL=scripted",
 		"DSSTAR_RETRIES=0", "DSSTAR_BASE_URL="+url)
 	return cmd

@@ -41,7 +41,7 @@ func TestProofApart(t *testing.T) {
 				if file == "channels.py" {
 					out = filepath.Join(data, "dsstar-runs/run")
 				}
-				runNB(t, nil, out, "--data", data, "--base-url", m.serve(t).URL, "--python",
+				runNB(t, []string{live}, out, "--data", data, "--base-url", m.serve(t).URL, "--python",
 					pyenvtest.Python(t), "--sandbox", tier).expect(exitNotVerified, reason)
 			})
 		}

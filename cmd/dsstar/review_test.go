@@ -130,7 +130,8 @@ func TestTerminalCloses(t *testing.T) {
 // atReview starts a run whose person is asked about every cell.
 func atReview(t *testing.T, m roles, env ...string) *session {
 	t.Helper()
-	return onTerminal(t, m.serve(t).URL, false, env, "--review", "--python", pyenvtest.Python(t))
+	return onTerminal(t, m.serve(t).URL, false, append(env, warmAt+"="+string(warmSessions(t))),
+		"--review", "--python", pyenvtest.Python(t))
 }
 
 // until waits for a text, and returns the output up to it.

@@ -31,6 +31,8 @@ import (
 //
 //	dsstar ARG…             runs dsstar, which must exit with 0 and leave its data as they are
 //	exits CODE dsstar ARG…  the same with another exit code
+//	live                    has cells run in kernels from then on, until the command warm, which has
+//	                        them run in testdata/warm.py as at the beginning
 //	exec $DSSTAR ARG… &     runs dsstar in the background
 //	waits TEXT FILE         waits until the file contains a text
 //	gone                    waits until no process of the script is left
@@ -73,7 +75,7 @@ func runScripts(t *testing.T, dir string) {
 		Setup: func(env *testscript.Env) error {
 			env.Values[itsT{}] = env.T()
 			env.Vars = append(env.Vars, cleanEnv()...)
-			env.Vars = append(env.Vars, asProgram+"=1",
+			env.Vars = append(env.Vars, asProgram+"=1", warmAt+"="+string(warmSessions(t)),
 				"XDG_CONFIG_HOME="+filepath.Join(env.WorkDir, ".config"), "TMPDIR="+os.TempDir(),
 				"DSSTAR_PYTHON="+python, "DSSTAR_BASE_URL=http://127.0.0.1:1/v1",
 				"DSSTAR_MODEL=scripted", "DSSTAR_RETRIES=0", "PYTHON="+python, "EXTENSION="+extension, "DSSTAR="+os.Args[0],
@@ -99,6 +101,10 @@ func runScripts(t *testing.T, dir string) {
 				code, err := strconv.Atoi(args[0])
 				ts.Check(err)
 				runs(t, ts, code, args[2:])
+			},
+			"live": func(ts *script, _ bool, _ []string) { ts.Setenv(warmAt, "") },
+			"warm": func(ts *script, _ bool, _ []string) {
+				ts.Setenv(warmAt, string(warmSessions(t)))
 			},
 			"waits": func(ts *script, _ bool, args []string) {
 				waitFor(scriptTB{t, ts}, args[0]+" in "+args[1], func() bool {

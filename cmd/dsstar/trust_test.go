@@ -38,7 +38,7 @@ func finishedRun(t *testing.T) *scene {
 		finished.folder = dir
 		data := filepath.Join(dir, "data")
 		noError(t, os.CopyFS(data, os.DirFS(dataFolder(t, numbers))))
-		finished.scene = *runNB(t, nil, filepath.Join(dir, "run"), "--data", data,
+		finished.scene = *runNB(t, []string{live}, filepath.Join(dir, "run"), "--data", data,
 			"--base-url", dropping().serve(t).URL, "--python", pyenvtest.Python(t))
 		finished.data = data
 	})

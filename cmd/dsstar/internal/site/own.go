@@ -73,6 +73,9 @@ func (o *own) Open(ctx context.Context, p agent.Purpose, dir string,
 	}
 	options, back := o.host.options(o.settings, o.spec, p, dir)
 	options.Sandbox = box
+	if o.host.Cells != nil {
+		return o.host.Cells.Open(options)
+	}
 	if p != agent.Describe {
 		back.MaxMemory = box.Limits.Memory / 4 * 3
 	}
@@ -88,6 +91,9 @@ func (o *own) RunScript(ctx context.Context, dir string,
 	options, box := o.host.plain(o.settings, o.spec, dir), o.box
 	box.Read = append(slices.Clone(box.Read), dir)
 	options.Sandbox = box
+	if o.host.Cells != nil {
+		return o.host.Cells.RunScript(ctx, options)
+	}
 	x, err := kernel.RunScript(ctx, options, string(record.Folder(dir).Script()), limit)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return x, err

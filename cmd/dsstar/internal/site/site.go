@@ -25,6 +25,13 @@ type Host struct {
 	Managed bool
 	// Databases are those that cells reach.
 	Databases []Database
+	Cells     Cells // of tests; nil: kernels of this machine
+}
+
+// Cells run the cells and the script of a run in place of new local kernels.
+type Cells interface {
+	Open(kernel.Options) (agent.Session, error)
+	RunScript(context.Context, kernel.Options) (notebook.Execution, error)
 }
 
 // Getenv returns a variable of the environment.
