@@ -77,8 +77,9 @@ func InertMarkdown(text string) string {
 var (
 	markup = lazy.Regexp(`<[A-Za-z/!?]`)
 	// The tokens of HTML and SVG that every parser reads in the same way: no "<" stands within a tag,
-	// comment or style sheet, so that wherever a parser begins a tag, it is one of these.
-	token = lazy.Regexp(`(?i)<(style)(?:` + bare + `)*\s*>(?:\s*<!\[CDATA\[)?([^<]*)</style\s*>|` +
+	// comment or style sheet (but for <a> in a comment of scikit-learn's), so that wherever a parser
+	// begins a tag, it is one of these.
+	token = lazy.Regexp(`(?i)<(style)(?:` + bare + `)*\s*>(?:\s*<!\[CDATA\[)?((?:[^<]|<a>)*)</style\s*>|` +
 		`<(script)(?:` + bare + `)*\s*>((?s:.*?))</script\s*>|` +
 		"(<(?:https?|mailto):[^\\s<>\"'`\\\\$]*>)|" + // a link of Markdown
 		`<([a-z][\w.:-]*)((?:` + bare + `)*)\s*/?>|` +

@@ -147,6 +147,7 @@ var harmless = []string{
 	`<table border="1" class="dataframe"><thead><tr style="text-align: right;"><th></th></tr></thead><td>http://example.org/a.png</td></table>`,
 	"<style scoped>\n    .dataframe tbody tr th:only-of-type { vertical-align: middle; }\n    .a > .b { color: red }\n</style>",
 	`<style>#sk a::before {content: "\25B8 // "; background: var(--x, rgb(1 2 3)); mask: url(#m)}</style>`,
+	"<style>/* due to the `<a>` HTML tag */ #sk { color: red }</style><a href=\"https://scikit-learn.org/\">?</a>",
 	`<style>.logo { background-image: url(data:image/png;base64,iVBORw0KGgo=); }</style>`,
 	`<style>.i { background-image: url(data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=); }</style>`,
 	`<a href="https://example.org" target="_blank" rel="noopener">x</a><a name=top></a><!-- https://example.org -->`,
