@@ -157,7 +157,7 @@ func textOf(what, arg string) (string, error) {
 		err = errors.Join(err, f.Close())
 	}
 	if len(b) > disk.MaxText {
-		err = disk.ErrTooLong
+		err = fmt.Errorf("%s: %w", path, disk.ErrTooLong)
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return "", usage.New(fmt.Sprintf("%s begins with @: there is no such file: %s", what, path),

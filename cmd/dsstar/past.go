@@ -205,8 +205,9 @@ func findRun(arg string, key record.Key) (r pastRun, err error) {
 	variables := r.folder.Variables()
 	for _, path := range []string{r.path, r.folder.Script(), r.folder.Trace(), variables} { // dsstar uses them
 		if !isPlain(path, path == variables) {
-			return r, usage.New(ui.Printable(path)+" is not as a run leaves it, but something else, such as a link",
-				usage.Shell("ls -l %s", path))
+			what := map[bool]string{true: "folder", false: "file"}[path == variables]
+			return r, usage.New(fmt.Sprintf("%s is not a %s, as a run leaves it, but something else, such as a link",
+				ui.Printable(path), what), usage.Shell("ls -l %s", path))
 		}
 	}
 	// What is read first is compared with the file when the folder is locked.

@@ -36,7 +36,7 @@ func TestRunsLong(t *testing.T) {
 	if !strings.HasPrefix(strings.TrimSpace(text[i:]), "]") {
 		output += ","
 	}
-	for run, text := range map[string]string{"outputs": text[:i] + "\n" + output + "\n   " + text[i:],
+	for run, text := range map[string]string{"outputs": text[:i] + "\n    " + output + "\n   " + text[i:],
 		"metadata": strings.Replace(text, `"How many?"`, `"`+long+`"`, 1), "file": text} {
 		noError(t, os.WriteFile(path(run), []byte(text), 0o600))
 	}
