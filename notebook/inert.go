@@ -84,8 +84,9 @@ var (
 		"(<(?:https?|mailto):[^\\s<>\"'`\\\\$]*>)|" + // a link of Markdown
 		`<([a-z][\w.:-]*)((?:` + bare + `)*)\s*/?>|` +
 		`</[a-z][\w.:-]*\s*>|<!--[^<]*?-->|<!doctype[^<>\[]*>|<\?xml\s[^<>?]*\?>`)
-	values = lazy.Regexp(attribute)
-	splits = lazy.Regexp(`[\n\r\f$\\]|!\[`) // a tag of Markdown, to some parsers
+	scriptEnd = lazy.Regexp(`</script\s*>`)
+	values    = lazy.Regexp(attribute)
+	splits    = lazy.Regexp(`[\n\r\f$\\]|!\[`) // a tag of Markdown, to some parsers
 	// after these, scripts contain markup
 	foreign = lazy.Regexp(`(?i)<(?:svg|math)\b`)
 )
@@ -103,9 +104,10 @@ func fetchesHTML(text string, markdown bool) (fetches bool) {
 		return false
 	}
 	lower := strings.ToLower(text)
-	// (?i) takes ſ and the sign of Kelvin for letters, parsers do not. Each script that nothing ends would
-	// be read to the end of the text.
+	// (?i) takes ſ and the sign of Kelvin for letters, parsers do not. Browsers let anything that begins
+	// as an end of a script end it. Each script without one would be read to the end of the text.
 	if strings.ContainsAny(text, "ſ\u212a") ||
+		strings.Count(lower, "</script") != len(scriptEnd().FindAllString(lower, -1)) ||
 		strings.LastIndex(lower, "<script") > strings.LastIndex(lower, "</script") {
 		return true
 	}
@@ -114,7 +116,6 @@ func fetchesHTML(text string, markdown bool) (fetches bool) {
 		m := token().FindStringSubmatch(found)
 		isRaw, css, script, tag, attributes := m[1]+m[3] != "", m[2]+m[5], m[4], m[6], m[7]
 		fetches = fetches || markdown && isRaw || !inertCSS(css) ||
-			strings.Contains(strings.ToLower(script), "</script") || // which ends it, to browsers
 			inForeign && markup().MatchString(script) || fetchesTag(tag, attributes, markdown)
 		return "x"
 	})

@@ -117,9 +117,11 @@ func TestInertMarkdown(t *testing.T) {
 
 // Scripts that nothing ends take time that grows with the text, not with its square.
 func TestInertLong(t *testing.T) {
-	text := "//" + strings.Repeat("<script>", 1<<17)
-	if notebook.Inert(notebook.MIMEBundle{"text/html": text})["text/html"] == text {
-		t.Error("it is left")
+	for _, end := range []string{"", "</script x", "</script/>"} {
+		text := "//" + strings.Repeat("<script>", 1<<17) + end
+		if notebook.Inert(notebook.MIMEBundle{"text/html": text})["text/html"] == text {
+			t.Errorf("it is left, with %q", end)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -74,35 +75,38 @@ func namedNotebook(arg string) (path, real string, nb *notebook.Notebook, err er
 	if run := newestIn(arg); run != "" {
 		path, real = run, run
 	}
-	nb, err = openNotebook(real)
+	nb, _, err = openNotebook(real)
 	return path, real, nb, err
 }
 
-// openNotebook reads the notebook at path. It follows no link, which a stranger may have put there.
-func openNotebook(path string) (*notebook.Notebook, error) {
+// openNotebook reads the notebook at path, and returns the content of its file, too. It follows no link,
+// which a stranger may have put there.
+func openNotebook(path string) (nb *notebook.Notebook, content []byte, err error) {
 	shown, look := ui.Printable(path), usage.Shell("ls -l %s", path)
 	info, err := os.Lstat(path)
 	switch {
 	case os.IsNotExist(err):
-		return nil, usage.New("there is no file "+shown,
+		return nil, nil, usage.New("there is no file "+shown,
 			append(similar(path, filepath.Dir(path)), notebooksIn(filepath.Dir(path)))...)
 	case err == nil && info.IsDir():
-		return nil, usage.New(shown+" is a folder, not a notebook", notebooksIn(path))
+		return nil, nil, usage.New(shown+" is a folder, not a notebook", notebooksIn(path))
 	case err == nil && !info.Mode().IsRegular():
-		return nil, usage.New(shown+" is not a file, as a run leaves it, but something else, such as a link", look)
+		return nil, nil, usage.New(shown+" is not a file, as a run leaves it, but something else, such as a link", look)
 	}
-	var nb *notebook.Notebook
 	if err == nil {
-		nb, err = notebook.Open(path)
+		content, err = disk.ReadPlain(path, disk.MaxDocument)
+	}
+	if err == nil {
+		nb, err = notebook.Read(bytes.NewReader(content))
 	}
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return nil, usage.New(fmt.Sprintf("the notebook: %v", err), look)
+		return nil, nil, usage.New(fmt.Sprintf("the notebook: %v", err), look)
 	}
 	if err != nil {
-		return nil, usage.New(fmt.Sprintf("%s is no notebook that can be read: %v", shown, err),
+		return nil, nil, usage.New(fmt.Sprintf("%s is no notebook that can be read: %v", shown, err),
 			usage.Shell("head -c 300 %s", path))
 	}
-	return nb, nil
+	return nb, content, nil
 }
 
 // notebooksIn returns the command that lists the notebooks of a folder, or else the runs.

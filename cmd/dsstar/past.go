@@ -210,13 +210,8 @@ func findRun(arg string, key record.Key) (r pastRun, err error) {
 				ui.Printable(path), what), usage.Shell("ls -l %s", path))
 		}
 	}
-	// What is read first is compared with the file when the folder is locked.
-	content, contentErr := disk.ReadPlain(r.path, disk.MaxDocument)
-	if r.nb, err = openNotebook(r.path); err != nil {
+	if r.nb, r.content, err = openNotebook(r.path); err != nil {
 		return r, err
-	}
-	if r.content = content; contentErr != nil {
-		return r, contentErr
 	}
 	if r.t, err = page.Read(r.nb); err != nil {
 		return r, usage.New(fmt.Sprintf("%s: %v", ui.Printable(r.path), err),

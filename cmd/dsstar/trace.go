@@ -85,7 +85,7 @@ func readTrace(path string) ([]llm.Exchange, error) {
 // derivationsBeside returns the derivations of the run whose trace this is; nil if its notebook is
 // not there, or cannot be read. They are claimed if another dsstar made the run.
 func derivationsBeside(trace string, key record.Key) (c record.Counts, claimed bool) {
-	nb, err := openNotebook(record.Folder(filepath.Dir(trace)).Notebook())
+	nb, _, err := openNotebook(record.Folder(filepath.Dir(trace)).Notebook())
 	if err != nil {
 		return nil, false
 	}

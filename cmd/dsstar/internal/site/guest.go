@@ -218,7 +218,11 @@ func (v visit) put(ctx context.Context, ask string, request map[string]any, limi
 			return json.Unmarshal([]byte(answer), into)
 		}
 	}
-	return fmt.Errorf("the kernel does not respond: %s %s", brief.Problem(e), brief.Clip(brief.OneLine(e.PlainText()), 300))
+	said := brief.Problem(e)
+	if e.Status == notebook.OK {
+		said = brief.Clip(brief.OneLine(e.PlainText()), 300)
+	}
+	return fmt.Errorf("the kernel does not respond: %s", said)
 }
 
 // Within reports whether this process was started by a cell of the user's kernel, directly or by
