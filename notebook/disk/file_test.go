@@ -32,124 +32,108 @@ var irregularFiles = map[string]func(path, outside string) error{
 	},
 }
 
-// eachIrregular runs a test with each irregular file and a deadline, and checks that a file
-// outside stays unchanged.
-func eachIrregular(t *testing.T, test func(t *testing.T, path, kind string)) {
-	for kind, put := range irregularFiles {
-		t.Run(kind, func(t *testing.T) {
-			outside, path := filepath.Join(t.TempDir(), "key"), filepath.Join(t.TempDir(), "f")
-			if err := errors.Join(os.WriteFile(outside, []byte("secret"), 0o600), put(path, outside)); err != nil {
-				t.Fatal(err)
+// TestIrregular: whatever is at the path, nothing waits for it, reads it without end, or writes through
+// it; a file outside stays unchanged.
+func TestIrregular(t *testing.T) {
+	for way, does := range map[string]func(t *testing.T, path, kind string){
+		"reading": func(t *testing.T, path, kind string) {
+			want, isFile := map[string]error{"huge file": ErrTooLong, "link to a file": nil, "hard link": nil}[kind]
+			if !isFile {
+				want = ErrNotRegular
 			}
-			done := make(chan struct{})
-			go func() { defer close(done); test(t, path, kind) }()
-			select {
-			case <-done:
-			case <-time.After(time.Minute):
-				t.Fatal("it waits")
+			data, err := ReadFile(path, 1000)
+			fails(t, want, err)
+			if err != nil && len(data) > 0 {
+				t.Errorf("%q", data)
 			}
-			holds(t, outside, []byte("secret"))
-		})
+		},
+		// What the program keeps, such as a trace, must not be a link.
+		"own lines": func(t *testing.T, path, kind string) {
+			if kind != "hard link" { // which only this user can have made
+				_, err := OpenLines(path)
+				fails(t, map[bool]error{true: ErrTooLong, false: ErrNotRegular}[kind == "huge file"], err)
+			}
+		},
+		// What cells have put in place of a file is replaced or causes an error.
+		"writing": func(t *testing.T, path, kind string) {
+			err := WriteFile(path, []byte("new"))
+			if (err != nil) != (kind == "folder") {
+				t.Error(err)
+			}
+			if err == nil {
+				holds(t, path, []byte("new"))
+			}
+			alone(t, path, "f")
+		},
+		// Anything but a regular file counts as an edit of the guarded file, and stays.
+		"guarding": func(t *testing.T, path, kind string) {
+			g := Guard(path, nil)
+			g.Accept([]byte("old"))
+			writes(t, g, 1, ErrEdited)
+			g.NextSibling()
+			writes(t, g, 1, nil)
+			if g.Path() == path {
+				t.Error("it is no sibling")
+			}
+		},
+		// Whatever has taken the place of a folder is removed, but nothing that it leads to.
+		"emptying": func(t *testing.T, path, _ string) {
+			fails(t, nil, EmptyFolder(path, nil))
+			if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+				t.Error(info, err)
+			}
+			alone(t, filepath.Join(path, "f"))
+		},
+	} {
+		for kind, put := range irregularFiles {
+			t.Run(way+"/"+kind, func(t *testing.T) {
+				outside, path := filepath.Join(t.TempDir(), "key"), filepath.Join(t.TempDir(), "f")
+				must(t, os.WriteFile(outside, []byte("secret"), 0o600), put(path, outside))
+				done := make(chan struct{})
+				go func() { defer close(done); does(t, path, kind) }()
+				select {
+				case <-done:
+				case <-time.After(time.Minute):
+					t.Fatal("it waits")
+				}
+				holds(t, outside, []byte("secret"))
+			})
+		}
 	}
 }
 
 func TestReadFile(t *testing.T) {
-	eachIrregular(t, func(t *testing.T, path, kind string) {
-		data, err := ReadFile(path, 1000)
-		want := map[string]error{"huge file": ErrTooLong, "link to a file": nil, "hard link": nil}
-		if is, file := want[kind]; file && !errors.Is(err, is) ||
-			!file && !errors.Is(err, ErrNotRegular) ||
-			err != nil && len(data) > 0 {
-			t.Errorf("%q, %v", data, err)
-		}
-	})
 	path := filepath.Join(t.TempDir(), "f")
 	put(t, path, []byte("abc"))
 	for most, want := range map[int64]error{2: ErrTooLong, 3: nil} {
-		if data, err := ReadFile(path, most); !errors.Is(err, want) ||
-			err == nil && string(data) != "abc" {
-			t.Errorf("at most %d: %q, %v", most, data, err)
+		data, err := ReadFile(path, most)
+		fails(t, want, err)
+		if err == nil && string(data) != "abc" {
+			t.Errorf("at most %d: %q", most, data)
 		}
 	}
-}
-
-// A file that the program keeps, such as a trace, must not be a link, and not be read without end.
-func TestOpenOwn(t *testing.T) {
-	eachIrregular(t, func(t *testing.T, path, kind string) {
-		if kind == "hard link" { // which only this user can have made
-			return
-		}
-		want := map[bool]error{true: ErrTooLong, false: ErrNotRegular}[kind == "huge file"]
-		if _, err := OpenLines(path); !errors.Is(err, want) {
-			t.Error(err)
-		}
-	})
-}
-
-// What cells have put in place of a file is replaced or causes an error. Nothing is written
-// through it.
-func TestWriteFileReplaces(t *testing.T) {
-	eachIrregular(t, func(t *testing.T, path, kind string) {
-		err := WriteFile(path, []byte("new"))
-		if (err != nil) != (kind == "folder") {
-			t.Error(err)
-		}
-		if err == nil {
-			holds(t, path, []byte("new"))
-		}
-		alone(t, path, "f")
-	})
-}
-
-// Anything but a regular file counts as an edit of the guarded file, and stays.
-func TestGuardedReplaced(t *testing.T) {
-	eachIrregular(t, func(t *testing.T, path, kind string) {
-		g := Guard(path, nil)
-		g.Accept([]byte("old"))
-		if err := g.Write([]byte("new")); !errors.Is(err, ErrEdited) {
-			t.Error(err)
-		}
-		g.NextSibling()
-		if err := g.Write([]byte("new")); err != nil || g.Path() == path {
-			t.Errorf("%s: %v", g.Path(), err)
-		}
-		holds(t, g.Path(), []byte("new"))
-	})
 }
 
 // The folder of the guarded file is kept open: a link that replaces it is never followed.
 func TestGuardedFolderReplaced(t *testing.T) {
 	dir, outside := t.TempDir(), t.TempDir()
 	run, moved := filepath.Join(dir, "run"), filepath.Join(dir, "moved")
-	if err := os.Mkdir(run, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(run, 0o755))
 	g := Guard(filepath.Join(run, "solution.py"), nil)
-	replace := func() {
-		if err := errors.Join(os.Rename(run, moved), os.Symlink(outside, run)); err != nil {
-			t.Error(err)
-		}
+	g.meanwhile = func() {
+		fails(t, nil, errors.Join(os.Rename(run, moved), os.Symlink(outside, run)))
 		g.meanwhile = nil
 	}
-	g.meanwhile = replace
-	for _, text := range []string{"1", "2"} {
-		if err := g.Write([]byte(text)); err != nil {
-			t.Error(err)
-		}
-		holds(t, filepath.Join(moved, "solution.py"), []byte(text))
+	for n := range 2 {
+		fails(t, nil, g.Write(version(n)))
+		holds(t, filepath.Join(moved, "solution.py"), version(n))
 	}
-	put(t, filepath.Join(moved, "solution.py"), []byte("an edit"))
-	if err := g.Write([]byte("3")); !errors.Is(err, ErrEdited) {
-		t.Error(err)
-	}
+	put(t, filepath.Join(moved, "solution.py"), edited(2))
+	writes(t, g, 3, ErrEdited)
 	g.NextSibling()
-	if err := g.Write([]byte("3")); err != nil {
-		t.Error(err)
-	}
-	holds(t, filepath.Join(moved, "solution-2.py"), []byte("3"))
-	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
-		t.Errorf("outside: %v %v", entries, err)
-	}
+	fails(t, nil, g.Write(version(3)))
+	holds(t, filepath.Join(moved, "solution-2.py"), version(3))
+	alone(t, filepath.Join(outside, "none"))
 }
 
 // TestSecret: all programs that start at once get the same secret, whole, and later ones, too.
@@ -187,10 +171,8 @@ func TestSecretRefuses(t *testing.T) {
 	good := make([]byte, 32)
 	for name, make := range map[string]func(path string) error{
 		"link": func(path string) error {
-			if _, err := Secret(path+"2", 32); err != nil {
-				return err
-			}
-			return os.Symlink(path+"2", path)
+			_, err := Secret(path+"2", 32)
+			return errors.Join(err, os.Symlink(path+"2", path))
 		},
 		"readable": func(path string) error { return os.WriteFile(path, good, 0o640) },
 		"short":    func(path string) error { return os.WriteFile(path, good[:31], 0o600) },
@@ -204,9 +186,7 @@ func TestSecretRefuses(t *testing.T) {
 		},
 	} {
 		path := filepath.Join(t.TempDir(), "key")
-		if err := make(path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, make(path))
 		if secret, err := Secret(path, 32); err == nil {
 			t.Errorf("%s: %x", name, secret)
 		}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,39 +19,18 @@ func TestRemove(t *testing.T) {
 		outside := filepath.Join(t.TempDir(), "outside")
 		dir := filepath.Join(t.TempDir(), "files")
 		closed := filepath.Join(dir, strings.Repeat("d/", 1000), "closed")
-		err := errors.Join(os.Mkdir(outside, 0o755), os.MkdirAll(closed, 0o755),
+		must(t, os.Mkdir(outside, 0o755), os.MkdirAll(closed, 0o755),
 			os.WriteFile(filepath.Join(outside, "a"), nil, 0o444),
 			os.Symlink(outside, filepath.Join(closed, "link")), os.Chmod(closed, 0),
 			os.Chmod(filepath.Dir(closed), 0), remove(dir))
-		if err != nil {
-			t.Fatal(err)
-		}
 		entries, err := os.ReadDir(dir)
 		if name == "emptied" && (err != nil || len(entries) > 0) ||
 			name == "removed" && !os.IsNotExist(err) {
 			t.Errorf("left: %v %v", entries, err)
 		}
-		if _, err := os.Stat(filepath.Join(outside, "a")); err != nil {
-			t.Error(err)
-		}
+		alone(t, filepath.Join(outside, "a"), "a")
 	}
-	if err := RemoveFolder(filepath.Join(t.TempDir(), "none", "none")); err != nil {
-		t.Error(err)
-	}
-}
-
-// Whatever has taken the place of a folder is removed when the folder is emptied, but nothing that it
-// leads to.
-func TestEmptyReplaced(t *testing.T) {
-	eachIrregular(t, func(t *testing.T, path, _ string) {
-		if err := EmptyFolder(path, nil); err != nil {
-			t.Error(err)
-		}
-		info, err := os.Lstat(path)
-		if entries, e := os.ReadDir(path); errors.Join(err, e) != nil || !info.IsDir() || len(entries) > 0 {
-			t.Errorf("%v %v %v", entries, err, e)
-		}
-	})
+	must(t, RemoveFolder(filepath.Join(t.TempDir(), "none", "none")))
 }
 
 // TestSweepTemp: folders of killed programs are removed, but not those that are in use, belong to
@@ -60,41 +38,25 @@ func TestEmptyReplaced(t *testing.T) {
 func TestSweepTemp(t *testing.T) {
 	dir := t.TempDir()
 	left, err := TempFolder(dir, "dsstar-test-")
-	mine, mineErr := TempFolder(dir, "dsstar-test-")
-	err = errors.Join(err, mineErr, os.MkdirAll(filepath.Join(left, "a/b"), 0o755),
-		os.Symlink(filepath.Join(dir, "outside"), filepath.Join(left, "a/b/link")))
-	for _, folder := range []string{"outside/deep", "dsstar-test-1", "dsstar-other-1.tmp"} {
-		err = errors.Join(err, os.MkdirAll(filepath.Join(dir, folder), 0o755))
-	}
-	err = errors.Join(err, os.Symlink("outside", filepath.Join(dir, "dsstar-test-2.tmp")),
+	must(t, err)
+	mine, err := TempFolder(dir, "dsstar-test-")
+	must(t, err, os.MkdirAll(filepath.Join(left, "a/b"), 0o755),
+		os.Symlink(filepath.Join(dir, "outside"), filepath.Join(left, "a/b/link")),
+		os.MkdirAll(filepath.Join(dir, "outside/deep"), 0o755),
+		os.Mkdir(filepath.Join(dir, "dsstar-test-1"), 0o755),
+		os.Mkdir(filepath.Join(dir, "dsstar-other-1.tmp"), 0o755),
+		os.Symlink("outside", filepath.Join(dir, "dsstar-test-2.tmp")),
 		os.WriteFile(filepath.Join(dir, "dsstar-test-3.tmp"), nil, 0o644))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sweeps := func(when string, gone ...string) {
+	sweeps := func(names ...string) {
 		t.Helper()
 		SweepTemp(dir, "dsstar-test-")
-		for _, name := range []string{left, mine, "outside/deep", "dsstar-test-1", "dsstar-other-1.tmp", "dsstar-test-2.tmp", "dsstar-test-3.tmp"} {
-			path := name
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(dir, name)
-			}
-			_, err := os.Lstat(path)
-			want := slices.Contains(gone, name)
-			if errors.Is(err, os.ErrNotExist) != want {
-				t.Errorf("%s: %s: %v", when, name, err)
-			}
-		}
+		alone(t, left, append(names, "outside", "dsstar-test-1", "dsstar-other-1.tmp", "dsstar-test-2.tmp", "dsstar-test-3.tmp")...)
 	}
-	sweeps("while both live")
+	sweeps(filepath.Base(left), filepath.Base(mine))
 	lock, _ := locks.Load(left)
-	if err := lock.(*os.File).Close(); err != nil { // as the end of its program does
-		t.Fatal(err)
-	}
-	sweeps("after one was killed", left)
-	if err := RemoveTemp(mine); err != nil {
-		t.Error(err)
-	}
+	must(t, lock.(*os.File).Close()) // as the end of its program does
+	sweeps(filepath.Base(mine))
+	must(t, RemoveTemp(mine))
 	if _, held := locks.Load(mine); held {
 		t.Error("still held")
 	}
@@ -107,19 +69,14 @@ func TestWriteFileWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	put(t, path, []byte("old"))
 	was, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer was.Close()
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer unix.Close(fd)
 	_, err = unix.InotifyAddWatch(fd, filepath.Dir(path), unix.IN_DELETE)
-	if err = errors.Join(err, WriteFile(path, []byte("new"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, WriteFile(path, []byte("new")))
 	if n, err := unix.Read(fd, make([]byte, 4096)); !errors.Is(err, unix.EAGAIN) {
 		t.Errorf("it was missing: %d, %v", n, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
@@ -27,20 +28,32 @@ func flat(n int) []byte { return fmt.Appendf(nil, `{"n": %d}`, n) }
 // edited is a version with a person's edit.
 func edited(n int) []byte { return fmt.Appendf(nil, `{"n": %d, "mine": true}`, n) }
 
-func put(t *testing.T, path string, data []byte) {
+// must ends the test if there is an error.
+func must(t *testing.T, errs ...error) {
 	t.Helper()
-	if err := os.WriteFile(path, data, 0o644); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// fails checks that an error wraps want, or that there is none if want is nil.
+func fails(t *testing.T, want, err error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%v, want %v", err, want)
+	}
+}
+
+func put(t *testing.T, path string, data []byte) {
+	t.Helper()
+	must(t, os.WriteFile(path, data, 0o644))
 }
 
 // putWhole writes like an editor that renames a new file into place.
 func putWhole(t *testing.T, path string, data []byte) {
 	t.Helper()
 	put(t, path+"~", data)
-	if err := os.Rename(path+"~", path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Rename(path+"~", path))
 }
 
 func holds(t *testing.T, path string, want []byte) {
@@ -51,12 +64,23 @@ func holds(t *testing.T, path string, want []byte) {
 	}
 }
 
-// alone checks that nothing but the named files is left in the folder of path.
+// alone checks that nothing but the named files is in the folder of path.
 func alone(t *testing.T, path string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(entries) != len(names) {
+	is := func(entry os.DirEntry, name string) bool { return entry.Name() == name }
+	slices.Sort(names)
+	if err != nil || !slices.EqualFunc(entries, names, is) {
 		t.Errorf("%v %v, want %v", err, entries, names)
+	}
+}
+
+// writes writes a version, for which want is the error; without one the file has it.
+func writes(t *testing.T, g *Guarded, n int, want error) {
+	t.Helper()
+	fails(t, want, g.Write(version(n)))
+	if want == nil {
+		holds(t, g.Path(), version(n))
 	}
 }
 
@@ -64,60 +88,38 @@ func TestGuard(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file.json")
 	g := Guard(path, sameJSON)
-	write := func(n int) error { return g.Write(version(n)) }
 	for n := range 4 {
-		if err := write(n); err != nil {
-			t.Fatal(err)
-		}
+		writes(t, g, n, nil)
 	}
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
-	if err := write(4); err != nil { // deleted: written again
-		t.Fatal(err)
-	}
+	must(t, os.Remove(path))
+	writes(t, g, 4, nil)     // deleted: written again
 	put(t, path, version(3)) // an editor that was slow: no edit
-	if err := write(5); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := write(6); err != nil {
-		t.Fatal(err)
-	}
+	writes(t, g, 5, nil)
+	must(t, os.Chmod(path, 0o600))
+	writes(t, g, 6, nil)
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
 	put(t, path, edited(6))
 	for range 2 {
-		if err := write(7); !errors.Is(err, ErrEdited) {
-			t.Fatal(err)
-		}
+		writes(t, g, 7, ErrEdited)
 		holds(t, path, edited(6))
 	}
 	put(t, filepath.Join(filepath.Dir(path), "file-2.json"), []byte("somebody's"))
 	g.NextSibling()
-	if err := write(7); err != nil || filepath.Base(g.Path()) != "file-3.json" {
-		t.Fatal(err, g.Path())
-	}
+	writes(t, g, 7, nil)
 	holds(t, path, edited(6))
-	holds(t, g.Path(), version(7))
 	put(t, g.Path(), edited(7))
 	g.NextSibling()
 	if filepath.Base(g.Path()) != "file-4.json" {
 		t.Error(g.Path())
 	}
-	alone(t, path, "file.json", "file-2.json", "file-3.json")
+	alone(t, path, "file-2.json", "file-3.json", "file.json")
 
 	other := Guard(path, sameJSON) // of a program that knows nothing of it
-	if err := other.Write(version(1)); !errors.Is(err, ErrEdited) {
-		t.Error(err)
-	}
+	writes(t, other, 1, ErrEdited)
 	other.Accept(edited(6))
-	if err := other.Write(version(1)); err != nil {
-		t.Error(err)
-	}
+	writes(t, other, 1, nil)
 }
 
 // TestGuardMeanwhile edits at the worst moment: after the file was checked and
@@ -125,42 +127,36 @@ func TestGuard(t *testing.T) {
 func TestGuardMeanwhile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "file.json")
+	edit := func(data []byte) func() { return func() { put(t, path, data) } }
+	editWhole := func(data []byte) func() { return func() { putWhole(t, path, data) } }
 	g := Guard(path, sameJSON)
-	begin := func(n int) {
-		g.meanwhile = nil
-		_ = os.Remove(path)
-		if err := g.Write(version(n)); err != nil {
-			t.Fatal(err)
-		}
+	for name, test := range map[string]struct {
+		missing   bool
+		meanwhile func()
+		want      error
+	}{
+		"edited in place":          {false, edit(edited(1)), ErrEdited},
+		"edited, renamed":          {false, editWhole(edited(1)), ErrEdited},
+		"other bytes in place":     {false, edit(flat(1)), nil}, // the same content: no edit
+		"other bytes, renamed":     {false, editWhole(flat(1)), nil},
+		"removed":                  {false, func() { _ = os.Remove(path) }, nil},
+		"made while it is missing": {true, edit(edited(1)), ErrEdited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g.meanwhile = nil
+			_ = os.Remove(path)
+			writes(t, g, 1, nil)
+			if test.missing {
+				must(t, os.Remove(path))
+			}
+			g.meanwhile = test.meanwhile
+			writes(t, g, 2, test.want)
+			if test.want != nil {
+				holds(t, path, edited(1))
+			}
+			alone(t, path, "file.json")
+		})
 	}
-	for way, edit := range map[string]func(*testing.T, string, []byte){"in place": put, "renamed": putWhole} {
-		begin(1)
-		g.meanwhile = func() { edit(t, path, edited(1)) }
-		if err := g.Write(version(2)); !errors.Is(err, ErrEdited) {
-			t.Errorf("%s: %v", way, err)
-		}
-		holds(t, path, edited(1))
-		begin(1)
-		g.meanwhile = func() { edit(t, path, flat(1)) } // the same content in other bytes: no edit
-		if err := g.Write(version(2)); err != nil {
-			t.Errorf("%s: %v", way, err)
-		}
-		holds(t, path, version(2))
-	}
-	begin(1)
-	g.meanwhile = func() { _ = os.Remove(path) }
-	if err := g.Write(version(2)); err != nil {
-		t.Error(err)
-	}
-	holds(t, path, version(2))
-	// Made by somebody while it was missing.
-	_ = os.Remove(path)
-	g.meanwhile = func() { put(t, path, edited(3)) }
-	if err := g.Write(version(4)); !errors.Is(err, ErrEdited) {
-		t.Error(err)
-	}
-	holds(t, path, edited(3))
-	alone(t, path, "file.json")
 }
 
 // TestGuardHalfWritten: Jupyter writes in place, so half a file is waited for.
@@ -174,17 +170,10 @@ func TestGuardHalfWritten(t *testing.T) {
 		return sameJSON(a, b)
 	})
 	g.patience = time.Minute
-	if err := g.Write(version(1)); err != nil {
-		t.Fatal(err)
-	}
+	writes(t, g, 1, nil)
 	put(t, path, flat(1)[:4])
-	if err := g.Write(version(2)); err != nil {
-		t.Error(err)
-	}
-	holds(t, path, version(2))
+	writes(t, g, 2, nil)
 	g.same, g.patience = sameJSON, 0
 	put(t, path, flat(1)[:3]) // and nothing follows
-	if err := g.Write(version(3)); !errors.Is(err, ErrEdited) {
-		t.Error(err)
-	}
+	writes(t, g, 3, ErrEdited)
 }
