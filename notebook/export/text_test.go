@@ -11,6 +11,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	source "github.com/yuin/goldmark/text"
+	"pgregory.net/rapid"
 
 	"dsstar/notebook"
 	"dsstar/notebook/export"
@@ -20,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite testdata/*.golden")
 
 // checkMarkdown checks that no cell swallows what follows: text after the notebook is a
 // paragraph of the document.
-func checkMarkdown(t T, nb *notebook.Notebook) {
+func checkMarkdown(t rapid.TB, nb *notebook.Notebook) {
 	t.Helper()
 	const next = "what is behind"
 	nb.Cells = append(nb.Cells, text(next))
