@@ -13,11 +13,27 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
+
+func must[V any](v V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// same checks that got is want.
+func same(t rapid.TB, what any, want, got any, options ...cmp.Option) {
+	t.Helper()
+	if diff := cmp.Diff(want, got, options...); diff != "" {
+		t.Errorf("%v: -want +got\n%s", what, diff)
+	}
+}
 
 // python runs a script that reads JSON and prints JSON.
 func python(t *testing.T, script string, in, out any) {
@@ -25,20 +41,10 @@ func python(t *testing.T, script string, in, out any) {
 	if testing.Short() {
 		t.Skip("needs a Python environment of its own")
 	}
-	data, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
 	cmd := exec.Command(pyenvtest.Tools(t), "-I", script)
-	cmd.Stdin = bytes.NewReader(data)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	printed, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, &stderr)
-	}
-	if err := json.Unmarshal(printed, out); err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, printed)
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(must(json.Marshal(in))), os.Stderr
+	if err := json.Unmarshal(must(cmd.Output()), out); err != nil {
+		t.Fatal(script, err)
 	}
 }
 
@@ -101,31 +107,23 @@ func corpus() map[string]*notebook.Notebook {
 func TestEncodeIsCanonical(t *testing.T) {
 	ours, theirs := map[string]string{}, map[string]string{}
 	for name, nb := range corpus() {
-		ours[name] = encode(t, nb)
+		ours[name] = encode(nb)
 	}
 	python(t, "testdata/canonical.py", ours, &theirs)
 	for name := range ours {
-		if diff := cmp.Diff(theirs[name], ours[name]); diff != "" {
-			t.Errorf("%s: nbformat -, Encode +\n%s", name, diff)
-		}
+		same(t, name, theirs[name], ours[name])
 	}
 }
 
-func encode(t interface{ Fatal(...any) }, nb *notebook.Notebook) string {
-	data, err := nb.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
+func encode(nb *notebook.Notebook) string { return string(must(nb.Encode())) }
 
 // TestEncodeKeeps: new ids stay the same, and metadata are not changed.
 func TestEncodeKeeps(t *testing.T) {
 	nb := &notebook.Notebook{Cells: []notebook.Cell{{Type: notebook.Raw}, {ID: "kept", Type: notebook.Raw},
 		{ID: "kept", Type: notebook.Raw, Metadata: map[string]any{"trusted": true}}}, Metadata: map[string]any{"signature": "s"}}
-	first := encode(t, nb)
+	first := encode(nb)
 	ids := []string{nb.Cells[0].ID, nb.Cells[1].ID, nb.Cells[2].ID}
-	if ids[0] == "" || ids[1] != "kept" || ids[2] == "kept" || ids[2] == ids[0] || encode(t, nb) != first {
+	if ids[0] == "" || ids[1] != "kept" || ids[2] == "kept" || ids[2] == ids[0] || encode(nb) != first {
 		t.Errorf("ids are %q", ids)
 	}
 	if len(nb.Metadata) != 1 || len(nb.Cells[2].Metadata) != 1 {
@@ -154,7 +152,7 @@ func TestGuardRewritten(t *testing.T) {
   "metadata": {"dsstar": {"half": 0.5}}, "outputs": [{"output_type": "stream", "name": "stdout", "text": ["1\n"]},
   {"output_type": "execute_result", "execution_count": 1, "data": {"application/json": {"x": 3}}, "metadata": {}}]}],
   "metadata": {"dsstar": {"seconds": 2}}, "nbformat": 4, "nbformat_minor": 5}`
-	for edit, all := range map[bool][][2]string{false: {
+	for want, all := range map[error][][2]string{nil: {
 		{`"seconds": 2`, `"seconds": 2.0`},
 		{`"x": 3`, `"x": 3.0`},
 		{`{"dsstar": {"half"`, `{"trusted": true, "execution": {"iopub.status.busy": "now"}, "dsstar": {"half"`},
@@ -163,7 +161,7 @@ func TestGuardRewritten(t *testing.T) {
 		{`["print(1)\n", "2"]`, `"print(1)\n2"`},
 		{`"nbformat_minor": 5`, `"nbformat_minor": 4`},
 		{` `, `  `},
-	}, true: {
+	}, disk.ErrEdited: {
 		{`print(1)`, `print(2)`},
 		{`"1\n"`, `"one\n"`},
 		{`"x": 3`, `"x": 4`},
@@ -181,7 +179,7 @@ func TestGuardRewritten(t *testing.T) {
 			}
 			g := notebook.Guard(path)
 			g.Accept([]byte(file))
-			if err := g.Write([]byte("{}")); errors.Is(err, disk.ErrEdited) != edit || !edit && err != nil {
+			if err := g.Write([]byte("{}")); !errors.Is(err, want) {
 				t.Errorf("%s: %v", change, err)
 			}
 		}

@@ -20,8 +20,18 @@ func (m message) MarshalJSON() ([]byte, error) {
 	return json.Marshal([]any{m.kind, json.RawMessage(m.content)})
 }
 
-func stdout(text string) message { return message{"stream", object("name", "stdout", "text", text)} }
-func stderr(text string) message { return message{"stream", object("name", "stderr", "text", text)} }
+// made is a message with this content.
+func made(kind string, content map[string]any) message {
+	return message{kind, string(must(json.Marshal(content)))}
+}
+
+func stdout(text string) message {
+	return made("stream", map[string]any{"name": "stdout", "text": text})
+}
+
+func stderr(text string) message {
+	return made("stream", map[string]any{"name": "stderr", "text": text})
+}
 
 // display is a message of the given kind that shows text; id is its
 // display_id, if it has one.
@@ -35,17 +45,7 @@ func display(kind, text, id string) message {
 	if id != "" {
 		content["transient"] = map[string]any{"display_id": id}
 	}
-	data, _ := json.Marshal(content)
-	return message{kind, string(data)}
-}
-
-func object(pairs ...string) string {
-	m := map[string]string{}
-	for i := 0; i < len(pairs); i += 2 {
-		m[pairs[i]] = pairs[i+1]
-	}
-	data, _ := json.Marshal(m)
-	return string(data)
+	return made(kind, content)
 }
 
 var (
@@ -144,9 +144,7 @@ func add(t testing.TB, f *notebook.Fold, messages ...message) {
 
 func fold(t testing.TB, messages []message) []notebook.Output {
 	t.Helper()
-	var f notebook.Fold
-	add(t, &f, messages...)
-	return f.Outputs()
+	return session(t, [][]message{messages})[0]
 }
 
 // session folds the messages of one cell after the other.
@@ -168,41 +166,31 @@ func session(t testing.TB, cells [][]message) [][]notebook.Output {
 
 func TestFold(t *testing.T) {
 	for _, test := range foldTests {
-		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, fold(t, test.messages), sameOutputs); diff != "" {
-				t.Error(diff)
-			}
-		})
+		same(t, test.name, test.want, fold(t, test.messages), sameOutputs)
 	}
 	for _, test := range sessions {
-		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, session(t, test.cells), sameOutputs); diff != "" {
-				t.Error(diff)
-			}
-		})
+		same(t, test.name, test.want, session(t, test.cells), sameOutputs)
 	}
 }
 
 // TestFoldIsNbclients folds the tables above, and random sequences, with nbclient.
 func TestFoldIsNbclients(t *testing.T) {
-	same := map[string][][]message{}
+	alike := map[string][][]message{}
 	for _, test := range foldTests {
 		if test.differs == "" {
-			same[test.name] = [][]message{append([]message{}, test.messages...)}
+			alike[test.name] = [][]message{append([]message{}, test.messages...)}
 		}
 	}
 	for _, test := range sessions {
-		same[test.name] = test.cells
+		alike[test.name] = test.cells
 	}
 	for seed := range 300 {
-		same[fmt.Sprintf("random %d", seed)] = anySession.Example(seed)
+		alike[fmt.Sprintf("random %d", seed)] = anySession.Example(seed)
 	}
 	theirs := map[string][][]notebook.Output{}
-	python(t, "testdata/fold.py", same, &theirs)
-	for name, cells := range same {
-		if diff := cmp.Diff(theirs[name], session(t, cells), sameOutputs); diff != "" {
-			t.Errorf("%s: nbclient -, Fold +\n%s\n%v", name, diff, cells)
-		}
+	python(t, "testdata/fold.py", alike, &theirs)
+	for name, cells := range alike {
+		same(t, name, theirs[name], session(t, cells), sameOutputs)
 	}
 }
 
@@ -233,18 +221,12 @@ func TestFoldRefuses(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), m.kind+" message: ") {
 			t.Errorf("%s %s: error is %v", m.kind, m.content, err)
 		}
-		if diff := cmp.Diff([]notebook.Output{streamed("stdout", "a"), shown("x")}, f.Outputs(), sameOutputs); diff != "" {
-			t.Errorf("%s %s: outputs changed:\n%s", m.kind, m.content, diff)
-		}
+		same(t, m, []notebook.Output{streamed("stdout", "a"), shown("x")}, f.Outputs(), sameOutputs)
 	}
 }
 
 func TestSecrets(t *testing.T) {
 	f := notebook.Fold{Secrets: []string{`pass"word`, ""}}
-	if err := f.Add("stream", json.RawMessage(`{"name": "stdout", "text": "it is pass\"word\n"}`)); err != nil {
-		t.Fatal(err)
-	}
-	if got := f.Outputs()[0].Text; got != "it is xxxxx\n" {
-		t.Errorf("%q", got)
-	}
+	add(t, &f, stdout("it is pass\"word\n"))
+	same(t, "secret", []notebook.Output{streamed("stdout", "it is xxxxx\n")}, f.Outputs())
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,19 +20,10 @@ import (
 	"dsstar/notebook/notebooktest"
 )
 
-// T is what *testing.T and *rapid.T share.
-type T interface {
-	Helper()
-	Fatal(...any)
-}
-
 // fetchers returns what a browser would fetch from the host for this HTML.
-func fetchers(t T, text string) (all []string) {
+func fetchers(t rapid.TB, text string) (all []string) {
 	t.Helper()
-	root, err := html.Parse(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must(html.Parse(strings.NewReader(text)))
 	for n := range root.Descendants() {
 		if n.Type == html.ElementNode {
 			for _, a := range n.Attr {
@@ -53,7 +43,7 @@ func fetchers(t T, text string) (all []string) {
 }
 
 // rendered returns the HTML of Markdown, including all HTML in it.
-func rendered(t T, markdown string) string {
+func rendered(t rapid.TB, markdown string) string {
 	t.Helper()
 	var b bytes.Buffer
 	g := goldmark.New(goldmark.WithExtensions(extension.GFM),
@@ -91,9 +81,7 @@ func TestInertHTML(t *testing.T) {
 				!strings.HasPrefix(said, "x\n[note: ") {
 				t.Errorf("%s: %v is left of\n%s", name, got, text)
 			}
-			if again := notebook.Inert(got); !reflect.DeepEqual(again, got) {
-				t.Errorf("%s: a second time it is\n%s, not\n%s", name, again, got)
-			}
+			same(t, name+", a second time", got, notebook.Inert(got))
 		}
 	}
 }
@@ -108,9 +96,7 @@ func TestInertMarkdown(t *testing.T) {
 			if len(left) > 0 || strings.Contains(got, "```mermaid") {
 				t.Errorf("%s: %s\nleaves %q of\n%s", name, got, left, text)
 			}
-			if again := notebook.InertMarkdown(got); again != got {
-				t.Errorf("%s: a second time it is\n%s, not\n%s", name, again, got)
-			}
+			same(t, name+", a second time", got, notebook.InertMarkdown(got))
 		}
 	}
 }
@@ -166,22 +152,17 @@ var harmless = []string{
 }
 
 func TestInertHarmless(t *testing.T) {
+	markdown := []string{"# A\n\n![a](files/a.png) ![b](attachment:b.png \"c\") [c](https://example.org)", "a! [b]", "<b>x</b> `<i>`",
+		"costs $5 <b title='[1]'>x</b> <https://example.org/a_(b)?c=d&e=f> <https://example.org/?u=https://example.org/a>"}
 	for _, text := range harmless {
-		if got := notebook.Inert(notebook.MIMEBundle{"text/html": text}); got["text/html"] != text {
-			t.Errorf("%s\nhas become\n%s", text, got)
-		}
-		if strings.Contains(text, "<style") || strings.Contains(text, "src='//y'") {
-			continue // in Markdown the one is never shown, and the other may be no script
-		}
-		if got := notebook.InertMarkdown(text); got != text {
-			t.Errorf("Markdown: %s\nhas become\n%s", text, got)
+		same(t, text, text, notebook.Inert(notebook.MIMEBundle{"text/html": text})["text/html"])
+		// In Markdown the one is never shown, and the other may be no script.
+		if !strings.Contains(text, "<style") && !strings.Contains(text, "src='//y'") {
+			markdown = append(markdown, text)
 		}
 	}
-	for _, text := range []string{"# A\n\n![a](files/a.png) ![b](attachment:b.png \"c\") [c](https://example.org)", "a! [b]", "<b>x</b> `<i>`",
-		"costs $5 <b title='[1]'>x</b> <https://example.org/a_(b)?c=d&e=f> <https://example.org/?u=https://example.org/a>"} {
-		if got := notebook.InertMarkdown(text); got != text {
-			t.Errorf("Markdown: %s\nhas become\n%s", text, got)
-		}
+	for _, text := range markdown {
+		same(t, "Markdown", text, notebook.InertMarkdown(text))
 	}
 }
 
@@ -206,17 +187,16 @@ func TestInertData(t *testing.T) {
 			return []notebook.Output{data(mime, value)}
 		}
 		given := shown(raw)
-		saved := fold(t, []message{
-			{"display_data", fmt.Sprintf(`{"data": {%q: %s}, "metadata": {}}`, mime, raw)}})
+		saved := fold(t, []message{{"display_data", fmt.Sprintf(`{"data": {%q: %s}}`, mime, raw)}})
 		inert := notebook.Inert(given[0].Data)
-		if d := saved[0].Data; !reflect.DeepEqual(d, inert) || !reflect.DeepEqual(notebook.Inert(d), inert) {
-			t.Errorf("%v is saved as %v, and becomes %v", inert, d, notebook.Inert(d))
-		}
+		same(t, mime, inert, saved[0].Data)
+		same(t, mime+", a second time", inert, notebook.Inert(inert))
 		said, _ := inert["text/plain"].(string)
 		if isOff := inert[mime] == nil && strings.Contains(said, "[note: "); isOff != (mime != "text/markdown") {
 			t.Errorf("%s is %v", mime, inert)
 		}
-		if d := compare.Outputs(given, saved, 0); len(d) > 0 || !reflect.DeepEqual(given, shown(raw)) {
+		same(t, mime+", given", shown(raw), given)
+		if d := compare.Outputs(given, saved, 0); len(d) > 0 {
 			t.Errorf("%s is a difference: %v", mime, d)
 		}
 		other := shown(strings.Replace(raw, "Sales", "Costs", 1))
@@ -229,8 +209,6 @@ func TestInertData(t *testing.T) {
 		"chart":  {"application/vnd.vegalite.v5+json": map[string]any{"$schema": "https://vega.github.io/x.json", "data": map[string]any{"url": "data/a.csv"}}},
 		"plotly": {"application/vnd.plotly.v1+json": map[string]any{"config": map[string]any{"plotlyServerURL": "https://plot.ly"}}},
 	} {
-		if got := notebook.Inert(data); !reflect.DeepEqual(got, data) {
-			t.Errorf("%s: %v has become %v", name, data, got)
-		}
+		same(t, name, data, notebook.Inert(data))
 	}
 }

@@ -15,14 +15,6 @@ import (
 	"dsstar/notebook"
 )
 
-func numbered(n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, "line %d\n", i)
-	}
-	return b.String()
-}
-
 var left = regexp.MustCompile(`\n?\[note: [^\n]* are left out here\]\n`)
 
 // TestStreamInPieces holds for any text, pieces and limit: uncut text looks as on a terminal.
@@ -67,34 +59,29 @@ func TestStreamInPieces(t *testing.T) {
 // picture is a display_data message with a PNG of n bytes.
 func picture(n int, id string) message {
 	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("p", n-8)
-	content, _ := json.Marshal(map[string]any{
+	return made("display_data", map[string]any{
 		"data":      map[string]any{"image/png": base64.StdEncoding.EncodeToString([]byte(png)) + "\n", "text/plain": "<Figure>"},
 		"metadata":  map[string]any{"image/png": map[string]any{"width": 640}},
 		"transient": map[string]any{"display_id": id},
 	})
-	return message{"display_data", string(content)}
 }
 
 func TestLargeDisplays(t *testing.T) {
 	table := `{"data": [` + strings.Repeat("1, ", 500) + `1.0]}`
-	for _, test := range []struct{ name, kind, content, want string }{
-		{"picture", "display_data", picture(1000, "").content, "[note: a display of 1.5 kB is left out here: image/png, text/plain]"},
-		{"JSON", "display_data", `{"data": {"application/vnd.x+json": ` + table + `}}`, ": application/vnd.x+json]"},
-		{"unknown type", "display_data", `{"data": {"a\nb/../` + strings.Repeat("x", 300) + `": "` + strings.Repeat("YWJj", 300) + `"}}`, ": a b/../xxx"},
-		{"metadata", "display_data", `{"data": {"text/plain": "x"}, "metadata": {"x": "` + strings.Repeat("x", 1000) + `"}}`, "a display of 1.1 kB is left out here: text/plain]"},
+	for name, test := range map[string]struct{ content, want string }{
+		"picture":      {picture(1000, "").content, "[note: a display of 1.5 kB is left out here: image/png, text/plain]"},
+		"JSON":         {`{"data": {"application/vnd.x+json": ` + table + `}}`, ": application/vnd.x+json]"},
+		"unknown type": {`{"data": {"a\nb/../` + strings.Repeat("x", 300) + `": "` + strings.Repeat("YWJj", 300) + `"}}`, ": a b/../xxx"},
+		"metadata":     {`{"data": {"text/plain": "x"}, "metadata": {"x": "` + strings.Repeat("x", 1000) + `"}}`, "a display of 1.1 kB is left out here: text/plain]"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			f := notebook.Fold{Limits: notebook.Limits{Data: 999}}
-			add(t, &f, stdout("a"), message{test.kind, test.content}, stdout("b"))
-			outputs := f.Outputs()
-			if len(outputs) != 3 || string(outputs[1].Type) != test.kind || len(outputs[1].Data) != 1 || len(outputs[1].Metadata) != 0 {
-				t.Fatalf("outputs are %v", outputs)
-			}
-			text, _ := outputs[1].Data["text/plain"].(string)
-			if !strings.Contains(text, test.want) || !strings.HasPrefix(text, "[note: a ") || strings.ContainsAny(text, "\r\n") {
-				t.Errorf("text is %q", text)
-			}
-		})
+		f := notebook.Fold{Limits: notebook.Limits{Data: 999}}
+		add(t, &f, stdout("a"), message{"display_data", test.content}, stdout("b"))
+		outputs := f.Outputs()
+		text, _ := outputs[1].Data["text/plain"].(string)
+		if !strings.Contains(text, test.want) || !strings.HasPrefix(text, "[note: a ") || strings.ContainsAny(text, "\r\n") {
+			t.Errorf("%s: text is %q", name, text)
+		}
+		same(t, name, []notebook.Output{streamed("stdout", "a"), data("text/plain", text), streamed("stdout", "b")}, outputs, sameOutputs)
 	}
 }
 
@@ -135,9 +122,12 @@ func TestCellIsBounded(t *testing.T) {
 
 func TestLargeError(t *testing.T) {
 	f := notebook.Fold{Limits: notebook.Limits{Stream: 10_000}}
-	traceback := append(strings.Split(numbered(10_000), "\n"), "ValueError: the end")
-	content, _ := json.Marshal(map[string]any{"ename": "ValueError", "evalue": strings.Repeat("x\n", 5000), "traceback": traceback})
-	add(t, &f, message{"error", string(content)})
+	var traceback []string
+	for i := range 10_000 {
+		traceback = append(traceback, fmt.Sprint("line ", i))
+	}
+	traceback = append(traceback, "ValueError: the end")
+	add(t, &f, made("error", map[string]any{"ename": "ValueError", "evalue": strings.Repeat("x\n", 5000), "traceback": traceback}))
 	got := f.Outputs()[0]
 	if got.Type != notebook.ErrorOutput || got.EName != "ValueError" || len(got.EValue) > 300 || !strings.HasPrefix(got.EValue, "x x x") {
 		t.Errorf("the error is %s: %s", got.EName, got.EValue)
@@ -168,15 +158,9 @@ func TestNote(t *testing.T) {
 	add(t, &f, stderr("b"), clearNext)
 	f.Note("again")
 	note := func(text string) notebook.Output { return streamed("stderr", "note: "+text+"\n") }
-	want := []notebook.Output{streamed("stderr", "a"), note("output may be incomplete"), streamed("stderr", "b"), note("again")}
-	if diff := cmp.Diff(want, f.Outputs()); diff != "" {
-		t.Error(diff)
-	}
+	same(t, "notes", []notebook.Output{streamed("stderr", "a"), note("output may be incomplete"), streamed("stderr", "b"), note("again")}, f.Outputs())
 	add(t, &f, stderr("c"))
-	want = []notebook.Output{note("output may be incomplete"), note("again"), streamed("stderr", "c")}
-	if diff := cmp.Diff(want, f.Outputs()); diff != "" {
-		t.Errorf("after a clear:\n%s", diff)
-	}
+	same(t, "after a clear", []notebook.Output{note("output may be incomplete"), note("again"), streamed("stderr", "c")}, f.Outputs())
 }
 
 func TestUpdates(t *testing.T) {
@@ -188,9 +172,7 @@ func TestUpdates(t *testing.T) {
 	for i, id := range []string{"1", "2", "3"} {
 		want[i].DisplayID = id
 	}
-	if diff := cmp.Diff(want, f.Updates()); diff != "" {
-		t.Error(diff)
-	}
+	same(t, "updates", want, f.Updates())
 	large.kind = "update_display_data"
 	add(t, &f, large)
 	if text := f.Updates()[0].PlainText(); !strings.HasSuffix(text, "is left out here: image/png, text/plain]") {
@@ -236,7 +218,5 @@ func TestObserve(t *testing.T) {
 	x.DisplayID, y.DisplayID = "1", "1"
 	want := []notebook.Output{streamed("stdout", "a"), streamed("stdout", long), x, y, result(long),
 		{Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"t"}}, streamed("stderr", "note: n\n")}
-	if diff := cmp.Diff(want, seen); diff != "" {
-		t.Error(diff)
-	}
+	same(t, "seen", want, seen)
 }

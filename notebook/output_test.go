@@ -3,8 +3,6 @@ package notebook_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"dsstar/notebook"
 )
 
@@ -64,12 +62,8 @@ func TestSteady(t *testing.T) {
 			{Type: notebook.ErrorOutput, EName: "E", EValue: "no " + text, Traceback: []string{"a", text}}}
 	}
 	given := of(address)
-	if diff := cmp.Diff(of(steady), notebook.Rewritten(given, notebook.Steady)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(of(address), given); diff != "" {
-		t.Errorf("the given outputs were changed: %s", diff)
-	}
+	same(t, "rewritten", of(steady), notebook.Rewritten(given, notebook.Steady))
+	same(t, "given", of(address), given)
 	const text = "text at 0x08048000, at 0xff <b>at 0x08048000</b> <at> 0x7f9d3c0b5e10"
 	if got := notebook.Steady(text); got != text {
 		t.Error(got)
