@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -40,17 +40,10 @@ func TestDACodeScores(t *testing.T) {
 					filepath.Join(folder, "r.db"), sql)
 			}
 		}
-		for compat, want := range map[Compat]float64{Upstream: upstream, Fixed: fixed} {
-			score := scoreOf(t, Scorer{Compat: compat, Open: real(t)}, task, answer)
-			if math.Abs(*score.Value-want) > 1e-9 {
-				t.Errorf("%s, %s: %+v, not %v", name, compat, score, want)
-			}
-		}
+		check(t, name, task, answer, upstream, fixed)
 		return nil
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	pyenvtest.OK(t, err)
 }
 
 // TestDACodeLinks: results outside the folder are refused, since an agent may link to what
@@ -58,15 +51,13 @@ func TestDACodeScores(t *testing.T) {
 func TestDACodeLinks(t *testing.T) {
 	root := write(t, map[string]string{"gold/r.csv": "a\n1\n", "out/own.csv": "a\n1\n", "out/folder.csv/x": ""})
 	for from, to := range map[string]string{"../gold/r.csv": "r.csv", "../gold": "gold", "own.csv": "inner.csv"} {
-		if err := os.Symlink(from, filepath.Join(root, "out", to)); err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, os.Symlink(from, filepath.Join(root, "out", to)))
 	}
 	task := Task{ID: "x", Rules: "dacode", GoldDir: filepath.Join(root, "gold"),
 		Gold: json.RawMessage(`{"func": ["compare_csv"], "result": [{"file": ["r.csv"]}]}`)}
 	for said, want := range map[string]float64{"r.csv": 0, "I wrote it": 0, // by the name in the configuration
 		"gold/r.csv": 0, "folder.csv": 0, "inner.csv": 1} {
-		score := scoreOf(t, Scorer{Open: real(t)}, task, Answer{Value: Said(said), Dir: filepath.Join(root, "out")})
+		score := scored(t, Fixed, task, Answer{Value: Said(said), Dir: filepath.Join(root, "out")})
 		if *score.Value != want || want == 0 && !strings.Contains(score.Detail, "is not a file that the agent wrote") {
 			t.Errorf("%s: %+v", said, score)
 		}
@@ -88,13 +79,9 @@ func TestChart(t *testing.T) {
 	gold := write(t, map[string]string{"plot.py": right})
 	do(t, "import os, runpy; os.chdir(%q); runpy.run_path('plot.py')", gold)
 	scorer := Scorer{Compat: Fixed, Open: real(t)}
-	if err := scorer.chart(t.Context(), Task{Data: gold}, gold); err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, scorer.chart(t.Context(), Task{Data: gold}, gold))
 	for _, name := range []string{"plot.json", "result.npy"} {
-		if err := os.Rename(filepath.Join(gold, "dabench", name), filepath.Join(gold, name)); err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, os.Rename(filepath.Join(gold, "dabench", name), filepath.Join(gold, name)))
 	}
 	settings, _ := os.ReadFile(filepath.Join(gold, "plot.json"))
 	for _, part := range []string{`"type": "bar"`, `"color": ["#0000ff", "#ff0000"]`, `"figsize": [8.0, 6.0]`,
@@ -121,16 +108,9 @@ func TestChart(t *testing.T) {
 	} {
 		dir := write(t, map[string]string{"plot2.py": v.code})
 		do(t, "from PIL import Image; Image.new('RGB', (80, 60)).save(%q)", filepath.Join(dir, "r.png"))
-		if err := scorer.chart(t.Context(), Task{Data: gold}, dir); err != nil {
-			t.Errorf("%s: %v", v.name, err)
-		}
-		task := Task{ID: "x", Rules: "dacode", Gold: config, GoldDir: gold}
-		for compat, want := range map[Compat]float64{Upstream: v.upstream, Fixed: v.fixed} {
-			score := scoreOf(t, Scorer{Compat: compat, Open: real(t)}, task, Answer{Value: Said("r.png"), Dir: dir})
-			if *score.Value != want {
-				t.Errorf("%s, %s: %+v", v.name, compat, score)
-			}
-		}
+		pyenvtest.Check(t, scorer.chart(t.Context(), Task{Data: gold}, dir))
+		task := Task{Rules: "dacode", Gold: config, GoldDir: gold}
+		check(t, v.name, task, Answer{Value: Said("r.png"), Dir: dir}, v.upstream, v.fixed)
 	}
 }
 

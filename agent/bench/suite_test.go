@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,12 +26,8 @@ func write(t *testing.T, files map[string]string) string {
 	root := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		pyenvtest.OK(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	return root
 }
@@ -107,12 +103,15 @@ var copies = map[string]map[string]string{
 {"id": "e", "question": "q", "data_dir": "data/a", "scorer": "dacode",
  "answer": {"gold_files": ["gold/e/r.csv"], "output_file": "r.csv"},
  "scorer_config": {"func": "compare_csv", "options": {"condition_cols": [0]}}}]`,
-		"data/a/b.csv": "x", "gold/e/r.csv": "a,b\n1,2\n",
+		"data/a/b.csv": "x", "gold/e/r.csv": "a,b\n1,2\n", "gold/e/x.csv": "",
+		"gold/index.json": `[{"id": "e", "question": "q", "data_dir": "e", "scorer": "dacode",
+ "data_sources": ["x.csv"], "answer": {"gold_files": ["e/r.csv"]}, "scorer_config": {"func": "compare_csv"}}]`,
 		"bad/index.json": `[{"id": "a", "answer": 1, "scorer": "x"}]`,
 	},
 }
 
-// TestSuites: what is read of the benchmarks' files, and what a copy lacks.
+// TestSuites: what is read of the benchmarks' files, and what a copy lacks. Data that contain right
+// answers are told, unless the task names other files of them.
 func TestSuites(t *testing.T) {
 	for _, c := range []struct {
 		bench, path string
@@ -149,6 +148,10 @@ func TestSuites(t *testing.T) {
 			"d q , //, data/gone [], eval, lacks [data/gone]", "e q , //, data/a [], eval, lacks []"}},
 		{"dir", "bad", Setting{}, []string{"read tasks of your own: bad/index.json: row 1: there is no scorer " +
 			`"x"; there are dabstep, kramabench, infiagent, dacode`}},
+		{"dir", "gold", Setting{}, []string{"e q , //, gold/e [], eval, lacks []",
+			"task e: its data folder gold/e holds right answers: r.csv"}},
+		{"dir", "gold", Setting{Oracle: true}, []string{
+			"e q , //, gold/e [x.csv], eval, lacks []"}},
 		{"gaia", "", Setting{}, []string{
 			`there is no benchmark "gaia"; there are dabstep, kramabench, dacode, dabench, dir`}},
 	} {
@@ -167,6 +170,9 @@ func TestSuites(t *testing.T) {
 					t.Guidelines, t.Level, t.Domain, t.Kind, t.Data, t.Files, gold, append(t.NoData, t.NoGold...)))
 			}
 			got = append(got, suite.Missing...)
+			if err := suite.Exposed(); err != nil {
+				got = append(got, err.Error())
+			}
 		}
 		for i := range got {
 			got[i] = strings.ReplaceAll(got[i], root+"/", "")
@@ -175,32 +181,10 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// TestExposed refuses data that contain right answers, unless the task names other files of them.
-func TestExposed(t *testing.T) {
-	for data, want := range map[string]string{"": "index.json", "gold": "r.csv", "data": ""} {
-		root := write(t, map[string]string{"gold/r.csv": "a", "data/x.csv": "a", "index.json": `[{"id": "a",
-			"question": "q", "data_dir": "` + data + `", "scorer": "dacode", "data_sources": ["x.csv"],
-			"answer": {"gold_files": ["gold/r.csv"]}, "scorer_config": {"func": "compare_csv"}}]`})
-		suite, err := open("dir", root, Setting{})
-		if err == nil {
-			err = suite.Exposed()
-		}
-		if (err == nil) != (want == "") || err != nil && !strings.HasSuffix(err.Error(), want) {
-			t.Errorf("data_dir %q: %v, not %q", data, err, want)
-		}
-		suite, err = open("dir", root, Setting{Oracle: true}) // only the files that are named
-		if err != nil || suite.Exposed() != nil {
-			t.Errorf("data_dir %q, x.csv alone: %v", data, suite.Exposed())
-		}
-	}
-}
-
 // TestOwnTasks scores answers by every kind of rules. What has no right answer has no score.
 func TestOwnTasks(t *testing.T) {
 	suite, err := open("dir", write(t, copies["dir"]), Setting{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, err)
 	left := write(t, map[string]string{"r.csv": "a,b\n1,3\n"})
 	answers := []Answer{{ID: "a", Value: json.RawMessage("43")}, {ID: "b", Value: json.RawMessage(`["Y", "X"]`)},
 		{ID: "c", Value: Said("@n[1.50] @m[2]")}, {ID: "d", Value: Said("{'K': 'V<'}")},
@@ -222,54 +206,31 @@ func TestOwnTasks(t *testing.T) {
 	}
 }
 
-// TestDABench: what is not answered counts.
-func TestDABench(t *testing.T) {
-	suite, err := open("dabench", write(t, copies["dabench"]), Setting{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers := []Answer{{ID: "0", Value: Said("@m[1.5] @n[ X]")}}
-	for compat, want := range map[Compat][]string{
-		Upstream: {"/ABQ 0 of 2", "level/easy 0 of 1", "level/hard 0 of 1",
-			"concept/A 0 of 2", "concept/B 0 of 1"},
-		Fixed: {"/ABQ 50 of 2", "level/easy 100 of 1", "level/hard 0 of 1",
-			"concept/A 50 of 2", "concept/B 100 of 1"},
-	} {
-		scorer := Scorer{Compat: compat, Open: real(t)}
-		scores, err := suite.Score(t.Context(), scorer, answers)
-		same(t, fmt.Sprint(compat, err), want, inWords(scores.Totals))
-	}
-}
-
 // sameVowels judges that texts with equally many vowels mean the same.
 func sameVowels(_ context.Context, a, b string) (bool, error) {
 	vowels := regexp.MustCompile("(?i)[aeiou]")
 	return len(vowels.FindAllString(a, -1)) == len(vowels.FindAllString(b, -1)), nil
 }
 
-// scored returns the score of an answer that is a JSON value.
-func scored(t *testing.T, compat Compat, task Task, said string) Score {
-	t.Helper()
-	return scoreOf(t, Scorer{Compat: compat, Open: real(t), Judge: sameVowels}, task,
-		Answer{Value: json.RawMessage(said)})
-}
-
-func scoreOf(t *testing.T, scorer Scorer, task Task, a Answer) Score {
+// scored returns the score of an answer.
+func scored(t *testing.T, compat Compat, task Task, a Answer) Score {
 	t.Helper()
 	task.ID = cmp.Or(task.ID, "1")
-	score, err := scorer.Score(t.Context(), task, a)
+	score, err := Scorer{Compat: compat, Open: real(t), Judge: sameVowels}.Score(t.Context(), task, a)
 	if err != nil || score.Value == nil {
 		t.Fatalf("%s: %+v, %v", a.Value, score, err)
 	}
 	return score
 }
 
-// inWords returns totals as "group/name value of n".
-func inWords(totals []Total) (all []string) {
-	for _, total := range totals {
-		all = append(all, fmt.Sprintf("%s/%s %.4g of %d", total.Group, total.Name, total.Value, total.N))
+// check compares the score of an answer with that of the public code, and with that without its faults.
+func check(t *testing.T, what string, task Task, a Answer, upstream, fixed float64) {
+	t.Helper()
+	for compat, want := range map[Compat]float64{Upstream: upstream, Fixed: fixed} {
+		if score := scored(t, compat, task, a); math.Abs(*score.Value-want) > 1e-9 {
+			t.Errorf("%s, %s: %+v, not %v", compat, what, score, want)
+		}
 	}
-	return all
 }
 
 // TestRecordedScores compares scores with recorded ones: an entry is rules, the kind of answer,
@@ -284,11 +245,7 @@ func TestRecordedScores(t *testing.T) {
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return err
 		}
-		for compat, want := range map[Compat]float64{Upstream: upstream, Fixed: fixed} {
-			if score := scored(t, compat, task, string(said)); *score.Value != want {
-				t.Errorf("%s: %s is %v", compat, raw, *score.Value)
-			}
-		}
+		check(t, string(raw), task, Answer{Value: said}, upstream, fixed)
 		compared++
 		return nil
 	})
@@ -297,41 +254,47 @@ func TestRecordedScores(t *testing.T) {
 	}
 }
 
-// TestKramaBench: a judge is needed, and one version omits a metric, the other corrects answers.
+// TestKramaBench: one version omits a metric, the other corrects answers.
 func TestKramaBench(t *testing.T) {
-	task := Task{ID: "1", Kind: "string_approximate", Rules: "kramabench", Gold: Said("a")}
-	_, err := Scorer{Open: real(t)}.Score(t.Context(), task, Answer{ID: "1", Value: Said("b")})
-	if !errors.Is(err, ErrNoJudge) {
-		t.Errorf("without a judge: %v", err)
-	}
 	for compat, omits := range map[Compat]bool{Upstream: true, Fixed: false} {
 		for kind, omitted := range map[string]bool{"list_approximate": omits, "list_exact": false} {
-			task := Task{Kind: kind, Rules: "kramabench", Gold: json.RawMessage("[1]")}
-			if none, all := scored(t, compat, task, "null"), scored(t, compat, task, "[1]"); none.Uncounted != omitted ||
-				all.Uncounted != omitted {
-				t.Errorf("%s %s: %+v, %+v", compat, kind, none, all)
+			for _, said := range []string{"null", "[1]"} {
+				task := Task{Kind: kind, Rules: "kramabench", Gold: json.RawMessage("[1]")}
+				score := scored(t, compat, task, Answer{Value: json.RawMessage(said)})
+				if score.Uncounted != omitted {
+					t.Errorf("%s %s: %+v", compat, kind, score)
+				}
 			}
 		}
-		corrected := Task{ID: "legal-hard-15", Kind: "numeric_exact", Rules: "kramabench",
-			Gold: json.RawMessage("593524")}
-		if score := scored(t, compat, corrected, "243377"); (*score.Value == 1) == omits {
-			t.Errorf("%s: the corrected answer: %+v", compat, score)
-		}
 	}
+	corrected := Task{ID: "legal-hard-15", Kind: "numeric_exact", Rules: "kramabench",
+		Gold: json.RawMessage("593524")}
+	check(t, "the corrected answer", corrected, Answer{Value: json.RawMessage("243377")}, 0, 1)
 }
 
-// TestTotals: the metric that one version leaves out counts by itself alone.
+// TestTotals: the metric that one version leaves out counts by itself alone. Of DABench only full scores
+// count, for each concept of a task.
 func TestTotals(t *testing.T) {
-	krama, _ := Find("kramabench")
-	same(t, "kramabench", []string{"/total 75 of 2", "domain/legal 75 of 2",
-		"level/easy 100 of 1", "level/hard 50 of 1", "metric/f1 50 of 1",
-		"metric/f1_approximate (not in the total) 100 of 1", "metric/success 100 of 1"},
-		inWords(krama.totals([]Score{
+	for bench, want := range map[string][]string{
+		"kramabench": {"/total 75 of 2", "domain/legal 75 of 2",
+			"level/easy 100 of 1", "level/hard 50 of 1", "metric/f1 50 of 1",
+			"metric/f1_approximate (not in the total) 100 of 1", "metric/success 100 of 1"},
+		"dabench": {"/ABQ 50 of 2", "level/easy 100 of 1", "level/hard 0 of 1",
+			"concept/A 50 of 2", "concept/B 100 of 1"},
+	} {
+		b, _ := Find(bench)
+		var got []string
+		for _, total := range b.totals(map[string][]Score{"kramabench": {
 			{Value: new(1.), Metric: "success", Domain: "legal", Level: "easy"},
 			{Value: new(0.5), Metric: "f1", Domain: "legal", Level: "hard"},
 			{Value: new(1.), Metric: "f1_approximate (not in the total)", Uncounted: true,
 				Domain: "wildfire", Level: "hard"},
-		})))
+		}, "dabench": {{Value: new(1.), Level: "easy", task: Task{Kind: "A, B"}},
+			{Value: new(0.5), Level: "hard", task: Task{Kind: "A"}}}}[bench]) {
+			got = append(got, fmt.Sprintf("%s/%s %.4g of %d", total.Group, total.Name, total.Value, total.N))
+		}
+		same(t, bench, want, got)
+	}
 }
 
 // A kept session is that of all tests, with the managed packages. It ends with the test program.
@@ -339,11 +302,7 @@ type kept struct{ *kernel.Kernel }
 
 func (kept) Close() error { return nil }
 
-var started struct {
-	sync.Once
-	kernel *kernel.Kernel
-	err    error
-}
+var all kept
 
 // real returns an opener of the kept session.
 func real(t testing.TB) Opener {
@@ -351,15 +310,14 @@ func real(t testing.TB) Opener {
 	if testing.Short() {
 		t.Skip("-short: it needs the managed Python")
 	}
-	python := pyenvtest.Python(t)
-	started.Do(func() {
-		started.kernel, started.err = kernel.Start(context.Background(), kernel.Options{
-			Spec: kernel.PythonSpec(python), Dir: os.TempDir(), CellTimeout: 5 * time.Minute,
+	if all.Kernel == nil {
+		k, err := kernel.Start(context.Background(), kernel.Options{
+			Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: os.TempDir(), CellTimeout: 5 * time.Minute,
 			Env: append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MPLBACKEND=Agg")})
-	})
-	return func(context.Context, string, []string, string) (Session, error) {
-		return kept{started.kernel}, started.err
+		pyenvtest.OK(t, err)
+		all.Kernel = k
 	}
+	return func(context.Context, string, []string, string) (Session, error) { return all, nil }
 }
 
 // do runs code in the kept session.
@@ -367,7 +325,6 @@ func do(t testing.TB, code string, args ...any) {
 	t.Helper()
 	p := &python{open: real(t)}
 	defer p.close()
-	if _, err := p.run(t.Context(), fmt.Sprintf(code, args...)); err != nil {
-		t.Fatal(err)
-	}
+	_, err := p.run(t.Context(), fmt.Sprintf(code, args...))
+	pyenvtest.OK(t, err)
 }

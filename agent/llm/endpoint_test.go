@@ -45,13 +45,13 @@ func served(t *testing.T, change func(*llm.Endpoint), all ...llmtest.Response) (
 	synctest.Test(t, func(t *testing.T) {
 		s = llmtest.NewPiped(t, llmtest.Each(all...))
 		e := endpoint(s)
-		change(&e)
+		if change != nil {
+			change(&e)
+		}
 		got, err = must(e.Open()).Ask(t.Context(), question)
 	})
 	return s, got, err
 }
-
-func unchanged(*llm.Endpoint) {}
 
 // TestStreamedReply: what is sent, with the limit of tokens as the provider names it, and what comes. Of
 // OpenAI's variables nothing is sent, and nothing about the machine.
@@ -118,26 +118,6 @@ func TestRetried(t *testing.T) {
 	}
 }
 
-// TestTimeOuts: silence may pass, a call that takes too long does not; one that is slow does neither.
-func TestTimeOuts(t *testing.T) {
-	for _, c := range []struct {
-		idle, call time.Duration
-		response   llmtest.Response
-		want       error
-		tries      int
-	}{
-		{time.Second, 0, llmtest.Response{Stall: true}, llm.ErrIdle, 4},
-		{0, time.Second, llmtest.Response{Stall: true}, llm.ErrTimeout, 1},
-		{2 * time.Second, 20 * time.Second, llmtest.Response{Text: "slow is not silent", Pace: time.Second}, nil, 1},
-		{2 * time.Second, 2 * time.Second, llmtest.Response{Text: "this one takes for ever", Pace: time.Second}, llm.ErrTimeout, 1},
-	} {
-		s, _, err := served(t, func(e *llm.Endpoint) { e.IdleTimeout, e.CallTimeout = c.idle, c.call }, c.response)
-		if !errors.Is(err, c.want) || len(s.Requests()) != c.tries {
-			t.Errorf("%+v: %v after %d tries", c, err, len(s.Requests()))
-		}
-	}
-}
-
 // TestCancel: the end of a run ends its calls and waits at once. Then a call is recorded as stopped, and a
 // later one is not.
 func TestCancel(t *testing.T) {
@@ -168,10 +148,12 @@ func TestOpenChecks(t *testing.T) {
 		"no scheme": {BaseURL: "example.org/v1"},
 		"bad url":   {BaseURL: "https://user:" + secret + "@exa mple.org"},
 		"no key":    {BaseURL: "https://example.org/v1", KeyEnv: "ACME_KEY"},
+		"two lines": {BaseURL: "https://example.org/v1", Key: secret + "\n" + secret},
 		"nobody":    {BaseURL: "http://127.0.0.1:1/v1?key=" + secret},
 	} {
 		m, err := e.Open()
-		if (err == nil) != (name == "nobody") || isCredential(err) != (name == "no key") {
+		ofKey := name == "no key" || name == "two lines"
+		if (err == nil) != (name == "nobody") || isCredential(err) != ofKey {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err == nil {
@@ -280,7 +262,7 @@ func TestReplies(t *testing.T) {
 		whole + "data: {\"error\":{\"message\":\"late\"}}\n\n":                                                                 ok,
 		`data: {"choices":[{"index":0,"delta":{"content":null,"reasoning":"hm"}}]}` + "\n\n" + whole:                           ok,
 	} {
-		_, got, err := served(t, unchanged, llmtest.Response{Body: body})
+		_, got, err := served(t, nil, llmtest.Response{Body: body})
 		if got.Seconds = 0; err != nil || got != want {
 			t.Errorf("%s:\ngot  %+v, %v\nwant %+v", body, got, err, want)
 		}
@@ -297,6 +279,7 @@ func isStatus(status int, message string) func(error) bool {
 }
 
 // TestFailures: a failure that may pass is tried four times, any other once. No message has the key.
+// Silence may pass, a call that takes too long does not; one that is slow is neither.
 func TestFailures(t *testing.T) {
 	body := func(status int, text string) llmtest.Response { return llmtest.Response{Status: status, Body: text} }
 	headed := func(status int, name, value string) llmtest.Response {
@@ -307,6 +290,17 @@ func TestFailures(t *testing.T) {
 	}
 	is := func(kind error) func(error) bool { return func(err error) bool { return errors.Is(err, kind) } }
 	isTooLong := is(llm.ErrContextLength)
+	within := func(idle, call time.Duration) func(*llm.Endpoint) {
+		return func(e *llm.Endpoint) { e.IdleTimeout, e.CallTimeout = idle, call }
+	}
+	changes := map[string]func(*llm.Endpoint){
+		"a short key":    func(e *llm.Endpoint) { e.Key = "sk-short" },
+		"no key":         func(e *llm.Endpoint) { e.Key, e.KeyEnv = "", "" },
+		"silence":        within(time.Second, 0),
+		"no end":         within(0, time.Second),
+		"slowness":       within(2*time.Second, 20*time.Second),
+		"too much of it": within(2*time.Second, 2*time.Second),
+	}
 	for name, c := range map[string]struct {
 		response llmtest.Response
 		tries    int
@@ -344,22 +338,23 @@ func TestFailures(t *testing.T) {
 		"too long for Anthropic": {llmtest.Refuse(400, "", "input length and `max_tokens` exceed context limit: 9 + 9 > 10"), 1, isTooLong},
 		"too long behind OpenRouter": {body(400, `{"error":{"message":"Provider returned error","code":400,`+
 			`"metadata":{"raw":"{\"error\":{\"message\":\"prompt is too long\"}}"}}}`), 1, isTooLong},
+
+		"a short key": {llmtest.Refuse(400, "", "Bearer sk-short is not for it"), 1,
+			isStatus(400, "Bearer [key] is not for it")},
+		"no key": {llmtest.Refuse(401, "", "who are you?"), 1, func(err error) bool {
+			bad, ok := errors.AsType[*llm.CredentialError](err)
+			return ok && bad.Unsent && strings.Contains(err.Error(), "no key was sent") &&
+				strings.Contains(err.Error(), "who are you?")
+		}},
+		"silence":  {llmtest.Response{Stall: true}, 4, is(llm.ErrIdle)},
+		"no end":   {llmtest.Response{Stall: true}, 1, is(llm.ErrTimeout)},
+		"slowness": {llmtest.Response{Text: "slow is not silent", Pace: time.Second}, 1, is(nil)},
+		"too much of it": {llmtest.Response{Text: "this one takes for ever", Pace: time.Second}, 1,
+			is(llm.ErrTimeout)},
 	} {
-		s, _, err := served(t, unchanged, c.response)
-		if err == nil || !c.check(err) || len(s.Requests()) != c.tries || strings.Contains(err.Error(), secret) {
+		s, _, err := served(t, changes[name], c.response)
+		if !c.check(err) || len(s.Requests()) != c.tries || strings.Contains(fmt.Sprint(err), secret) {
 			t.Errorf("%s: %v after %d tries", name, err, len(s.Requests()))
 		}
-	}
-	_, _, err := served(t, func(e *llm.Endpoint) { e.Key = "sk-short" }, llmtest.Refuse(400, "", "Bearer sk-short is not for it"))
-	if err == nil || strings.Contains(err.Error(), "sk-short") {
-		t.Errorf("with a short key: %v", err)
-	}
-	if _, err := (llm.Endpoint{BaseURL: "http://llmtest/v1", Key: "one\ntwo"}).Open(); !isCredential(err) {
-		t.Errorf("with two lines as a key: %v", err)
-	}
-	_, _, err = served(t, func(e *llm.Endpoint) { e.Key, e.KeyEnv = "", "" }, llmtest.Refuse(401, "", "who are you?"))
-	bad, ok := errors.AsType[*llm.CredentialError](err)
-	if !ok || !bad.Unsent || !strings.Contains(err.Error(), "no key was sent") || !strings.Contains(err.Error(), "who are you?") {
-		t.Errorf("without a key: %v", err)
 	}
 }

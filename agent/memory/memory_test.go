@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsstar/agent/memory/lesson"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook/disk"
 )
 
@@ -26,20 +27,11 @@ def fee(account: str, *,
 const rate = `def rate(account):
     return math.floor(2.5)`
 
-func read(t *testing.T, dir string) *Memory {
-	t.Helper()
-	m, err := Read(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
+func read(t *testing.T, dir string) *Memory { return pyenvtest.Must(Read(t.Context(), dir)) }
 
 func saved(t *testing.T, m *Memory) *Memory {
 	t.Helper()
-	if err := m.Save(); err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, m.Save())
 	return read(t, m.Dir)
 }
 
@@ -97,12 +89,8 @@ func TestReadHostile(t *testing.T) {
 	write(t, dir, factsFile, "- A fact\n")
 	out := t.TempDir()
 	for _, name := range []string{factsFile, "tools"} {
-		if err := os.Rename(filepath.Join(dir, name), filepath.Join(out, name)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(filepath.Join(out, name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, os.Rename(filepath.Join(dir, name), filepath.Join(out, name)))
+		pyenvtest.OK(t, os.Symlink(filepath.Join(out, name), filepath.Join(dir, name)))
 	}
 	if m = read(t, dir); len(m.Facts)+len(m.Tools) > 0 {
 		t.Errorf("a link was followed: %v, %v", m.Facts, m.Tools)
@@ -150,9 +138,8 @@ func TestNear(t *testing.T) {
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	pyenvtest.OK(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // TestMeanwhile: what another run has learned since stays.

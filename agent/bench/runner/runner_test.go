@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/llm/llmtest"
 	"dsstar/agent/record"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook/disk"
 )
 
@@ -31,19 +32,15 @@ func about(n int) About {
 
 func create(t *testing.T, a About) *Folder {
 	t.Helper()
-	f, err := Create(filepath.Join(t.TempDir(), "out"), a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := pyenvtest.Must(Create(filepath.Join(t.TempDir(), "out"), a))
 	t.Cleanup(func() { f.Close() })
 	return f
 }
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-		t.Error(err)
-	}
+	pyenvtest.OK(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	pyenvtest.OK(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
 func scored(v float64) Record {
@@ -69,15 +66,18 @@ func with(t *testing.T, f *Folder, solve func(ctx context.Context, task string, 
 }
 
 // TestResume: after a run is stopped, its last line torn and a task left half done, the
-// missing tasks run once each, and the torn one again. The folder's path is relative.
+// missing tasks run once each, and the torn one again. The folder's path is relative. Two programs do not
+// run the same, and one reads what the other does.
 func TestResume(t *testing.T) {
 	t.Chdir(t.TempDir())
-	f, err := Create("out", about(10))
-	if err != nil {
-		t.Fatal(err)
+	f := pyenvtest.Must(Create("out", about(10)))
+	_, locked := Open("out")
+	_, exists := Create("out", about(10))
+	if _, err := Read("out"); err != nil || !errors.Is(locked, disk.ErrLocked) || !errors.Is(exists, ErrExists) {
+		t.Errorf("%v, %v, %v", err, locked, exists)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	err = Run(ctx, with(t, f, func(_ context.Context, task string, cfg agent.Config) (Record, error) {
+	err := Run(ctx, with(t, f, func(_ context.Context, task string, cfg agent.Config) (Record, error) {
 		if task == "task-04" {
 			write(t, filepath.Join(cfg.Dir, "half"), "")
 			stop()
@@ -91,9 +91,7 @@ func TestResume(t *testing.T) {
 	}
 	write(t, results, string(data[:len(data)-7]))
 	f.Close()
-	if f, err = Open("out"); err != nil {
-		t.Fatal(err)
-	}
+	f = pyenvtest.Must(Open("out"))
 	defer f.Close()
 	run := with(t, f, func(_ context.Context, task string, cfg agent.Config) (Record, error) {
 		if _, err := os.Stat(filepath.Join(cfg.Dir, "half")); err == nil {
@@ -117,19 +115,6 @@ func TestResume(t *testing.T) {
 	if what := r.Differs(other); r.Differs(r.About) != "" || what != "seed as usual, not 7" ||
 		other.Differs(r.About) != "seed 7, not as usual" || r.Differs(about(20)) != "other tasks" {
 		t.Error(what)
-	}
-}
-
-func TestLock(t *testing.T) {
-	f := create(t, about(1))
-	if _, err := Open(f.Path); !errors.Is(err, disk.ErrLocked) {
-		t.Errorf("%v", err)
-	}
-	if _, err := Create(f.Path, about(1)); !errors.Is(err, ErrExists) {
-		t.Errorf("%v", err)
-	}
-	if _, err := Read(f.Path); err != nil {
-		t.Errorf("a run at work cannot be read: %v", err)
 	}
 }
 
@@ -203,10 +188,8 @@ func TestSafeNames(t *testing.T) {
 func TestPrepareLinks(t *testing.T) {
 	data, blobs := filepath.Join(t.TempDir(), "data"), t.TempDir()
 	write(t, filepath.Join(blobs, "1f"), "n\n1\n")
-	if err := errors.Join(os.Mkdir(data, 0o755),
-		os.Symlink(filepath.Join(blobs, "1f"), filepath.Join(data, "a.csv"))); err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, os.Mkdir(data, 0o755))
+	pyenvtest.OK(t, os.Symlink(filepath.Join(blobs, "1f"), filepath.Join(data, "a.csv")))
 	task := bench.Task{ID: "a", Question: "q", Data: data, Files: []string{"a.csv"}}
 	whole := task
 	whole.Files = nil
@@ -239,25 +222,20 @@ func TestPrepareLinks(t *testing.T) {
 }
 
 func TestAnswerOf(t *testing.T) {
-	for _, v := range []struct{ kind, said, want string }{
-		{"string_exact", "true", `"true"`},
-		{"string_approximate", "12", `"12"`},
-		{"numeric_exact", " -12.5 ", "-12.5"},
-		{"numeric_exact", "12%", `"12%"`},
-		{"numeric_exact", "true", `"true"`},
-		{"list_exact", `["a", 1]`, `["a", 1]`},
-		{"list_exact", "a, b", `"a, b"`},
+	for _, v := range []struct{ rules, kind, said, want string }{
+		{"kramabench", "string_exact", "true", `"true"`},
+		{"kramabench", "string_approximate", "12", `"12"`},
+		{"kramabench", "numeric_exact", " -12.5 ", "-12.5"},
+		{"kramabench", "numeric_exact", "12%", `"12%"`},
+		{"kramabench", "numeric_exact", "true", `"true"`},
+		{"kramabench", "list_exact", `["a", 1]`, `["a", 1]`},
+		{"kramabench", "list_exact", "a, b", `"a, b"`},
+		{"dabstep", "", "x", `"x"`},
+		{"dacode", "", "x", `"x"`}, // which is unfinished there, as it used up its steps
 	} {
-		record := Record{Task: "1", Answer: v.said, Finished: true}
-		answer := answerOf(record, bench.Task{ID: "1", Rules: "kramabench", Kind: v.kind}, t.TempDir())
-		if string(answer.Value) != v.want {
-			t.Errorf("%s %q is %s, not %s", v.kind, v.said, answer.Value, v.want)
-		}
-	}
-	for rules, want := range map[string]bool{"dacode": true, "dabstep": false} { // it used up its steps
-		answer := answerOf(Record{Task: "1", Answer: "x"}, bench.Task{ID: "1", Rules: rules}, t.TempDir())
-		if answer.Unfinished != want {
-			t.Errorf("%s: unfinished is %v", rules, answer.Unfinished)
+		answer := answerOf(Record{Task: "1", Answer: v.said}, bench.Task{ID: "1", Rules: v.rules, Kind: v.kind}, "out")
+		if string(answer.Value) != v.want || answer.Unfinished != (v.rules == "dacode") {
+			t.Errorf("%+v is %s, unfinished %v", v, answer.Value, answer.Unfinished)
 		}
 	}
 }

@@ -75,7 +75,6 @@ type Server struct {
 	URL    string       // the base URL, "http://127.0.0.1:port/v1"
 	Client *http.Client // of [NewPiped]; nil: any reaches it
 
-	t        testing.TB
 	reply    func(Request) Response
 	stopping chan struct{}
 	mu       sync.Mutex
@@ -84,7 +83,7 @@ type Server struct {
 
 // New starts a server. Concurrent requests call reply concurrently.
 func New(t testing.TB, reply func(Request) Response) *Server {
-	s := &Server{t: t, reply: reply, stopping: make(chan struct{})}
+	s := &Server{reply: reply, stopping: make(chan struct{})}
 	web := httptest.NewServer(s)
 	s.URL = web.URL + "/v1"
 	t.Cleanup(web.Close)
@@ -94,7 +93,7 @@ func New(t testing.TB, reply func(Request) Response) *Server {
 
 // NewPiped is New without a network, for tests with a fake clock.
 func NewPiped(t testing.TB, reply func(Request) Response) *Server {
-	s := &Server{URL: "http://llmtest/v1", t: t, reply: reply, stopping: make(chan struct{})}
+	s := &Server{URL: "http://llmtest/v1", reply: reply, stopping: make(chan struct{})}
 	p, web := make(pipes), http.Server{Handler: s}
 	s.Client = &http.Client{Transport: &http.Transport{DialContext: p.dial}}
 	go web.Serve(p)

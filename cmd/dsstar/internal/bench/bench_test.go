@@ -6,6 +6,7 @@ import (
 
 	"dsstar/agent/bench/solver"
 	"dsstar/configs"
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // TestAsPublished: an agent's published settings are applied, and the user's own override them.
@@ -20,10 +21,7 @@ func TestAsPublished(t *testing.T) {
 		{map[string]configs.Flag{"cell_timeout": {Name: "--cell-timeout", Value: time.Minute},
 			"temperature": {Name: "--temperature", Value: "0.5"}}, 0.5, time.Minute},
 	} {
-		s, err := configs.Load(configs.Sources{Flags: c.given})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := pyenvtest.Must(configs.Load(configs.Sources{Flags: c.given}))
 		if asPublished(agent, s); *s.Temperature != c.temperature || s.CellTimeout != c.timeout {
 			t.Errorf("%v, %v", *s.Temperature, s.CellTimeout)
 		}

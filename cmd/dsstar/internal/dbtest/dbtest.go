@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // servers are known by name. In their commands PORT stands for the port, DIR for a folder of the
@@ -74,28 +76,27 @@ func Start(t testing.TB, name, python, objects string) *Server {
 	t.Helper()
 	row := servers[name]
 	dir, err := os.MkdirTemp("/var/tmp", "dsstar-db-")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := &Server{Port: freePort(t), t: t, dir: dir, end: syscall.SIGTERM} // at SIGQUIT Java goes on
 	s.words = strings.NewReplacer("PORT", strconv.Itoa(s.Port), "DIR", dir, "OBJECTS", objects, "PYTHON", python,
 		"SPARK", last(filepath.Join(filepath.Dir(filepath.Dir(python)), "lib/python3*/site-packages/pyspark")))
 	if needs := s.words.Replace(row.needs); found(needs) == "" {
-		missing(t, cmp.Or(needs, "Python for "+name), row.install, row.required)
+		text := fmt.Sprintf("no %s: %s", cmp.Or(needs, "Python for "+name), row.install)
+		if row.required && os.Getenv("CI") != "" {
+			t.Fatal(text)
+		}
+		t.Skip(text)
 	}
 	if row.prepare != "" {
 		s.end = syscall.SIGQUIT
 		if os.Getuid() == 0 { // it does not run as root
 			const nobody = 65534
 			s.as = &syscall.Credential{Uid: nobody, Gid: nobody}
-			err = os.Chown(dir, nobody, nobody)
+			pyenvtest.OK(t, os.Chown(dir, nobody, nobody))
 		}
-		word := os.WriteFile(filepath.Join(dir, "word"), []byte("owner\n"), 0o644)
-		err = cmp.Or(err, word, s.feed("", row.prepare))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, os.WriteFile(filepath.Join(dir, "word"), []byte("owner\n"), 0o644))
+		pyenvtest.OK(t, s.feed("", row.prepare))
 	}
 	s.serve(row.command)
 	s.client = row.client + " sales"
@@ -109,14 +110,11 @@ func Start(t testing.TB, name, python, objects string) *Server {
 		}
 		return err
 	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if err = ready(); err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
+	end := time.Now().Add(time.Minute)
+	for err = ready(); err != nil && time.Now().Before(end); err = ready() {
+		time.Sleep(50 * time.Millisecond)
 	}
+	pyenvtest.OK(t, err)
 	if row.beside != "" {
 		s.serve(row.beside)
 	}
@@ -149,9 +147,7 @@ func (s *Server) feed(text, line string) error {
 func (s *Server) serve(line string) {
 	s.t.Helper()
 	server := s.command(line)
-	if err := server.Start(); err != nil {
-		s.t.Fatal(err)
-	}
+	pyenvtest.OK(s.t, server.Start())
 	s.t.Cleanup(func() {
 		_ = server.Process.Signal(s.end)
 		_ = server.Wait()
@@ -173,21 +169,9 @@ func last(pattern string) string {
 	return append([]string{""}, all...)[len(all)]
 }
 
-// missing skips the test, or fails it in CI.
-func missing(t testing.TB, what, install string, required bool) {
-	t.Helper()
-	if text := "no " + what + ": " + install; required && os.Getenv("CI") != "" {
-		t.Fatal(text)
-	} else {
-		t.Skip(text)
-	}
-}
-
 func freePort(t testing.TB) int {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, err)
 	_ = l.Close()
 	return l.Addr().(*net.TCPAddr).Port
 }

@@ -1,9 +1,9 @@
 package download
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,12 +14,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // site serves handler at another address of this machine, or at the usual one.
 func site(t *testing.T, host string, handler http.HandlerFunc) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	listener, err := net.Listen("tcp", host+":0")
 	if err != nil {
 		t.Skip(err) // not Linux
 	}
@@ -33,17 +35,10 @@ func wide(t *testing.T) Options {
 	return Options{Folder: t.TempDir(), Limit: 1 << 40, Room: 1 << 40, Time: time.Minute}
 }
 
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
 // get returns a file's name and content.
 func get(t *testing.T, address string, o Options) (name, content string, err error) {
 	t.Helper()
-	f, err := Get(t.Context(), must(url.Parse(address)), o)
+	f, err := Get(t.Context(), pyenvtest.Must(url.Parse(address)), o)
 	if err != nil {
 		return "", "", err
 	}
@@ -79,97 +74,81 @@ func TestCache(t *testing.T) {
 			t.Errorf("%d: %q with %q, sent %d times: %v", n, name, content, sent, err)
 		}
 	}
-	all := must(filepath.Glob(filepath.Join(o.Folder, "*")))
+	all := pyenvtest.Must(filepath.Glob(filepath.Join(o.Folder, "*")))
 	part := filepath.Join(o.Folder, "part-1") // what a killed program has left
-	must(0, os.WriteFile(part, []byte("half"), 0o600))
+	pyenvtest.OK(t, os.WriteFile(part, []byte("half"), 0o600))
 	for _, days := range []int{29, 31} {
 		then := time.Now().AddDate(0, 0, -days)
-		must(0, errors.Join(os.Chtimes(all[0], then, then), os.Chtimes(part, then, then)))
-		if _, _, err := get(t, home+"/b.csv", o); err != nil || len(all) != 1 {
-			t.Errorf("%q, %v", all, err)
-		}
-		for _, at := range []string{all[0], part} {
-			if _, err := os.Stat(at); (err == nil) != (days == 29) {
-				t.Errorf("%s is not used for %d days: %v", at, days, err)
-			}
+		pyenvtest.OK(t, errors.Join(os.Chtimes(all[0], then, then), os.Chtimes(part, then, then)))
+		_, _, err := get(t, home+"/b.csv", o)
+		_, unused := os.Stat(all[0])
+		_, killed := os.Stat(part)
+		if stays := days == 29; err != nil || (unused == nil) != stays || (killed == nil) != stays || len(all) != 1 {
+			t.Errorf("not used for %d days: %v, %v, %v, %q", days, err, unused, killed, all)
 		}
 	}
 }
 
 // What a server sends is bounded, and nothing of it stays that is not whole.
 func TestBounds(t *testing.T) {
-	plain := bytes.Repeat([]byte("1,2\n"), 1000)
-	home := site(t, "127.0.0.1", func(w http.ResponseWriter, r *http.Request) {
-		if asked := r.Header.Get("Accept-Encoding"); asked != "" {
-			t.Errorf("%s: was asked to send %s", r.URL.Path, asked)
-		}
-		switch r.URL.Path {
-		case "/known.csv":
-			_, _ = w.Write(plain[:2000])
-		case "/unknown.csv":
-			w.(http.Flusher).Flush()
-			_, _ = w.Write(plain)
-		case "/packed.csv":
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write([]byte("packed"))
-		case "/packed.csv.gz":
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write([]byte("as it is"))
-		case "/strange.csv":
-			w.Header().Set("Content-Encoding", "br")
-			_, _ = w.Write(plain)
-		case "/cut.csv":
-			w.Header().Set("Content-Length", "100")
-			_, _ = w.Write([]byte("n\n"))
-		case "/slow.csv":
-			w.WriteHeader(http.StatusOK)
-			w.(http.Flusher).Flush()
-			<-r.Context().Done()
-		default:
-			http.Error(w, "no", http.StatusTeapot)
-		}
-	})
+	plain := strings.Repeat("1,2\n", 500)
 	small := func(o *Options) { o.Limit = 1999 }
 	full := func(o *Options) { o.Room = 1999 }
 	brief := func(o *Options) { o.Time = 100 * time.Millisecond }
 	usual := func(*Options) {}
 	for _, c := range []struct {
-		path   string
-		change func(*Options)
-		want   Error // without its texts
-		good   string
+		path, header string // what the server sends: "flush" is no header, "wait" no end
+		body         string
+		change       func(*Options)
+		want         *Error // without its texts
 	}{
-		{"/known.csv", usual, Error{}, string(plain[:2000])},
-		{"/known.csv", func(o *Options) { o.Limit, o.Room = 2000, 2000 }, Error{}, string(plain[:2000])},
-		{"/unknown.csv", usual, Error{}, string(plain)},
-		{"/packed.csv", usual, Error{}, "packed"},
-		{"/packed.csv.gz", usual, Error{}, "as it is"},
-		{"/known.csv", small, Error{Size: 3998}, ""},
-		{"/unknown.csv", small, Error{Size: 3998}, ""},
-		{"/known.csv", full, Error{Full: true}, ""},
-		{"/unknown.csv", full, Error{Full: true}, ""},
-		{"/strange.csv", usual, Error{}, ""},
-		{"/cut.csv", usual, Error{}, ""},
-		{"/slow.csv", brief, Error{}, ""},
-		{"/none.csv", usual, Error{Status: http.StatusTeapot}, ""},
+		{"/known.csv", "", plain, usual, nil},
+		{"/known.csv", "", plain, func(o *Options) { o.Limit, o.Room = 2000, 2000 }, nil},
+		{"/unknown.csv", "flush", plain, usual, nil},
+		{"/packed.csv", "Content-Encoding: gzip", "packed", usual, nil},
+		{"/packed.csv.gz", "Content-Encoding: gzip", "as it is", usual, nil},
+		{"/known.csv", "", plain, small, &Error{Size: 3998}},
+		{"/unknown.csv", "flush", plain, small, &Error{Size: 3998}},
+		{"/known.csv", "", plain, full, &Error{Full: true}},
+		{"/unknown.csv", "flush", plain, full, &Error{Full: true}},
+		{"/strange.csv", "Content-Encoding: br", plain, usual, &Error{}},
+		{"/cut.csv", "Content-Length: 2001", plain, usual, &Error{}},
+		{"/slow.csv", "wait", "n\n", brief, &Error{}},
+		{"/none.csv", "status", "no", usual, &Error{Status: http.StatusTeapot}},
 	} {
+		home := site(t, "127.0.0.1", func(w http.ResponseWriter, r *http.Request) {
+			if asked := r.Header.Get("Accept-Encoding"); asked != "" {
+				t.Errorf("%s: was asked to send %s", c.path, asked)
+			}
+			if name, value, is := strings.Cut(c.header, ": "); is {
+				w.Header().Set(name, value)
+			} else if c.header == "status" {
+				w.WriteHeader(http.StatusTeapot)
+			} else if c.header != "" {
+				w.(http.Flusher).Flush()
+			}
+			_, _ = io.WriteString(w, c.body)
+			if c.header == "wait" {
+				<-r.Context().Done()
+			}
+		})
 		o := wide(t)
 		c.change(&o)
 		name, content, err := get(t, home+c.path, o)
 		left, _ := filepath.Glob(filepath.Join(o.Folder, "*", "*"))
-		if failed, ok := errors.AsType[*Error](err); ok {
+		if failed, ok := errors.AsType[*Error](err); ok && c.want != nil {
 			c.want.Address, c.want.Text = home+c.path, failed.Text
-			if c.good != "" || *failed != c.want || failed.Text == "" || len(left) > 0 {
+			if *failed != *c.want || failed.Text == "" || len(left) > 0 {
 				t.Errorf("%s: %+v, left %q", c.path, failed, left)
 			}
-		} else if packed := strings.Contains(c.path, "packed"); err != nil || content != c.good ||
-			len(left) != 1 || packed != (name == "packed.csv.gz") {
+		} else if packed := strings.Contains(c.path, "packed"); err != nil || c.want != nil ||
+			content != c.body || len(left) != 1 || packed != (name == "packed.csv.gz") {
 			t.Errorf("%s: %d bytes, left %q: %v", c.path, len(content), left, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Get(ctx, must(url.Parse(home)), wide(t)); err != context.Canceled {
+	if _, err := Get(ctx, &url.URL{Scheme: "http", Host: "127.0.0.1:1"}, wide(t)); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -216,7 +195,7 @@ func TestRedirects(t *testing.T) {
 	}
 	step := func(from, to string) error {
 		request := func(address string) *http.Request {
-			return &http.Request{URL: must(url.Parse(address)), Header: http.Header{}}
+			return &http.Request{URL: pyenvtest.Must(url.Parse(address)), Header: http.Header{}}
 		}
 		return newRoute(request(from).URL, nil).redirect(request(to), []*http.Request{request(from)})
 	}
@@ -254,7 +233,7 @@ func TestControl(t *testing.T) {
 		{"http://a.example", "8.8.8.8:80", true, true},
 		{"http://a.example", "127.0.0.1:80", true, false},
 	} {
-		r := newRoute(must(url.Parse(c.typed)), nil)
+		r := newRoute(pyenvtest.Must(url.Parse(c.typed)), nil)
 		r.redirected = c.redirected
 		if err := r.control("tcp", c.address, nil); (err == nil) != c.ok {
 			t.Errorf("%+v: %v", c, err)

@@ -10,22 +10,19 @@ import (
 // TestTools: every tool and argument says what it is for, and command lines use the arguments.
 func TestTools(t *testing.T) {
 	for _, tool := range tools {
-		used := tool.needs
+		used, has := strings.Fields(tool.needs), []string(nil)
 		for _, m := range regexp.MustCompile(`{[@?]?(\w+)}`).FindAllStringSubmatch(tool.command, -1) {
-			used += " " + m[1]
-		}
-		if tool.text == "" {
-			t.Errorf("%s is not described", tool.name)
-		}
-		for _, name := range strings.Fields(used) {
-			if !slices.ContainsFunc(tool.arguments, func(a argument) bool { return a.name == name }) {
-				t.Errorf("%s has no argument %s", tool.name, name)
-			}
+			used = append(used, m[1])
 		}
 		for _, a := range tool.arguments {
-			if a.text == "" || !slices.Contains(strings.Fields(used), a.name) {
-				t.Errorf("%s: %s is not described or not used", tool.name, a.name)
+			if has = append(has, a.name); a.text == "" {
+				t.Errorf("%s: %s is not described", tool.name, a.name)
 			}
+		}
+		slices.Sort(has)
+		slices.Sort(used)
+		if used = slices.Compact(used); tool.text == "" || !slices.Equal(has, used) {
+			t.Errorf("%s: %q, has the arguments %q, and uses %q", tool.name, tool.text, has, used)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -77,20 +78,12 @@ func TestInject(t *testing.T) {
 func TestOutFileHeld(t *testing.T) {
 	t.Parallel()
 	dir, outside := filepath.Join(t.TempDir(), "dir"), t.TempDir()
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	o, err := newOutFile(filepath.Join(dir, "a.ipynb"), "")
-	if err == nil {
-		err = errors.Join(os.Rename(dir, dir+"-moved"), os.Symlink(outside, dir), o.save(&notebook.Notebook{}))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(dir+"-moved", "a.rerun.ipynb")); err != nil {
-		t.Error(err)
-	}
-	if entries, err := os.ReadDir(outside); err != nil || len(entries) > 0 {
-		t.Errorf("outside: %v %v", entries, err)
+	pyenvtest.OK(t, os.Mkdir(dir, 0o755))
+	o := pyenvtest.Must(newOutFile(filepath.Join(dir, "a.ipynb"), ""))
+	pyenvtest.OK(t, errors.Join(os.Rename(dir, dir+"-moved"), os.Symlink(outside, dir)))
+	pyenvtest.OK(t, o.save(&notebook.Notebook{}))
+	_, err := os.Stat(filepath.Join(dir+"-moved", "a.rerun.ipynb"))
+	if entries := pyenvtest.Must(os.ReadDir(outside)); err != nil || len(entries) > 0 {
+		t.Errorf("%v, outside: %v", err, entries)
 	}
 }

@@ -24,16 +24,16 @@ func TestRefuse(t *testing.T) {
 	for i, c := range []struct {
 		host    Host
 		at      About
-		use     Use
+		keep    []string
 		refused bool
 	}{
-		{databases, own, Use{}, false},
-		{databases, server, Use{}, true},
-		{databases, guest, Use{}, true},
-		{Host{}, guest, Use{Keep: []string{"x"}}, false},
-		{Host{}, server, Use{Keep: []string{"x"}}, true},
+		{databases, own, nil, false},
+		{databases, server, nil, true},
+		{databases, guest, nil, true},
+		{Host{}, guest, []string{"x"}, false},
+		{Host{}, server, []string{"x"}, true},
 	} {
-		err := c.host.refuse(c.at, &configs.Settings{}, c.use)
+		err := c.host.refuse(c.at, &configs.Settings{}, Use{Keep: c.keep})
 		if (err != nil) != c.refused {
 			t.Errorf("%d: %v", i, err)
 		}
@@ -48,14 +48,12 @@ func TestScriptSecrets(t *testing.T) {
 	code := "print('of-the-sea', 'of-the-account'"
 	for _, address := range []string{"postgresql://ada:of-the-sea@db.example.org/sales", "az://box/x"} {
 		d, _, err := h.FindDatabase(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pyenvtest.OK(t, err)
 		h.Databases, code = append(h.Databases, d), code+", '"+d.Address+"'"
 	}
 	o := &own{host: h, settings: &configs.Settings{}, spec: kernel.PythonSpec(pyenvtest.Python(t)),
 		box: sandbox.Box{Tier: sandbox.Off}}
-	must(0, os.WriteFile(record.Folder(dir).Script(), []byte(code+")"), 0o600))
+	pyenvtest.OK(t, os.WriteFile(record.Folder(dir).Script(), []byte(code+")"), 0o600))
 	x, err := o.RunScript(t.Context(), dir, time.Minute)
 	if err != nil || x.Stdout() != "xxxxx xxxxx xxxxx az://box/x\n" {
 		t.Errorf("%q %v", x.Stdout(), err)
@@ -70,7 +68,7 @@ func TestAround(t *testing.T) {
 	if got := around(program); got != nil {
 		t.Errorf("got %q without a wheel", got)
 	}
-	must(0, os.MkdirAll(filepath.Join(wheel, "__init__.py"), 0o755))
+	pyenvtest.OK(t, os.MkdirAll(filepath.Join(wheel, "__init__.py"), 0o755))
 	if got := around(program); !slices.Equal(got, []string{filepath.Join(prefix, "bin", "python3.12")}) {
 		t.Errorf("got %q", got)
 	}
@@ -92,23 +90,18 @@ func TestHubToken(t *testing.T) {
 func TestAllowWrite(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
-	must(0, os.Mkdir(filepath.Join(project, ".git"), 0o700))
+	pyenvtest.OK(t, os.Mkdir(filepath.Join(project, ".git"), 0o700))
 	if _, _, err := sandbox.Choose("builtin"); err != nil {
 		t.Skip(err)
 	}
-	write := func(path string) (string, error) {
+	for path, want := range map[string]string{
+		home: "would give your account to the cells", project: ".git", t.TempDir(): ""} {
 		_, notes, err := Host{}.Box(&configs.Settings{Sandbox: "builtin", AllowWrite: []string{path}})
-		return strings.Join(notes, "\n"), err
-	}
-	if _, err := write(home); err == nil ||
-		!strings.Contains(err.Error(), "would give your account to the cells") {
-		t.Errorf("the home: %v", err)
-	}
-	if said, err := write(project); err != nil || !strings.Contains(said, ".git") {
-		t.Errorf("a project: %v %q", err, said)
-	}
-	if said, err := write(t.TempDir()); err != nil || strings.Contains(said, "warning") {
-		t.Errorf("a folder: %v %q", err, said)
+		said := fmt.Sprint(notes, err)
+		if (err != nil) != (path == home) || !strings.Contains(said, want) ||
+			want == "" && strings.Contains(said, "warning") {
+			t.Errorf("%s: %s", path, said)
+		}
 	}
 }
 
@@ -136,15 +129,9 @@ func TestReopen(t *testing.T) {
 		{"", true, named, false},
 	} {
 		h := Host{Env: []string{"DSSTAR_DB_SALES=" + c.address}}
-		s := &configs.Settings{}
-		if c.allowed != "" {
-			s.AllowDatabases = []string{c.allowed}
-		}
-		err := h.Reopen(sources, s, c.made)
-		if opens := err == nil && len(h.Databases) == 1; opens != c.opens {
-			t.Errorf("%+v: %v, %v", c, err, h.Databases)
-		}
-		if err != nil && (len(h.Databases) > 0 || strings.Contains(err.Error(), "pass")) {
+		err := h.Reopen(sources, &configs.Settings{AllowDatabases: strings.Fields(c.allowed)}, c.made)
+		if opens := err == nil; opens != c.opens || opens != (len(h.Databases) == 1) ||
+			!opens && strings.Contains(err.Error(), "pass") {
 			t.Errorf("%+v: %v, %v", c, err, h.Databases)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 // TestHints: a hint repeats the typed command line with its change, quoted once, without tokens.
@@ -14,11 +16,8 @@ func TestHints(t *testing.T) {
 	flags.StringArray("role-model", nil, "")
 	flags.String("server", "", "")
 	flags.String("data", "", "")
-	err := flags.Parse([]string{"--cache=false", "--paper", "--role-model", "a=b", "--role-model=c d",
-		"--server", "http://h:1/lab?token=secret", "--data", "d"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, flags.Parse([]string{"--cache=false", "--paper", "--role-model", "a=b",
+		"--role-model=c d", "--server", "http://h:1/lab?token=secret", "--data", "d"}))
 	line := NewLine("dsstar nb", flags, []string{"what's it?"})
 	const rest = ` --paper --role-model a=b --role-model 'c d' --server http://h:1/ 'what'\''s it?'`
 	for _, c := range []struct {

@@ -29,9 +29,7 @@ func Start(t testing.TB, runtime, id string) (file string) {
 	cmd.Dir = t.TempDir()
 	var said bytes.Buffer
 	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		if err := cmd.Wait(); err == nil || err.Error() != "signal: killed" {
@@ -48,13 +46,11 @@ func Run(t testing.TB, file, code string) string {
 	t.Helper()
 	begun := time.Now()
 	k, err := kernel.Attach(t.Context(), file, kernel.Options{})
-	for ; err != nil && time.Since(begun) < 60*time.Second; k, err = kernel.Attach(t.Context(), file,
-		kernel.Options{}) {
+	for err != nil && time.Since(begun) < 60*time.Second {
 		time.Sleep(50 * time.Millisecond)
+		k, err = kernel.Attach(t.Context(), file, kernel.Options{})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, err)
 	defer k.Close()
 	e, err := k.Execute(t.Context(), code)
 	if err != nil || e.Status != "ok" {
