@@ -104,8 +104,8 @@ var copies = map[string]map[string]string{
  "answer": {"gold_files": ["gold/e/r.csv"], "output_file": "r.csv"},
  "scorer_config": {"func": "compare_csv", "options": {"condition_cols": [0]}}}]`,
 		"data/a/b.csv": "x", "gold/e/r.csv": "a,b\n1,2\n", "gold/e/x.csv": "",
-		"gold/index.json": `[{"id": "e", "question": "q", "data_dir": "e", "scorer": "dacode",
- "data_sources": ["x.csv"], "answer": {"gold_files": ["e/r.csv"]}, "scorer_config": {"func": "compare_csv"}}]`,
+		"gold/index.json": `[{"id": "e", "data_dir": "e", "data_sources": ["x.csv"], "scorer": "dacode",
+ "answer": {"gold_files": ["e/r.csv"]}, "scorer_config": {"func": "compare_csv"}}]`,
 		"bad/index.json": `[{"id": "a", "answer": 1, "scorer": "x"}]`,
 	},
 }
@@ -148,10 +148,10 @@ func TestSuites(t *testing.T) {
 			"d q , //, data/gone [], eval, lacks [data/gone]", "e q , //, data/a [], eval, lacks []"}},
 		{"dir", "bad", Setting{}, []string{"read tasks of your own: bad/index.json: row 1: there is no scorer " +
 			`"x"; there are dabstep, kramabench, infiagent, dacode`}},
-		{"dir", "gold", Setting{}, []string{"e q , //, gold/e [], eval, lacks []",
+		{"dir", "gold", Setting{}, []string{"e  , //, gold/e [], eval, lacks []",
 			"task e: its data folder gold/e holds right answers: r.csv"}},
 		{"dir", "gold", Setting{Oracle: true}, []string{
-			"e q , //, gold/e [x.csv], eval, lacks []"}},
+			"e  , //, gold/e [x.csv], eval, lacks []"}},
 		{"gaia", "", Setting{}, []string{
 			`there is no benchmark "gaia"; there are dabstep, kramabench, dacode, dabench, dir`}},
 	} {
@@ -223,7 +223,7 @@ func scored(t *testing.T, compat Compat, task Task, a Answer) Score {
 	return score
 }
 
-// check compares the score of an answer with that of the public code, and with that without its faults.
+// check compares the score of an answer with that of the public code, and of one without faults.
 func check(t *testing.T, what string, task Task, a Answer, upstream, fixed float64) {
 	t.Helper()
 	for compat, want := range map[Compat]float64{Upstream: upstream, Fixed: fixed} {
@@ -272,8 +272,8 @@ func TestKramaBench(t *testing.T) {
 	check(t, "the corrected answer", corrected, Answer{Value: json.RawMessage("243377")}, 0, 1)
 }
 
-// TestTotals: the metric that one version leaves out counts by itself alone. Of DABench only full scores
-// count, for each concept of a task.
+// TestTotals: the metric that one version leaves out counts by itself alone. Of DABench only full
+// scores count, for each concept of a task.
 func TestTotals(t *testing.T) {
 	for bench, want := range map[string][]string{
 		"kramabench": {"/total 75 of 2", "domain/legal 75 of 2",

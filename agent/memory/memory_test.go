@@ -35,7 +35,8 @@ func saved(t *testing.T, m *Memory) *Memory {
 	return read(t, m.Dir)
 }
 
-// TestSave: what was added is read again, in files that people can read.
+// TestSave: what was added is read again, in files that people can read. A function that is known
+// by its name is not replaced.
 func TestSave(t *testing.T) {
 	m := read(t, filepath.Join(t.TempDir(), Name))
 	m.Learn([]lesson.Fact{{Text: "An empty list means\nall.", Source: "manual.md, section 5"},
@@ -43,9 +44,11 @@ func TestSave(t *testing.T) {
 		{Name: "fee", Imports: []string{"import math"}, Code: fee, Test: "# What?\nassert fee('A') == 4046\n"},
 		{Name: "rate", Imports: []string{"from os import sep as s, path", "import math"}, Code: rate}})
 	m.AddQuestion(Question{Question: "What?", Answer: "1"})
+	taken := m.Learn(nil, []lesson.Tool{{Name: "rate", Code: "def rate():\n    return 3"},
+		{Name: "fee", Code: fee}})
 	again := saved(t, m)
-	if again.Problems != nil {
-		t.Error(again.Problems)
+	if again.Problems != nil || strings.Join(taken, " ") != "rate" || m.Tools[1].Code != rate {
+		t.Errorf("%v, taken %q, functions %v", again.Problems, taken, m.Tools)
 	}
 	for what, diff := range map[string]string{
 		"facts":     cmp.Diff([]lesson.Fact{{Text: "An empty list means all.", Source: "manual.md, section 5"}}, again.Facts),
@@ -61,17 +64,6 @@ func TestSave(t *testing.T) {
 	if head := again.Tools[0].Head(); !strings.HasPrefix(head, "def fee(account: str, *,\n") ||
 		!strings.HasSuffix(head, "all.\n    \"\"\"") {
 		t.Errorf("head %q", head)
-	}
-}
-
-// TestLearn: a function that is known by its name is not replaced.
-func TestLearn(t *testing.T) {
-	m := read(t, filepath.Join(t.TempDir(), Name))
-	m.Learn(nil, []lesson.Tool{{Name: "rate", Code: rate}})
-	taken := m.Learn(nil, []lesson.Tool{{Name: "rate", Code: "def rate():\n    return 3"}, {Name: "fee", Code: fee},
-		{Name: "fee", Code: fee}})
-	if strings.Join(taken, " ") != "rate" || len(m.Tools) != 2 || m.Tools[1].Code != rate {
-		t.Errorf("taken %q, functions %v", taken, m.Tools)
 	}
 }
 

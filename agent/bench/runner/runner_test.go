@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,18 +67,19 @@ func with(t *testing.T, f *Folder, solve func(ctx context.Context, task string, 
 }
 
 // TestResume: after a run is stopped, its last line torn and a task left half done, the
-// missing tasks run once each, and the torn one again. The folder's path is relative. Two programs do not
-// run the same, and one reads what the other does.
+// missing tasks run once each, and the torn one again. The folder's path is relative. Two programs
+// do not run the same, and one reads what the other does.
 func TestResume(t *testing.T) {
 	t.Chdir(t.TempDir())
 	f := pyenvtest.Must(Create("out", about(10)))
 	_, locked := Open("out")
 	_, exists := Create("out", about(10))
-	if _, err := Read("out"); err != nil || !errors.Is(locked, disk.ErrLocked) || !errors.Is(exists, ErrExists) {
+	_, err := Read("out")
+	if err != nil || !errors.Is(locked, disk.ErrLocked) || !errors.Is(exists, ErrExists) {
 		t.Errorf("%v, %v, %v", err, locked, exists)
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	err := Run(ctx, with(t, f, func(_ context.Context, task string, cfg agent.Config) (Record, error) {
+	err = Run(ctx, with(t, f, func(_ context.Context, task string, cfg agent.Config) (Record, error) {
 		if task == "task-04" {
 			write(t, filepath.Join(cfg.Dir, "half"), "")
 			stop()
@@ -149,26 +151,40 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestEnds: a task without data has no record, and the run goes on. Tasks that fail in a row end it, as
-// does an error that every task would meet.
+// TestEnds: a task without data has no record, and the run goes on, as after errors of the task.
+// Errors of model or kernel in a row end it, as does an error that every task would meet.
 func TestEnds(t *testing.T) {
-	odd := errors.New("connection refused")
-	for fatal, records := range map[bool]int{false: 3 + sick, true: 3} {
+	odd, refused := errors.New("connection refused"), &llm.CredentialError{}
+	fails := map[string]error{"task-02": &ask.BudgetError{Flag: "max-calls"}, "task-03": &ask.Error{},
+		"task-04": fmt.Errorf("ask: %w", llm.ErrContextLength)}
+	causes := []string{"", OverBudget, NotFinished, NotFinished}
+	for _, c := range []struct {
+		last  error // of the tasks that are left
+		fatal bool
+		want  []string
+	}{
+		{odd, false, append(causes, Broken, Broken, Broken, Broken, Broken)}, {odd, true, causes},
+		{refused, false, causes}, {&ask.BudgetError{Flag: "total-calls"}, false, causes},
+	} {
 		f, told := create(t, about(20)), error(nil)
 		run := with(t, f, func(_ context.Context, task string, _ agent.Config) (Record, error) {
-			if task > "task-03" {
-				return scored(1), odd
+			if task > "task-04" {
+				return scored(1), c.last
 			}
-			return scored(1), nil
+			return scored(1), fails[task]
 		})
-		run.Site.Fatal = func(error) bool { return fatal }
+		run.Site.Fatal = func(err error) bool { return c.fatal && errors.Is(err, odd) }
 		run.Observe = func(e Event) { told = errors.Join(told, e.Err) }
 		run.Tasks["task-01"] = bench.Task{ID: "task-01", Data: filepath.Join(f.Path, "none")}
 		err := Run(t.Context(), run)
-		result, failed := Read(f.Path)
-		if _, inARow := errors.AsType[*SickError](err); failed != nil || len(result.Records) != records ||
-			!errors.Is(told, errLacking) || inARow == fatal || !strings.Contains(err.Error(), odd.Error()) {
-			t.Errorf("%v, %v, told %v, %+v", err, failed, told, result.Records)
+		var got []string
+		for _, record := range pyenvtest.Must(Read(f.Path)).Records {
+			got = append(got, record.Cause)
+		}
+		_, inARow := errors.AsType[*SickError](err)
+		if !slices.Equal(got, c.want) || !errors.Is(told, errLacking) || inARow != (len(got) == 4+sick) ||
+			!strings.Contains(fmt.Sprint(err), c.last.Error()) {
+			t.Errorf("%v, told %v, causes %q", err, told, got)
 		}
 	}
 }
@@ -233,36 +249,10 @@ func TestAnswerOf(t *testing.T) {
 		{"dabstep", "", "x", `"x"`},
 		{"dacode", "", "x", `"x"`}, // which is unfinished there, as it used up its steps
 	} {
-		answer := answerOf(Record{Task: "1", Answer: v.said}, bench.Task{ID: "1", Rules: v.rules, Kind: v.kind}, "out")
+		task := bench.Task{ID: "1", Rules: v.rules, Kind: v.kind}
+		answer := answerOf(Record{Task: "1", Answer: v.said}, task, "out")
 		if string(answer.Value) != v.want || answer.Unfinished != (v.rules == "dacode") {
 			t.Errorf("%+v is %s, unfinished %v", v, answer.Value, answer.Unfinished)
-		}
-	}
-}
-
-// TestCause: errors of the task, and fatal errors, which end the run.
-func TestCause(t *testing.T) {
-	usage, odd := errors.New("no such folder"), errors.New("broken pipe")
-	stopped, cancel := context.WithCancel(t.Context())
-	cancel()
-	r := &run{Config: Config{Site: Site{Fatal: func(err error) bool { return errors.Is(err, usage) }}}}
-	for _, c := range []struct {
-		what  string
-		ctx   context.Context
-		err   error
-		cause string
-	}{
-		{"interrupted", stopped, odd, ""},
-		{"a bad key", t.Context(), &llm.CredentialError{}, ""},
-		{"budget of the task", t.Context(), &ask.BudgetError{Flag: "max-calls"}, OverBudget},
-		{"budget of the run", t.Context(), &ask.BudgetError{Flag: "total-calls"}, ""},
-		{"unread replies", t.Context(), &ask.Error{}, NotFinished},
-		{"a long request", t.Context(), fmt.Errorf("ask: %w", llm.ErrContextLength), NotFinished},
-		{"the set-up", t.Context(), usage, ""},
-		{"model or kernel", t.Context(), odd, Broken},
-	} {
-		if cause, fatal := r.cause(c.ctx, c.err); cause != c.cause || (fatal == nil) != (c.cause != "") {
-			t.Errorf("%s: %q, %v", c.what, cause, fatal)
 		}
 	}
 }

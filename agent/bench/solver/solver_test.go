@@ -2,7 +2,6 @@ package solver
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,8 +38,7 @@ func TestLive(t *testing.T) {
 		t.Skip("-short: it starts real kernels")
 	}
 	tier, why, err := sandbox.Choose("auto")
-	if err != nil {
-		t.Log(err, why)
+	if t.Log(why, err); err != nil {
 		tier = sandbox.Off
 	}
 	data, dir := t.TempDir(), record.Folder(t.TempDir())
@@ -69,10 +67,8 @@ func TestLive(t *testing.T) {
 		}
 		return rewind.New(k, rewind.Options{}), nil
 	}
-	if err := errors.Join(os.Mkdir(dir.Files(), 0o755),
-		os.WriteFile(filepath.Join(data, "a.txt"), []byte("the fee is 7\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, os.Mkdir(dir.Files(), 0o755))
+	pyenvtest.OK(t, os.WriteFile(filepath.Join(data, "a.txt"), []byte("the fee is 7\n"), 0o600))
 	autogen, _ := Find("autogen")
 	got, err := autogen.New(Options{})(t.Context(), agent.Config{
 		Settings: ask.Settings{Model: model}, Options: describe.Options{TopK: 1}, Dir: string(dir), Open: open,
@@ -92,13 +88,9 @@ func TestLive(t *testing.T) {
 			}
 		}
 	}
-	nb, err := notebook.Open(dir.Notebook())
-	again, failed := open(t.Context(), agent.Prove, t.TempDir())
-	if err := errors.Join(err, failed); err != nil {
-		t.Fatal(err)
-	}
+	again := pyenvtest.Must(open(t.Context(), agent.Prove, t.TempDir()))
 	defer again.Close()
-	for _, c := range nb.Cells {
+	for _, c := range pyenvtest.Must(notebook.Open(dir.Notebook())).Cells {
 		if c.Type != notebook.Code {
 			continue
 		}
@@ -113,6 +105,7 @@ func TestLive(t *testing.T) {
 
 // TestActions: what runs for an action, or what is wrong with it.
 func TestActions(t *testing.T) {
+	final := func(answer string) move { return move{answer: answer, ends: true, finished: true} }
 	for text, want := range map[string]move{
 		"Action:\n```bash\nls -l\n```":                            {cell: `bash("ls -l")`},
 		"```sh\ncat <<E\nx\nE\n```\nObservation:\nAnswer: x":      {cell: `bash("cat <<E\nx\nE")`},
@@ -121,28 +114,20 @@ func TestActions(t *testing.T) {
 		"```python\nprint(1)\n```":                                {problem: notAction},
 		"```r\n# file: a.r\nx\n```":                               {problem: notAction},
 		"```sql\n-- file: a.db\n```":                              {problem: "its action is empty"},
-		"Thought: done.\n\nAnswer: 7":                             {answer: "7", ends: true, finished: true},
+		"Thought: done.\n\nAnswer: 7":                             final("7"),
+		"It is.\n\n**Answer:** 7":                                 final("7"),
+		"Answer: 6\n\nNo.\n\nfinal answer: 7":                     final("7"),
+		"Answer: \nfirst\nsecond":                                 final("first\nsecond"),
+		"The answer is 7":                                         {problem: "it has no action"},
+		"Answer:":                                                 {problem: "it has no action"},
 		"I could use Bash for it.":                                {problem: "it has no action"},
 	} {
 		if got := actionOf(text); got != want {
 			t.Errorf("%q is %+v", text, got)
 		}
 	}
-}
-
-func TestAnswerIn(t *testing.T) {
-	for text, want := range map[string]string{
-		"Answer: 7":                           "7",
-		"It is.\n\n**Answer:** 7":             "7",
-		"Answer: 6\n\nNo.\n\nfinal answer: 7": "7",
-		"Answer:\n```\na, b\n```":             "a, b",
-		"Answer: \nfirst\nsecond":             "first\nsecond",
-		"The answer is 7":                     "",
-		"Answer:":                             "",
-	} {
-		if got := answerIn(text); got != want {
-			t.Errorf("%q has %q", text, got)
-		}
+	if got := answerIn("Answer:\n```\na, b\n```"); got != "a, b" {
+		t.Errorf("the answer in a block is %q", got)
 	}
 }
 

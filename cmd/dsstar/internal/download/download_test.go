@@ -83,7 +83,8 @@ func TestCache(t *testing.T) {
 		_, _, err := get(t, home+"/b.csv", o)
 		_, unused := os.Stat(all[0])
 		_, killed := os.Stat(part)
-		if stays := days == 29; err != nil || (unused == nil) != stays || (killed == nil) != stays || len(all) != 1 {
+		stays := days == 29
+		if err != nil || (unused == nil) != stays || (killed == nil) != stays || len(all) != 1 {
 			t.Errorf("not used for %d days: %v, %v, %v, %q", days, err, unused, killed, all)
 		}
 	}
@@ -148,7 +149,8 @@ func TestBounds(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Get(ctx, &url.URL{Scheme: "http", Host: "127.0.0.1:1"}, wide(t)); err != context.Canceled {
+	at := &url.URL{Scheme: "http", Host: "127.0.0.1:1"}
+	if _, err := Get(ctx, at, wide(t)); err != context.Canceled {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -114,7 +114,8 @@ before = sorted(globals()); history = len(In)`)
 		}
 	}
 	for name, want := range map[string]string{"trap": "Trap", "gen": "generator", "clean": "function", "Trap": "class", "fitted": "sklearn.linear_model.LinearRegression",
-		"tab": "pyarrow.Table", "pol": "polars.DataFrame", "con": "duckdb.DuckDBPyConnection", "stranger": "pandas.Timestamp"} {
+		"tab": "pyarrow.Table", "pol": "polars.DataFrame", "con": "duckdb.DuckDBPyConnection",
+		"stranger": "pandas.Timestamp"} {
 		if !strings.HasSuffix(got[name].Type, want) {
 			t.Errorf("%s is of type %q", name, got[name].Type)
 		}

@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"dsstar/agent"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -20,6 +22,7 @@ type stage struct {
 	*Progress
 	t     *record.Trajectory
 	clock time.Time
+	more  string // at the end of every text
 }
 
 // newStage returns a stage that draws nothing by itself, with three files.
@@ -35,7 +38,10 @@ func newStage() *stage {
 	return s
 }
 
-func (s *stage) happens(e agent.Event) { s.Event(e, s.t) }
+func (s *stage) happens(e agent.Event) {
+	e.Text += s.more
+	s.Event(e, s.t)
+}
 
 func (s *stage) passes(seconds int) { s.clock = s.clock.Add(time.Duration(seconds) * time.Second) }
 
@@ -43,14 +49,9 @@ func (s *stage) shown(columns int) string { return strings.Join(s.picture(column
 
 // plan adds a round with its step.
 func (s *stage) plan(step string) {
-	s.t.Rounds = append(s.t.Rounds, record.Round{Step: step})
+	s.t.Rounds = append(s.t.Rounds, record.Round{Step: step + s.more})
 	n := len(s.t.Rounds)
 	s.happens(agent.Event{Kind: agent.Planned, Round: n, Step: n, Text: step})
-}
-
-func (s *stage) judge(v record.Verdict) {
-	s.t.Rounds[len(s.t.Rounds)-1].Verdict = &v
-	s.happens(agent.Event{Kind: agent.Judged, Text: v.Reason})
 }
 
 func (s *stage) spend(calls, in, cached, out int, cost float64) {
@@ -61,13 +62,13 @@ func (s *stage) spend(calls, in, cached, out int, cost float64) {
 
 // prints is what a cell prints.
 func (s *stage) prints(text string) {
-	s.Output(notebook.Output{Type: notebook.Stream, Name: "stdout", Text: text})
+	s.Output(notebook.Output{Type: notebook.Stream, Name: "stdout", Text: text + s.more})
 }
 
 // asks asks a role, which has answered with a text so far.
 func (s *stage) asks(role, text string) {
-	s.Stream(role, "round 1", nil)
-	s.Stream(role, "round 1", func() string { return text })
+	s.Stream(role+s.more, "round 1", nil)
+	s.Stream(role+s.more, "round 1", func() string { return text + s.more })
 }
 
 // script takes the stage through a round, and calls see at each moment.
@@ -85,7 +86,7 @@ func script(s *stage, see func(moment string)) {
 	s.asks("coder", "The cell:\n\n```python\nimport pandas as pd\n\nsales = 1\nfor year in")
 	s.passes(3)
 	see("writing")
-	s.Cell("import pandas as pd\nsales = pd.read_csv('data/sales.csv')\nfor year in years:\n\tprint(year)")
+	s.Cell("import pandas as pd\nsales = 1\nfor year in years:\n\tprint(year)" + s.more)
 	see("running")
 	for _, text := range []string{"2023\n2024\n", "\x1b[32mloading  10%\rloading  90%", "\x1b[0m\r"} {
 		s.prints(text)
@@ -96,7 +97,9 @@ func script(s *stage, see func(moment string)) {
 	see("printing")
 	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Execution: &notebook.Execution{Status: notebook.OK}})
 	s.spend(26, 1_234_567, 812_000, 24_650, 12.345)
-	s.judge(record.Verdict{Reason: "The sales of last year are added up, but nothing says which sold most."})
+	reason := "The sales of last year are added up, but nothing says which sold most."
+	s.t.Rounds[0].Verdict = &record.Verdict{Reason: reason + s.more}
+	s.happens(agent.Event{Kind: agent.Judged, Text: reason})
 	s.t.Rounds[0].Route = &record.Route{Back: 1}
 	s.happens(agent.Event{Kind: agent.Routed})
 	s.asks("planner", "Step: rank the stores")
@@ -157,21 +160,14 @@ const hostile = "\x1b]0;title\x07\x1b[2J\x1b[31mred\x1b[0m\x9b5A\u009b5A\u202egn
 func TestProgressHostile(t *testing.T) {
 	var b bytes.Buffer
 	s := newStage()
-	s.screen.W = &b
-	s.screen.Start()
-	s.happens(agent.Event{Kind: agent.Started, Text: hostile})
-	s.asks(hostile, hostile)
-	s.screen.Flush()
-	for _, kind := range []agent.Kind{agent.Described, agent.Warned, agent.Proved} {
-		s.happens(agent.Event{Kind: kind, Text: hostile})
+	s.screen.W, s.more = &b, hostile
+	script(s, func(string) { s.screen.Flush() })
+	for _, kind := range []agent.Kind{agent.Warned, agent.Proved} {
+		s.happens(agent.Event{Kind: kind})
 	}
-	s.plan(hostile)
-	s.Cell(hostile)
-	s.prints(hostile)
+	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Execution: &notebook.Execution{}})
 	s.Output(notebook.Output{Type: notebook.DisplayData, Data: notebook.MIMEBundle{hostile: hostile}})
 	s.screen.Flush()
-	s.happens(agent.Event{Kind: agent.Ran, Try: 1, Text: hostile, Execution: &notebook.Execution{}})
-	s.judge(record.Verdict{Reason: hostile})
 	s.Wait(hostile)
 	s.screen.Flush()
 	s.Retrying(llm.Request{Role: hostile, Subject: hostile}, hostile)
@@ -222,19 +218,12 @@ func TestProgressPlain(t *testing.T) {
 	}
 }
 
-// A blocked terminal accepts nothing until it is released.
-type blocked struct{ release chan struct{} }
-
-func (b blocked) Write(p []byte) (int, error) {
-	<-b.release
-	return 0, io.ErrClosedPipe
-}
-
 // TestProgressBlocked: a terminal or pipe that accepts nothing does not hold callers up for long.
 func TestProgressBlocked(t *testing.T) {
 	t.Parallel()
 	for _, live := range []bool{true, false} {
-		stuck := blocked{make(chan struct{})}
+		unread, stuck, err := os.Pipe()
+		pyenvtest.OK(t, err)
 		p := New(stuck, Options{Live: live, Size: func() (int, int) { return 80, 24 }})
 		for i := range 10_000 {
 			p.Warn("%d", i)
@@ -242,6 +231,6 @@ func TestProgressBlocked(t *testing.T) {
 		p.Stop()
 		p.Stop()
 		p.Say("the end")
-		close(stuck.release)
+		pyenvtest.OK(t, unread.Close())
 	}
 }
