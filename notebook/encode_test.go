@@ -20,13 +20,6 @@ import (
 	"dsstar/notebook/disk"
 )
 
-func must[V any](v V, err error) V {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // same checks that got is want.
 func same(t rapid.TB, what any, want, got any, options ...cmp.Option) {
 	t.Helper()
@@ -42,8 +35,8 @@ func python(t *testing.T, script string, in, out any) {
 		t.Skip("needs a Python environment of its own")
 	}
 	cmd := exec.Command(pyenvtest.Tools(t), "-I", script)
-	cmd.Stdin, cmd.Stderr = bytes.NewReader(must(json.Marshal(in))), os.Stderr
-	if err := json.Unmarshal(must(cmd.Output()), out); err != nil {
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(pyenvtest.Must(json.Marshal(in))), os.Stderr
+	if err := json.Unmarshal(pyenvtest.Must(cmd.Output()), out); err != nil {
 		t.Fatal(script, err)
 	}
 }
@@ -115,7 +108,7 @@ func TestEncodeIsCanonical(t *testing.T) {
 	}
 }
 
-func encode(nb *notebook.Notebook) string { return string(must(nb.Encode())) }
+func encode(nb *notebook.Notebook) string { return string(pyenvtest.Must(nb.Encode())) }
 
 // TestEncodeKeeps: new ids stay the same, and metadata are not changed.
 func TestEncodeKeeps(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -22,7 +23,7 @@ func (m message) MarshalJSON() ([]byte, error) {
 
 // made is a message with this content.
 func made(kind string, content map[string]any) message {
-	return message{kind, string(must(json.Marshal(content)))}
+	return message{kind, string(pyenvtest.Must(json.Marshal(content)))}
 }
 
 func stdout(text string) message {

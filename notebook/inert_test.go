@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
 	"dsstar/notebook/notebooktest"
@@ -23,7 +24,7 @@ import (
 // fetchers returns what a browser would fetch from the host for this HTML.
 func fetchers(t rapid.TB, text string) (all []string) {
 	t.Helper()
-	root := must(html.Parse(strings.NewReader(text)))
+	root := pyenvtest.Must(html.Parse(strings.NewReader(text)))
 	for n := range root.Descendants() {
 		if n.Type == html.ElementNode {
 			for _, a := range n.Attr {

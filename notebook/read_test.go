@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -86,7 +87,7 @@ func TestReadUndoesEncode(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := anyNotebook.Draw(t, "notebook")
 		file := encode(want)
-		same(t, "read", want, must(notebook.Read(strings.NewReader(file))), cmpopts.EquateEmpty())
+		same(t, "read", want, pyenvtest.Must(notebook.Read(strings.NewReader(file))), cmpopts.EquateEmpty())
 		if err := outline(t, file, want); err != nil {
 			t.Fatal(err)
 		}

@@ -192,11 +192,8 @@ func TestAnswers(t *testing.T) {
 	} {
 		a, b := Answer{Words: test.a}, Answer{Words: test.b}
 		got, back := Answers(a, b, test.asked), Answers(b, a, test.asked)
-		if got.Sameness != test.want {
-			t.Errorf("%q and %q: %d, %s; want %d", test.a, test.b, got.Sameness, got.Why, test.want)
-		}
-		if back.Sameness != got.Sameness {
-			t.Errorf("%q and %q: %d, %s; the other way %d, %s", test.a, test.b, got.Sameness, got.Why, back.Sameness, back.Why)
+		if got.Sameness != test.want || back.Sameness != test.want {
+			t.Errorf("%q and %q: %+v; the other way %+v; want %d", test.a, test.b, got, back, test.want)
 		}
 		if (got.Why == "") != (got.Sameness == Same) || strings.Contains(got.Why, "\n") {
 			t.Errorf("%q and %q: %d because %q", test.a, test.b, got.Sameness, got.Why)
