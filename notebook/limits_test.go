@@ -9,7 +9,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"dsstar/notebook"
@@ -104,9 +103,7 @@ func TestCellIsBounded(t *testing.T) {
 			t.Errorf("display %d shows %v", i, o.Data)
 		}
 	}
-	if got := outputs[len(outputs)-1]; !cmp.Equal(got.Traceback, []string{"l1", "l2"}) || got.EValue != "a\nb" {
-		t.Errorf("the error is %v", got)
-	}
+	same(t, "the error", notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "a\nb", Traceback: []string{"l1", "l2"}}, outputs[len(outputs)-1])
 	total, streams := 0, map[string]string{}
 	for _, o := range outputs {
 		total += len(o.Text)
@@ -145,10 +142,7 @@ func TestManyOutputs(t *testing.T) {
 	for range 10_003 {
 		add(t, &f, display("display_data", "x", ""))
 	}
-	outputs := f.Outputs()
-	if last := outputs[len(outputs)-1]; len(outputs) != 10_001 || last.Text != "[note: 3 more outputs are left out]\n" {
-		t.Errorf("there are %d outputs; the last one: %v", len(outputs), last)
-	}
+	same(t, "beyond", []notebook.Output{streamed("stderr", "[note: 3 more outputs are left out]\n")}, f.Outputs()[10_000:])
 }
 
 func TestNote(t *testing.T) {
@@ -195,9 +189,7 @@ func TestUpdatesAreBounded(t *testing.T) {
 	if _, has := outputs[len(outputs)-1].Data["image/png"]; !has || len(outputs) != 2 {
 		t.Errorf("outputs are %v", outputs)
 	}
-	if text := outputs[0].Text; text != "note: what this cell changed in displays of earlier cells may be incomplete\n" {
-		t.Errorf("the note is %q", text)
-	}
+	same(t, "the note", "note: what this cell changed in displays of earlier cells may be incomplete\n", outputs[0].Text)
 	if n := len(f.Updates()); n < 1 || n > 8 {
 		t.Errorf("%d updates are kept", n)
 	}

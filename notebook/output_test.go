@@ -12,9 +12,7 @@ func TestStripANSI(t *testing.T) {
 		"\x1b[38;5;28;01mif\x1b[39;00m": "if", "\x1b[38:2:1:2:3mred\x1b[m": "red",
 		"a\x1b[2K\x1b[1Ab\x1b[?25l": "ab", "[é]\x1b[1m[é]": "[é][é]",
 		"cut off \x1b[": "cut off \x1b["} {
-		if got := notebook.StripANSI(text); got != want {
-			t.Errorf("StripANSI(%q) = %q, want %q", text, got, want)
-		}
+		same(t, text, want, notebook.StripANSI(text))
 	}
 }
 
@@ -29,9 +27,7 @@ func TestOutputPlainText(t *testing.T) {
 		{"text/plain that is no text", data("text/plain", []any{"a"}), ""},
 		{"error", notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"\x1b[31m---", "E: v"}}, "---\nE: v"},
 		{"error without traceback", notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v"}, "E: v"}} {
-		if got := test.output.PlainText(); got != test.want {
-			t.Errorf("%s: %q, want %q", test.name, got, test.want)
-		}
+		same(t, test.name, test.want, test.output.PlainText())
 	}
 }
 
@@ -40,12 +36,8 @@ func TestExecution(t *testing.T) {
 	e := notebook.Execution{Status: notebook.TimedOut, Reason: "it ran for 60 s", Outputs: []notebook.Output{
 		streamed("stdout", "a"), failed("E"), failed("L"), streamed("stderr", "b\n"), streamed("stdout", ""),
 		data("image/png", "x"), streamed("stdout", "c"), shown("y")}}
-	if got := e.PlainText(); got != "a\nE: \nL: \nb\nc\ny\nit ran for 60 s\n" {
-		t.Errorf("PlainText is %q", got)
-	}
-	if got := e.Stdout(); got != "ac" {
-		t.Errorf("Stdout is %q", got)
-	}
+	same(t, "text", "a\nE: \nL: \nb\nc\ny\nit ran for 60 s\n", e.PlainText())
+	same(t, "stdout", "ac", e.Stdout())
 	if got, ok := e.Error(); got.EName != "L" || !ok {
 		t.Errorf("Error is %q, %v", got.EName, ok)
 	}
@@ -65,7 +57,5 @@ func TestSteady(t *testing.T) {
 	same(t, "rewritten", of(steady), notebook.Rewritten(given, notebook.Steady))
 	same(t, "given", of(address), given)
 	const text = "text at 0x08048000, at 0xff <b>at 0x08048000</b> <at> 0x7f9d3c0b5e10"
-	if got := notebook.Steady(text); got != text {
-		t.Error(got)
-	}
+	same(t, "steady", text, notebook.Steady(text))
 }

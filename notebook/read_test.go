@@ -184,11 +184,9 @@ func TestReadRefuses(t *testing.T) {
 
 func TestTags(t *testing.T) {
 	for tags, want := range map[string]string{`null`: "", `"parameters"`: "", `["parameters", 1, null, "x"]`: "parameters x"} {
-		nb, err := notebook.Read(strings.NewReader(
-			`{"nbformat": 4, "cells": [{"cell_type": "raw", "metadata": {"tags": ` + tags + `}}]}`))
-		if err != nil || strings.Join(nb.Cells[0].Tags(), " ") != want {
-			t.Errorf("%s: %v, %v", tags, nb, err)
-		}
+		nb := pyenvtest.Must(notebook.Read(strings.NewReader(
+			`{"nbformat": 4, "cells": [{"cell_type": "raw", "metadata": {"tags": ` + tags + `}}]}`)))
+		same(t, tags, want, strings.Join(nb.Cells[0].Tags(), " "))
 	}
 }
 

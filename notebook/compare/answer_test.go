@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 func said(order Order) Asked { return Asked{Decimals: -1, Order: order} }
@@ -240,7 +242,7 @@ func TestFilesOfAnswers(t *testing.T) {
 		"name in front":   {answer{"./a.csv, A, B", "a.csv", table}, answer{"A, B, a.csv", "a.csv", table}, Same},
 		"only the file":   {answer{"5, a.csv", "a.csv", table}, answer{"a.csv", "a.csv", table}, Unsure},
 	} {
-		a, b := test.a.read(t), test.b.read(t)
+		a, b := test.a.read(), test.b.read()
 		for _, found := range []Finding{Answers(a, b, said(Unsaid)), Answers(b, a, said(Unsaid))} {
 			if found.Sameness != test.want {
 				t.Errorf("%s: %+v; want %d", name, found, test.want)
@@ -252,13 +254,10 @@ func TestFilesOfAnswers(t *testing.T) {
 // An answer has words and a file; one without content is not written.
 type answer struct{ words, file, content string }
 
-func (a answer) read(t *testing.T) Answer {
+func (a answer) read() Answer {
 	f := File{Name: a.file}
 	if a.content != "" {
-		var err error
-		if f, err = ReadFile(a.file, strings.NewReader(a.content)); err != nil {
-			t.Fatal(err)
-		}
+		f = pyenvtest.Must(ReadFile(a.file, strings.NewReader(a.content)))
 	}
 	return Answer{Words: a.words, Files: []File{f}}
 }
