@@ -3,6 +3,7 @@ package export_test
 import (
 	"encoding/base64"
 	"errors"
+	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -12,12 +13,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	source "github.com/yuin/goldmark/text"
 	"golang.org/x/net/html"
 	"pgregory.net/rapid"
 
+	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 	"dsstar/notebook/export"
 )
+
+var update = flag.Bool("update", false, "rewrite testdata/*.golden")
 
 // png is a picture of one pixel.
 const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -122,6 +130,19 @@ func TestHead(t *testing.T) {
 	}
 }
 
+// checkMarkdown checks that no cell swallows what follows: text after the notebook is a
+// paragraph of the document.
+func checkMarkdown(t rapid.TB, nb *notebook.Notebook) {
+	t.Helper()
+	const next = "what is behind"
+	nb.Cells = append(nb.Cells, text(next))
+	md := export.Markdown(nb, export.Options{})
+	last := goldmark.New().Parser().Parse(source.NewReader(md)).LastChild()
+	if last.Kind() != ast.KindParagraph || strings.TrimSpace(string(last.Lines().Value(md))) != next {
+		t.Errorf("the end is not a paragraph but the %s %q in\n%s", last.Kind(), last.Lines().Value(md), md)
+	}
+}
+
 // hostile is content that tries to run, to reach the network or to break the page.
 var hostile = []string{
 	"<script>alert(1)</script>", "</pre></div></section></main></body></html>", "<img src=x onerror=alert(1)>", "</style><script>x</script>",
@@ -184,31 +205,6 @@ func TestDeep(t *testing.T) {
 		want(t, got, "before", "<p>behind</p>")
 		export.Markdown(of(text(strings.Repeat(s, n))), export.Options{})
 	}
-}
-
-func TestMarkdownCells(t *testing.T) {
-	cell := text("# My *heading*\n\n[there](#place)\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" +
-		"<details>\n<summary>More <b>now</b></summary>\n\n**inside**\n\n```python\nx = 'y'\n```\n\n</details>\n\n![p](attachment:a%20b.png) ![](files/b.png) ![](../b.png) ![web](https://example.org/x.png)\n\n" +
-		"$a_1 * b*$ for $5 and $6\n\n- [x] done\n\n<div align=\"center\" onclick=\"x()\"><font color=\"red\">old</font></div>")
-	cell.Attachments = map[string]notebook.MIMEBundle{"a b.png": {"image/png": png}}
-	raw, _ := base64.StdEncoding.DecodeString(png)
-	dir := t.TempDir()
-	files, err := os.OpenRoot(dir)
-	err = errors.Join(err, os.Mkdir(filepath.Join(dir, "files"), 0o700), os.WriteFile(filepath.Join(dir, "files/b.png"), raw, 0o600),
-		os.WriteFile(filepath.Join(dir, "secret.png"), []byte("secret"), 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer files.Close()
-	got := page(t, of(cell), export.Options{Files: files})
-	want(t, got, `<h1>My <em>heading</em></h1>`, `<a>there</a>`,
-		"<details>\n<summary>More <b>now</b></summary>\n<p><strong>inside</strong></p>\n<pre><code>x = <span class=\"s\">&#39;y&#39;</span>\n</code></pre>\n</details>",
-		`<code>$a_1 * b*$</code> for $5 and $6`, "[x] done", `<div align="center"><font color="red">old</font></div>`, "[picture: ../b.png]", "[picture: web https://example.org/x.png]")
-	if n := strings.Count(got, "data:image/png;base64,"+png); n != 2 {
-		t.Errorf("%d pictures\n%s", n, got)
-	}
-	hidden := page(t, of(text("![x](secret.png)")), export.Options{Files: files})
-	want(t, hidden, "[picture: x secret.png]") // it is none, whatever its name
 }
 
 // frame is what pandas gives.
@@ -295,6 +291,56 @@ func TestFormulas(t *testing.T) {
 	} {
 		if got := page(t, of(text(source))); got != "<section class=\"markdown\">\n<p>"+want+"</p>\n</section>\n" {
 			t.Errorf("%q is\n%s", source, got)
+		}
+	}
+}
+
+func sample() *notebook.Notebook {
+	setup := code("import os", prints("hidden\n"), prints("twice\n"),
+		notebook.Output{Type: notebook.Stream, Name: "stderr", Text: "warning\n"}, prints("again\n"),
+		notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v"})
+	setup.Metadata = map[string]any{"jupyter": map[string]any{"source_hidden": true, "outputs_hidden": true}}
+	remote := text("![x](http://evil.test/a) <img src=\"http://evil.test/b\">") // only its address is left
+	att := text("A picture: ![dot](attachment:dot.png)\n\n```\nnever closed")
+	att.Attachments = map[string]notebook.MIMEBundle{"dot.png": {"image/png": png}}
+	question := text("# Which *store*?\n\n**Answer**\n\n```\nNorth\n```\n\n✔ **Verified**: it is proved.")
+	question.Metadata = map[string]any{"dsstar": map[string]any{"role": "question"}}
+	markup := text("# My *heading*\n\n[there](#place)\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n" +
+		"<details>\n<summary>More <b>now</b></summary>\n\n**inside**\n\n```python\nx = 'y'\n```\n\n</details>\n\n" +
+		"![p](attachment:a%20b.png) ![](files/b.png) ![](../b.png) ![web](https://example.org/x.png) ![x](secret.png)\n\n" +
+		"$a_1 * b*$ for $5 and $6\n\n- [x] done\n\n<div align=\"center\" onclick=\"x()\"><font color=\"red\">old</font></div>")
+	markup.Attachments = map[string]notebook.MIMEBundle{"a b.png": {"image/png": png}}
+	nb := of(question, markup, setup, remote, att, text("<!-- never closed"), text("<details><summary>never closed</summary>\n\ntext"),
+		code("%matplotlib inline\nfiles = !ls\nif x:\n    %time y()\nz = (10\n  % 3)\ndf.head()",
+			prints("50%\r100%\n```\n\x1b[31mred\x1b[0m\n"),
+			shows(notebook.MIMEBundle{"text/html": frame, "text/plain": "   a\n0  b"}),
+			shows(notebook.MIMEBundle{"image/png": png, "text/plain": "<Figure size 1x1>"}),
+			shows(notebook.MIMEBundle{"text/html": frame}),
+			shows(notebook.MIMEBundle{"text/latex": "$x$", "text/plain": "<Latex>"}),
+			notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"\x1b[31mE\x1b[0m: v"}}),
+		code("%%bash\nls", prints("a\n")), code("%%time\nx = 1"), code("  \n"), notebook.Cell{Type: notebook.Raw, Source: "raw"})
+	nb.Metadata = map[string]any{"dsstar": map[string]any{"verified": true}}
+	return nb
+}
+
+func TestGolden(t *testing.T) {
+	raw, _ := base64.StdEncoding.DecodeString(png)
+	files := pyenvtest.Must(os.OpenRoot(t.TempDir()))
+	defer files.Close()
+	pyenvtest.OK(t, errors.Join(files.Mkdir("files", 0o700), files.WriteFile("files/b.png", raw, 0o600),
+		files.WriteFile("secret.png", []byte("secret"), 0o600))) // it is no picture, whatever its name
+	for name, got := range map[string]string{
+		"page.html": page(t, sample(), export.Options{Files: files}),
+		"text.md":   string(export.Markdown(sample(), export.Options{})),
+		"script.py": string(export.Script(sample())),
+	} {
+		path := filepath.Join("testdata", name+".golden")
+		if *update {
+			pyenvtest.OK(t, os.WriteFile(path, []byte(got), 0o644))
+		}
+		golden := pyenvtest.Must(os.ReadFile(path))
+		if diff := cmp.Diff(string(golden), got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 	}
 }
