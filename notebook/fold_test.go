@@ -64,6 +64,10 @@ func shown(text string) notebook.Output {
 	}
 }
 
+func failed(name, value string, traceback ...string) notebook.Output {
+	return notebook.Output{Type: notebook.ErrorOutput, EName: name, EValue: value, Traceback: traceback}
+}
+
 func result(text string) notebook.Output {
 	o := shown(text)
 	o.Type, o.ExecutionCount = notebook.ExecuteResult, 3
@@ -79,7 +83,7 @@ var foldTests = []struct {
 	{"neighbouring pieces of a stream", []message{stdout("a"), stdout("b\n"), stdout("c")},
 		[]notebook.Output{streamed("stdout", "ab\nc")}, ""},
 	{"error", []message{stdout("a"), {"error", `{"ename": "E", "evalue": "v", "traceback": ["l1", "l2"]}`}},
-		[]notebook.Output{streamed("stdout", "a"), {Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"l1", "l2"}}}, ""},
+		[]notebook.Output{streamed("stdout", "a"), failed("E", "v", "l1", "l2")}, ""},
 
 	{"clear", []message{stdout("a"), clearNow, stdout("b")}, []notebook.Output{streamed("stdout", "b")}, ""},
 	{"clear without a word on waiting", []message{stdout("a"), {"clear_output", `{}`}}, nil, ""},
@@ -97,7 +101,7 @@ var foldTests = []struct {
 		{"error", `{"ename": "E", "evalue": "v", "traceback": null}`},
 	}, []notebook.Output{{Type: notebook.DisplayData},
 		{Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{"text/plain": "x"}},
-		{Type: notebook.ErrorOutput, EName: "E", EValue: "v"}}, "it fails at what its schema does not allow"},
+		failed("E", "v")}, "it fails at what its schema does not allow"},
 	{"text in lines", []message{{"display_data", `{"metadata": {}, "data": {"text/plain": ["a\n", "b"]}}`}},
 		[]notebook.Output{{Type: notebook.DisplayData, Data: notebook.MIMEBundle{"text/plain": "a\nb"}}}, "it keeps the list until it is written"},
 
@@ -251,16 +255,15 @@ func TestOutputPlainText(t *testing.T) {
 		{"display", shown("a\nb"), "a\nb"}, {"result with colours", result("\x1b[1m42"), "42"},
 		{"picture alone", data("image/png", "iVBORw0KGgo="), ""},
 		{"text/plain that is no text", data("text/plain", []any{"a"}), ""},
-		{"error", notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"\x1b[31m---", "E: v"}}, "---\nE: v"},
-		{"error without traceback", notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "v"}, "E: v"}} {
+		{"error", failed("E", "v", "\x1b[31m---", "E: v"), "---\nE: v"},
+		{"error without traceback", failed("E", "v"), "E: v"}} {
 		same(t, test.name, test.want, test.output.PlainText())
 	}
 }
 
 func TestExecution(t *testing.T) {
-	failed := func(name string) notebook.Output { return notebook.Output{Type: notebook.ErrorOutput, EName: name} }
 	e := notebook.Execution{Status: notebook.TimedOut, Reason: "it ran for 60 s", Outputs: []notebook.Output{
-		streamed("stdout", "a"), failed("E"), failed("L"), streamed("stderr", "b\n"), streamed("stdout", ""),
+		streamed("stdout", "a"), failed("E", ""), failed("L", ""), streamed("stderr", "b\n"), streamed("stdout", ""),
 		data("image/png", "x"), streamed("stdout", "c"), shown("y")}}
 	same(t, "text", "a\nE: \nL: \nb\nc\ny\nit ran for 60 s\n", e.PlainText())
 	same(t, "stdout", "ac", e.Stdout())
@@ -277,7 +280,7 @@ func TestSteady(t *testing.T) {
 	of := func(text string) []notebook.Output {
 		return []notebook.Output{streamed("stdout", text), {Type: notebook.ExecuteResult, Data: notebook.MIMEBundle{
 			"text/plain": "[" + text + ", <bound method A.b of " + text + ">]", "image/png": "at 0x7f9d3c0b5e10"}},
-			{Type: notebook.ErrorOutput, EName: "E", EValue: "no " + text, Traceback: []string{"a", text}}}
+			failed("E", "no "+text, "a", text)}
 	}
 	given := of(address)
 	same(t, "rewritten", of(steady), notebook.Rewritten(given, notebook.Steady))

@@ -74,7 +74,8 @@ func TestLargeDisplays(t *testing.T) {
 		if !strings.Contains(text, test.want) || !strings.HasPrefix(text, "[note: a ") || strings.ContainsAny(text, "\r\n") {
 			t.Errorf("%s: text is %q", name, text)
 		}
-		same(t, name, []notebook.Output{streamed("stdout", "a"), data("text/plain", text), streamed("stdout", "b")}, outputs, sameOutputs)
+		want := []notebook.Output{streamed("stdout", "a"), data("text/plain", text), streamed("stdout", "b")}
+		same(t, name, want, outputs, sameOutputs)
 	}
 }
 
@@ -97,7 +98,7 @@ func TestCellIsBounded(t *testing.T) {
 			t.Errorf("display %d shows %v", i, o.Data)
 		}
 	}
-	same(t, "the error", notebook.Output{Type: notebook.ErrorOutput, EName: "E", EValue: "a\nb", Traceback: []string{"l1", "l2"}}, outputs[len(outputs)-1])
+	same(t, "the error", failed("E", "a\nb", "l1", "l2"), outputs[len(outputs)-1])
 	total, streams := 0, map[string]string{}
 	for _, o := range outputs {
 		total += len(o.Text)
@@ -136,7 +137,8 @@ func TestManyOutputs(t *testing.T) {
 	for range 10_003 {
 		add(t, &f, display("display_data", "x", ""))
 	}
-	same(t, "beyond", []notebook.Output{streamed("stderr", "[note: 3 more outputs are left out]\n")}, f.Outputs()[10_000:])
+	beyond := streamed("stderr", "[note: 3 more outputs are left out]\n")
+	same(t, "beyond", []notebook.Output{beyond}, f.Outputs()[10_000:])
 }
 
 func TestNote(t *testing.T) {
@@ -145,10 +147,12 @@ func TestNote(t *testing.T) {
 	f.Note("output may be incomplete")
 	add(t, &f, stderr("b"), clearNext)
 	f.Note("again")
-	note := func(text string) notebook.Output { return streamed("stderr", "note: "+text+"\n") }
-	same(t, "notes", []notebook.Output{streamed("stderr", "a"), note("output may be incomplete"), streamed("stderr", "b"), note("again")}, f.Outputs())
+	a, b, c := streamed("stderr", "a"), streamed("stderr", "b"), streamed("stderr", "c")
+	note := streamed("stderr", "note: output may be incomplete\n")
+	again := streamed("stderr", "note: again\n")
+	same(t, "notes", []notebook.Output{a, note, b, again}, f.Outputs())
 	add(t, &f, stderr("c"))
-	same(t, "after a clear", []notebook.Output{note("output may be incomplete"), note("again"), streamed("stderr", "c")}, f.Outputs())
+	same(t, "after a clear", []notebook.Output{note, again, c}, f.Outputs())
 }
 
 func TestUpdates(t *testing.T) {
@@ -203,6 +207,6 @@ func TestObserve(t *testing.T) {
 	x, y := shown("x"), shown("y")
 	x.DisplayID, y.DisplayID = "1", "1"
 	want := []notebook.Output{streamed("stdout", "a"), streamed("stdout", long), x, y, result(long),
-		{Type: notebook.ErrorOutput, EName: "E", EValue: "v", Traceback: []string{"t"}}, streamed("stderr", "note: n\n")}
+		failed("E", "v", "t"), streamed("stderr", "note: n\n")}
 	same(t, "seen", want, seen)
 }

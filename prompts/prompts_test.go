@@ -16,6 +16,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	gmtext "github.com/yuin/goldmark/text"
 	"pgregory.net/rapid"
+
+	"dsstar/kernel/pyenv/pyenvtest"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden anew")
@@ -129,14 +131,9 @@ func TestGolden(t *testing.T) {
 			}
 			file := filepath.Join("testdata", templateOf(zero)+".golden")
 			if *update {
-				if err := os.WriteFile(file, []byte(golden), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				pyenvtest.OK(t, os.WriteFile(file, []byte(golden), 0o644))
 			}
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatalf("%v (go test ./prompts -update writes it)", err)
-			}
+			want := pyenvtest.Must(os.ReadFile(file))
 			if diff := cmp.Diff(string(want), golden); diff != "" {
 				t.Errorf("%s\nIf the change is meant: go test ./prompts -update", diff)
 			}

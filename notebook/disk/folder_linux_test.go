@@ -50,7 +50,8 @@ func TestSweepTemp(t *testing.T) {
 	sweeps := func(names ...string) {
 		t.Helper()
 		SweepTemp(dir, "dsstar-test-")
-		alone(t, left, append(names, "outside", "dsstar-test-1", "dsstar-other-1.tmp", "dsstar-test-2.tmp", "dsstar-test-3.tmp")...)
+		alone(t, left, append(names, "outside", "dsstar-test-1", "dsstar-other-1.tmp",
+			"dsstar-test-2.tmp", "dsstar-test-3.tmp")...)
 	}
 	sweeps(filepath.Base(left), filepath.Base(mine))
 	lock, _ := locks.Load(left)

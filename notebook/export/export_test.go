@@ -51,12 +51,8 @@ func of(cells ...notebook.Cell) *notebook.Notebook { return &notebook.Notebook{C
 func page(t rapid.TB, nb *notebook.Notebook, options ...export.Options) string {
 	t.Helper()
 	whole := string(export.HTML(nb, append(options, export.Options{Title: "T"})[0]))
-	root, err := html.Parse(strings.NewReader(whole))
-	if err != nil {
-		t.Fatal(err)
-	}
 	sections := 0
-	for n := range root.Descendants() {
+	for n := range pyenvtest.Must(html.Parse(strings.NewReader(whole))).Descendants() {
 		if n.Type == html.ElementNode {
 			checkElement(t, n)
 		}
