@@ -28,15 +28,6 @@ func load(t *testing.T, from Sources) *Settings {
 	return s
 }
 
-// sources returns where each setting comes from.
-func (s *Settings) sources() map[string]string {
-	all := map[string]string{}
-	for _, e := range s.Explain() {
-		all[e.Key] = e.Source
-	}
-	return all
-}
-
 // TestPrecedence: each layer, added on top of the weaker ones, wins.
 func TestPrecedence(t *testing.T) {
 	user := file(t, "config.yaml", "max_rounds: 6\nmodels: {coder: a/user, planner: a/user}\n")
@@ -58,7 +49,10 @@ func TestPrecedence(t *testing.T) {
 		{flags, "5 flag --rounds [a/flag a/user] " + user + " 100"},
 	} {
 		s := load(t, layer.from)
-		of := s.sources()
+		of := map[string]string{}
+		for _, e := range s.Explain() {
+			of[e.Key] = e.Source
+		}
 		models := []string{s.Models["coder"], s.Models["planner"]}
 		got := fmt.Sprint(s.MaxRounds, " ", of["max_rounds"], " ", models, " ", of["models.planner"], " ", s.TopK)
 		if got != layer.want {
