@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -193,7 +192,6 @@ func counting() roles {
 
 // A scene is one run of nb: a data folder, a model and the results.
 type scene struct {
-	t      *testing.T
 	data   string
 	out    string
 	code   int
@@ -213,32 +211,14 @@ func dataFolder(t *testing.T, files map[string]string) string {
 
 var numbers = map[string]string{"numbers.csv": "n\n1\n2\n39\n"}
 
-// askNB runs nb on data with the model behind url.
-func askNB(t *testing.T, data, url string, args ...string) *scene {
+// runNB runs nb on data with a model and a run folder at out.
+func runNB(t *testing.T, m roles, env []string, data, out string, args ...string) *scene {
 	t.Helper()
-	out := filepath.Join(t.TempDir(), "run")
-	return runNB(t, nil, out, append([]string{"--data", data, "--base-url", url,
-		"--python", pyenvtest.Python(t)}, args...)...)
-}
-
-// runNB runs nb with a run folder at out.
-func runNB(t *testing.T, env []string, out string, args ...string) *scene {
-	t.Helper()
-	s := &scene{t: t, out: out}
 	a, stdout, stderr := testApp(t, env...)
-	args = append([]string{"nb", "--out", s.out, "--model", "scripted"}, args...)
-	s.code = a.run(t.Context(), append(args, "What is the total?"))
-	s.stdout, s.stderr = stdout.String(), stderr.String()
-	return s
-}
-
-// expect checks the exit code, and that stderr contains each of the texts.
-func (s *scene) expect(code int, said ...string) {
-	s.t.Helper()
-	if s.code != code {
-		s.t.Errorf("exit code %d, want %d\nstdout: %s\nstderr: %s", s.code, code, s.stdout, s.stderr)
-	}
-	wantText(s.t, "stderr", s.stderr, said...)
+	args = append([]string{"nb", "--out", out, "--model", "scripted", "--data", data, "--base-url",
+		m.serve(t).URL, "--python", pyenvtest.Python(t)}, args...)
+	code := a.run(t.Context(), append(args, "What is the total?"))
+	return &scene{data, out, code, stdout.String(), stderr.String()}
 }
 
 // must returns a value that a test needs.
@@ -300,20 +280,6 @@ func text(id, source string) notebook.Cell {
 	return notebook.Cell{ID: id, Type: notebook.Markdown, Source: source}
 }
 
-// rerunCode runs the command with the tests' Python, and checks the exit code.
-func rerunCode(ctx context.Context, t *testing.T, want int, args ...string) (said string) {
-	t.Helper()
-	a, _, errs := testApp(t)
-	args = append([]string{"rerun", "--python", pyenvtest.Python(t)}, args...)
-	if got := a.run(ctx, args); got != want {
-		t.Errorf("exit code %d, want %d\n%s", got, want, errs)
-	}
-	return errs.String()
-}
-
-// plainOf returns the outputs of a cell as plain text.
-func plainOf(c notebook.Cell) string { return notebook.Execution{Outputs: c.Outputs}.PlainText() }
-
 // waitFor waits until something has happened.
 func waitFor(t testing.TB, what string, happened func() bool) {
 	t.Helper()
@@ -321,19 +287,6 @@ func waitFor(t testing.TB, what string, happened func() bool) {
 	for ; !happened(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("did not come to pass: %s", what)
-		}
-	}
-}
-
-// TestNoHome: without a home for caches the hint says how to name one, where there must be one.
-func TestNoHome(t *testing.T) {
-	t.Setenv("HOME", "")
-	t.Setenv("XDG_CACHE_HOME", "")
-	for command, want := range map[string]int{"config": 0, "describe": exitUsage} {
-		a, _, stderr := testApp(t, live)
-		if code := a.run(t.Context(), []string{command}); code != want ||
-			code != 0 && !strings.Contains(stderr.String(), "export HOME=") {
-			t.Errorf("%s: exit code %d: %s", command, code, stderr)
 		}
 	}
 }

@@ -129,22 +129,6 @@ func TestHintsAreCommands(t *testing.T) {
 	}
 }
 
-// TestShortForm: a question, or flags and a question, without a command are for nb.
-func TestShortForm(t *testing.T) {
-	for line, short := range map[string]bool{
-		`"How many?" --data d`: true, `--data d "How many?"`: true, `-m x "How many?"`: true, `--quiet`: true,
-		`nb "How many?"`: false, `--help`: false, `-v`: false, `wat`: false, `resume --ask "And now?"`: false, ``: false,
-	} {
-		var args []string
-		for _, word := range strings.Fields(strings.ReplaceAll(line, "How many", "How+many")) {
-			args = append(args, strings.Trim(strings.ReplaceAll(word, "+", " "), `"`))
-		}
-		if got := asked(args); (len(got) == len(args)+1 && got[0] == "nb") != short {
-			t.Errorf("%s: %q", line, got)
-		}
-	}
-}
-
 // TestFlagGroups: help lists every flag once, and a command has all settings by its own flags or by
 // their titles.
 func TestFlagGroups(t *testing.T) {

@@ -134,9 +134,12 @@ func TestNothingRuns(t *testing.T) {
 	}
 
 	a, _, stderr := testApp(t)
-	if code := a.run(t.Context(), []string{"export", path}); code != 0 {
-		t.Fatal(stderr)
+	run := func(args ...string) {
+		if code := a.run(t.Context(), args); code != 0 {
+			t.Fatal(stderr)
+		}
 	}
+	run("export", path)
 	if asked, ran := visit(strings.TrimSuffix(path, ".ipynb") + ".html"); len(asked)+len(ran) > 0 {
 		t.Errorf("in the page ran %q, and it asked for %q", ran, asked)
 	}
@@ -161,7 +164,8 @@ func TestNothingRuns(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "attack.ipynb")
 	noError(t, hostile(address).Save(other))
 	// dsstar rerun does not make it trusted, and its outputs fetch nothing.
-	rerunCode(t.Context(), t, 0, "--allow-errors", "-o", filepath.Join(l.Root, "again.ipynb"), other)
+	run("rerun", "--python", pyenvtest.Python(t), "--allow-errors", "-o",
+		filepath.Join(l.Root, "again.ipynb"), other)
 	if ran, fetched := inLab("again.ipynb"), asked(); len(ran)+len(fetched) > 0 {
 		t.Errorf("in JupyterLab ran %q after a rerun, and it fetched %q", ran, fetched)
 	}

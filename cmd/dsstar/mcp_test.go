@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,23 +25,24 @@ import (
 // A client is one of the MCP server, with what it was told of the progress of its calls.
 type client struct {
 	*sdk.ClientSession
-	t     *testing.T
+	t     testing.TB
 	mu    sync.Mutex
-	heard []*sdk.ProgressNotificationParams
+	heard strings.Builder
 }
 
-// mcpProgram is the server's command line, for a folder with numbers and the model behind url.
-func mcpProgram(t *testing.T, url string, args ...string) *exec.Cmd {
+// mcpProgram is the server's command line, for a folder and the model behind url, of a user with
+// another key than testKey.
+func mcpProgram(t testing.TB, dir, url string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], append([]string{"mcp"}, args...)...)
-	cmd.Dir = dataFolder(t, numbers)
+	cmd.Dir = dir
 	cmd.Env = append(cleanEnv(), asProgram+"=1", warmAt+"="+string(warmSessions(t)),
 		"XDG_CONFIG_HOME="+t.TempDir(), "DSSTAR_PYTHON="+pyenvtest.Python(t), "DSSTAR_MODEL=scripted",
 		"DSSTAR_RETRIES=0", "DSSTAR_BASE_URL="+url)
 	return cmd
 }
 
-func newClient(t *testing.T, transport sdk.Transport) *client {
+func newClient(t testing.TB, transport sdk.Transport) *client {
 	t.Helper()
 	c := &client{t: t}
 	of := sdk.NewClient(&sdk.Implementation{Name: "test"}, &sdk.ClientOptions{
@@ -52,7 +50,7 @@ func newClient(t *testing.T, transport sdk.Transport) *client {
 			checkObeys(t, "the progress", r.Params.Message)
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.heard = append(c.heard, r.Params)
+			c.heard.WriteString(r.Params.Message + "\n")
 		}})
 	c.ClientSession = must(of.Connect(t.Context(), transport, nil))
 	t.Cleanup(func() { _ = c.Close() })
@@ -87,7 +85,7 @@ func (c *client) call(failing bool, tool string, args map[string]any, into any) 
 }
 
 // checkValues checks that no text in a JSON value contains anything that terminals obey.
-func checkValues(t *testing.T, what string, value any) {
+func checkValues(t testing.TB, what string, value any) {
 	t.Helper()
 	switch value := value.(type) {
 	case string:
@@ -104,114 +102,17 @@ func checkValues(t *testing.T, what string, value any) {
 	}
 }
 
-// told reports whether the client was told a text.
-func (c *client) told(text string) bool {
+// told returns what the client was told of the progress of its calls.
+func (c *client) told() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.heard, func(p *sdk.ProgressNotificationParams) bool {
-		return strings.Contains(p.Message, text)
-	})
+	return c.heard.String()
 }
-
-// TestMCP asks, follows up and checks as an agent does, over standard input and output.
-func TestMCP(t *testing.T) {
-	t.Parallel()
-	m := counting()
-	c := newClient(t, &sdk.CommandTransport{Command: mcpProgram(t, m.with(roles{
-		"step": say(m["step"][0].Text, "Count them."),
-		"cell": say(m["cell"][0].Text, cell("rows = len(numbers)\nopen('rows.txt', 'w').write(str(rows))")),
-		"last": say(cell("print(total)"), cell("print(rows)")),
-		"second": say(m["second"][0].Text,
-			cell("answer = str(len(open('data/numbers.csv').readlines()) - 1)\n"+
-				"open('rows.txt', 'w').write(answer)\nanswer")),
-	}).serve(t).URL)})
-	var r result
-	text := c.call(false, "ask", map[string]any{"question": "--json", "guidelines": "@/etc/passwd"}, &r)
-	if r.Answer != "42" || !r.Verified || r.Usage.Calls == 0 {
-		t.Errorf("ask: %+v", r)
-	}
-	wantText(t, "the text", text, `"answer": "42"`, "Verified", r.Notebook)
-	task := readRun(t, r.RunDir).Task
-	if task.Question != "--json" || task.Guidelines != "@/etc/passwd" {
-		t.Errorf("asked was %q in the form %q", task.Question, task.Guidelines)
-	}
-	if !c.told("Load the numbers") {
-		t.Error("the client was told nothing of the step")
-	}
-
-	name := filepath.Base(r.RunDir)
-	question := "@/etc/passwd: how many? Save it as rows.txt."
-	text = c.call(false, "follow_up", map[string]any{"question": question, "run": name}, &r)
-	wantText(t, "the text", text, filepath.Join(r.RunDir, "files", "rows.txt"))
-	if q := readRun(t, r.RunDir).Task.Question; r.Answer != "3" || !r.Verified || q != question {
-		t.Errorf("follow_up: %q, %+v", q, r)
-	}
-	var runs struct{ Runs []listedRun }
-	c.call(false, "list_runs", map[string]any{"words": []string{"how many"}}, &runs)
-	if len(runs.Runs) != 1 || runs.Runs[0].Standing != "verified" {
-		t.Errorf("list_runs: %+v", runs)
-	}
-	var again struct{ Answers []struct{ Same bool } }
-	c.call(false, "rerun_notebook", map[string]any{"notebook": filepath.Base(r.RunDir)}, &again)
-	if len(again.Answers) != 2 || !again.Answers[0].Same || !again.Answers[1].Same {
-		t.Errorf("rerun_notebook: %+v", again)
-	}
-	wantText(t, "describe_data", c.call(false, "describe_data", nil, nil), "numbers.csv", "3 rows")
-	c.call(false, "list_kernels", nil, &listing{})
-	wantText(t, "go_back", c.call(true, "go_back", map[string]any{"step": 9}, nil), "no step 9", "hint")
-}
-
-// TestMCPRefuses: what a client may not name, and what is no call.
-func TestMCPRefuses(t *testing.T) {
-	t.Parallel()
-	outside := dataFolder(t, numbers)
-	web := httptest.NewServer(http.RedirectHandler("/private/x.csv", http.StatusFound))
-	defer web.Close()
-	program := mcpProgram(t, "", "--root", ".", "--root", "https://example.org/open/", "--root",
-		web.URL+"/open/")
-	noError(t, os.Symlink(outside, filepath.Join(program.Dir, "link")),
-		os.MkdirAll(filepath.Join(program.Dir, ".ssh"), 0o700))
-	c := newClient(t, &sdk.CommandTransport{Command: program})
-	type args map[string]any
-	type refusal struct {
-		tool string
-		args args
-		says string
-	}
-	rows := []refusal{
-		{"describe_data", args{"data": outside}, unread}, {"rerun_notebook", args{"notebook": outside}, unread},
-		{"continue_run", args{"run": outside}, unread},
-		{"ask", args{"question": "?", "data": []string{"--out=x"}}, "no such file or folder: --out=x"},
-		{"ask", args{"question": "?", "data": []string{"--out=x"}}, "hint: "},
-		{"ask", args{"question": "?", "kernel": "newest"}, "--allow-kernels"},
-		{"ask", args{"question": " "}, "/properties/question"},
-		{"ask", args{"question": []string{"?"}}, "/properties/question"},
-		{"ask", nil, `missing properties: ["question"]`},
-		{"ask", args{"question": "?", "sandbox": "off"}, "sandbox"},
-		{"describe_data", args{"data": 7}, "/properties/data"},
-		{"list_runs", args{"words": []int{7}}, "/properties/words"},
-		{"go_back", args{"step": "one"}, "/properties/step"},
-		{"rerun_notebook", args{"data": 1}, "/properties/data"},
-	}
-	for _, data := range []string{outside, "link", ".ssh", "..", "x=" + outside, "file://" + outside,
-		outside + "/*.csv", "sqlite:///" + outside + "/numbers.csv", "https://example.org/",
-		"https://example.org/open/../x.csv", "https://example.org/open/%2e%2e/x.csv",
-		"postgresql://localhost/postgres", "env:HOME", "s3://bucket/x", web.URL + "/x.csv",
-		web.URL + "/open/x.csv"} { // which leads elsewhere
-		rows = append(rows, refusal{"ask", args{"question": "?", "data": []string{data}}, unread})
-	}
-	for _, r := range rows {
-		wantText(t, fmt.Sprint(r), c.call(true, r.tool, r.args, nil), r.says)
-	}
-}
-
-// unread is what the server says of data that it may not read.
-const unread = "not among what this server may read"
 
 // TestMCPTexts: no text of a client's obeys what names of files, questions, cells and errors hold.
 func TestMCPTexts(t *testing.T) {
 	t.Parallel()
-	program := mcpProgram(t, llmtest.New(t, func(llmtest.Request) llmtest.Response {
+	program := mcpProgram(t, dataFolder(t, numbers), llmtest.New(t, func(llmtest.Request) llmtest.Response {
 		return llmtest.Refuse(400, "", "no"+obeyed)
 	}).URL)
 	name := "nu" + strings.ReplaceAll(obeyed, "/", "") + "m.csv"
@@ -226,9 +127,7 @@ func TestMCPTexts(t *testing.T) {
 	wantText(t, "list_runs", c.call(false, "list_runs", nil, nil), "What")
 	c.call(true, "ask", map[string]any{"question": "What" + obeyed + "?", "data": []string{name}}, nil)
 	c.call(true, "rerun_notebook", map[string]any{"notebook": obeyed}, nil)
-	if !c.told("nu") {
-		t.Error("the client was not told of the file")
-	}
+	wantText(t, "the progress", c.told(), "nu")
 }
 
 // saveRun writes the notebook of a verified run.
@@ -259,7 +158,8 @@ func TestMCPCancel(t *testing.T) {
 		}
 		return response
 	})
-	c := newClient(t, &sdk.CommandTransport{Command: mcpProgram(t, server.URL, "--parallel", "1")})
+	program := mcpProgram(t, dataFolder(t, numbers), server.URL, "--parallel", "1")
+	c := newClient(t, &sdk.CommandTransport{Command: program})
 	type answer struct {
 		result
 		Error string
@@ -290,7 +190,7 @@ func TestMCPCancel(t *testing.T) {
 // TestMCPHTTP serves whom the token says, and no page of the web.
 func TestMCPHTTP(t *testing.T) {
 	t.Parallel()
-	cmd := mcpProgram(t, "", "--http", "127.0.0.1:0")
+	cmd := mcpProgram(t, dataFolder(t, numbers), "", "--http", "127.0.0.1:0")
 	said := filepath.Join(t.TempDir(), "stderr")
 	stderr := must(os.Create(said))
 	cmd.Stderr = stderr

@@ -133,10 +133,11 @@ func (c course) run(t *testing.T) review {
 		if c.change != nil {
 			c.change(m)
 		}
-		s := askNB(t, data, m.serve(t).URL, c.args...)
-		s.expect(c.code)
-		*out = s.out
-		book := content(filepath.Join(s.out, "notebook.ipynb"))
+		*out = filepath.Join(t.TempDir(), "run")
+		if s := runNB(t, m, nil, data, *out, c.args...); s.code != c.code {
+			t.Errorf("%s: exit code %d\n%s%s", c.name, s.code, s.stdout, s.stderr)
+		}
+		book := content(filepath.Join(*out, "notebook.ipynb"))
 		if !strings.Contains(book, c.told) || len(book) < c.longest {
 			t.Errorf("%s: the notebook of %d bytes does not tell of %q", c.name, len(book), c.told)
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"dsstar/agent/llm/llmtest"
@@ -54,6 +55,9 @@ import (
 //	server [KERNELS.json]   starts a Jupyter server: $SERVER, $TOKEN, $ROOT, $RUNTIME
 //	opens FILE.ipynb        opens a notebook on the server, with the kernel $ID
 //	asks PATH               prints what the server answers
+//	mcp ARG…                starts dsstar mcp in the current folder, for a user with another key
+//	tool NAME [JSON]        calls a tool of it, which must succeed (! tool: fail); prints its text and,
+//	                        on standard error, what was told of progress until then
 //
 // Without a model command nothing answers at the model's address. DSSTAR_TEST_TTY=1 makes dsstar
 // treat its standard input and error as a terminal.
@@ -69,6 +73,7 @@ func runScripts(t *testing.T, dir string) {
 	python := pyenvtest.Python(t)
 	extension := must(filepath.Abs("python"))
 	var database *dbtest.Server // one story has it
+	var agent *client           // another one
 	p := testscript.Params{
 		Dir:                dir,
 		RequireUniqueNames: true,
@@ -87,6 +92,9 @@ func runScripts(t *testing.T, dir string) {
 			return errors.Join(configFolder(filepath.Join(env.WorkDir, ".config", "dsstar")), os.Mkdir(runtime, 0o700))
 		},
 		Condition: func(name string) (bool, error) {
+			if name == "long" {
+				return os.Getenv("DSSTAR_LONG") != "", nil
+			}
 			_, _, err := sandbox.Choose(name)
 			return err == nil, nil
 		},
@@ -132,7 +140,7 @@ func runScripts(t *testing.T, dir string) {
 				ts.Check(err)
 				n, err := strconv.Atoi(args[1])
 				ts.Check(err)
-				prints(ts, plainOf(nb.Cells[n-1]))
+				prints(ts, notebook.Execution{Outputs: nb.Cells[n-1].Outputs}.PlainText())
 			},
 			"validate": func(ts *script, _ bool, args []string) {
 				for i := range args {
@@ -171,6 +179,20 @@ func runScripts(t *testing.T, dir string) {
 				web := httptest.NewServer(webFiles(ts.MkAbs(args[0])))
 				ts.Defer(web.Close)
 				ts.Setenv("WEB", web.URL)
+			},
+			"mcp": func(ts *script, _ bool, args []string) {
+				tb := scriptTB{t, ts}
+				cmd := mcpProgram(tb, ts.MkAbs("."), ts.Getenv("DSSTAR_BASE_URL"), args...)
+				agent = newClient(tb, &sdk.CommandTransport{Command: cmd})
+			},
+			"tool": func(ts *script, fails bool, args []string) {
+				var given map[string]any
+				if len(args) > 1 {
+					ts.Check(json.Unmarshal([]byte(args[1]), &given))
+				}
+				prints(ts, agent.call(fails, args[0], given, nil))
+				_, err := ts.Stderr().Write([]byte(agent.told()))
+				ts.Check(err)
 			},
 			"sql": func(ts *script, _ bool, args []string) {
 				ts.Check(database.Run(ts.ReadFile(args[0])))

@@ -13,11 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"dsstar/agent/page"
 	"dsstar/agent/record"
-	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
 )
@@ -38,17 +35,13 @@ func finishedRun(t *testing.T) *scene {
 		finished.folder = dir
 		data := filepath.Join(dir, "data")
 		noError(t, os.CopyFS(data, os.DirFS(dataFolder(t, numbers))))
-		finished.scene = *runNB(t, []string{live}, filepath.Join(dir, "run"), "--data", data,
-			"--base-url", dropping().serve(t).URL, "--python", pyenvtest.Python(t))
-		finished.data = data
+		finished.scene = *runNB(t, dropping(), []string{live}, data, filepath.Join(dir, "run"))
 	})
 	if finished.code != exitVerified || finished.stdout != "42\n" {
 		t.Fatalf("the run that tests share: exit code %d, stdout %q\n%s", finished.code,
 			finished.stdout, finished.stderr)
 	}
-	s := finished.scene
-	s.t = t
-	return &s
+	return &finished.scene
 }
 
 // copyTo copies the run. Outputs that name the run's folder name the copy's folder in the copy.
@@ -268,33 +261,4 @@ var variants = map[string]variant{
 	}},
 	"another file": {"files", nil, writes("RUN/files/out.csv", "b\n")},
 	"no file":      {"files", nil, func(run, _ string) error { return os.RemoveAll(filepath.Join(run, "files")) }},
-}
-
-// TestMCPStranger: what a stranger's run says is a claim, and links in it, or to one, lead nowhere.
-func TestMCPStranger(t *testing.T) {
-	program := mcpProgram(t, "")
-	runs := filepath.Join(program.Dir, "dsstar-runs")
-	theirs, outside := filepath.Join(runs, "theirs"), filepath.Join(t.TempDir(), "outside")
-	noError(t, finishedRun(t).copyTo(theirs), finishedRun(t).copyTo(outside),
-		os.Symlink(outside, filepath.Join(runs, "elsewhere")),
-		finishedRun(t).copyTo(filepath.Join(runs, "more")), os.Symlink("more", filepath.Join(runs, "beside")))
-	c := newClient(t, &sdk.CommandTransport{Command: program}) // of a user with another key
-	var all struct{ Runs []listedRun }
-	c.call(false, "list_runs", nil, &all)
-	for _, r := range all.Runs {
-		if !r.Claimed || r.Standing != "verified, says its notebook" || strings.Contains(r.Run, "elsewhere") {
-			t.Errorf("list_runs: %+v", r)
-		}
-	}
-	if len(all.Runs) != 3 {
-		t.Errorf("list_runs: %+v", all)
-	}
-	wantText(t, "the newest", c.call(true, "continue_run", nil, nil), "that your dsstar made")
-	wantText(t, "theirs", c.call(true, "continue_run", map[string]any{"run": "beside"}, nil), "another dsstar made this")
-	for _, name := range []string{"elsewhere", filepath.Join(runs, "elsewhere")} {
-		c.call(true, "continue_run", map[string]any{"run": name}, nil)
-		c.call(true, "rerun_notebook", map[string]any{"notebook": name}, nil)
-	}
-	wantText(t, "elsewhere", c.call(true, "rerun_notebook", map[string]any{"notebook": filepath.Join(runs, "elsewhere")}, nil),
-		"not among what this server may read")
 }

@@ -16,7 +16,7 @@ import (
 const obeyed = "\x1b]52;c;ZXZpbA==\x07\x1b]0;title\x1b\\\x1b]8;;http://x\x07\u009b31m\u009d52;c;ZQ==\u009c\x1bP$q\x1b\\\x1b[6n\x1bc\x07\x7f\u202e\u2066\u200f\U000e0041"
 
 // checkObeys checks that text contains nothing that terminals obey.
-func checkObeys(t *testing.T, what, text string) {
+func checkObeys(t testing.TB, what, text string) {
 	t.Helper()
 	for _, r := range text {
 		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || ui.Turns(r) || r == '\ufffd' {
