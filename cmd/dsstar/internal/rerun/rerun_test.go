@@ -1,16 +1,12 @@
 package rerun
 
 import (
-	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/notebook"
 )
 
@@ -70,20 +66,5 @@ func TestInject(t *testing.T) {
 	nb := &notebook.Notebook{Cells: []notebook.Cell{first}}
 	if inject(nil, nb); len(nb.Cells) != 1 {
 		t.Error("without parameters there is a cell")
-	}
-}
-
-// TestOutFileHeld: the executed notebook is written to its original folder, even if cells replace
-// that folder.
-func TestOutFileHeld(t *testing.T) {
-	t.Parallel()
-	dir, outside := filepath.Join(t.TempDir(), "dir"), t.TempDir()
-	pyenvtest.OK(t, os.Mkdir(dir, 0o755))
-	o := pyenvtest.Must(newOutFile(filepath.Join(dir, "a.ipynb"), ""))
-	pyenvtest.OK(t, errors.Join(os.Rename(dir, dir+"-moved"), os.Symlink(outside, dir)))
-	pyenvtest.OK(t, o.save(&notebook.Notebook{}))
-	_, err := os.Stat(filepath.Join(dir+"-moved", "a.rerun.ipynb"))
-	if entries := pyenvtest.Must(os.ReadDir(outside)); err != nil || len(entries) > 0 {
-		t.Errorf("%v, outside: %v", err, entries)
 	}
 }

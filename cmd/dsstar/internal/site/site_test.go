@@ -85,26 +85,6 @@ func TestHubToken(t *testing.T) {
 	}
 }
 
-// TestAllowWrite: --allow-write never grants access to the user's account, and warns about folders
-// from which the user's tools run code.
-func TestAllowWrite(t *testing.T) {
-	home, project := t.TempDir(), t.TempDir()
-	t.Setenv("HOME", home)
-	pyenvtest.OK(t, os.Mkdir(filepath.Join(project, ".git"), 0o700))
-	if _, _, err := sandbox.Choose("builtin"); err != nil {
-		t.Skip(err)
-	}
-	for path, want := range map[string]string{
-		home: "would give your account to the cells", project: ".git", t.TempDir(): ""} {
-		_, notes, err := Host{}.Box(&configs.Settings{Sandbox: "builtin", AllowWrite: []string{path}})
-		said := fmt.Sprint(notes, err)
-		if (err != nil) != (path == home) || !strings.Contains(said, want) ||
-			want == "" && strings.Contains(said, "warning") {
-			t.Errorf("%s: %s", path, said)
-		}
-	}
-}
-
 // TestReopen: a database is opened only if its address is the one that a notebook of this user's dsstar
 // names, or one that the user names.
 func TestReopen(t *testing.T) {

@@ -35,14 +35,13 @@ func TestCleaner(t *testing.T) {
 // TestTurns: visible characters and parts of words stay: Arabic number and verse signs, joiners,
 // hyphens.
 func TestTurns(t *testing.T) {
-	for _, r := range "\u0600\u0605\u06dd\u00ad\u200c\u200d\u2028" {
-		if Turns(r) {
-			t.Errorf("%U is taken away", r)
-		}
-	}
-	for _, r := range "\u061c\u200b\u200e\u202e\u2060\u2064\u2069\ufeff\ufff9\ufffb\U000e0041\U000e007f" {
-		if !Turns(r) {
-			t.Errorf("%U stays", r)
+	for all, want := range map[string]bool{
+		"\u0600\u0605\u06dd\u00ad\u200c\u200d\u2028":                                       false,
+		"\u061c\u200b\u200e\u202e\u2060\u2064\u2069\ufeff\ufff9\ufffb\U000e0041\U000e007f": true} {
+		for _, r := range all {
+			if Turns(r) != want {
+				t.Errorf("%U is taken away: %v", r, !want)
+			}
 		}
 	}
 }

@@ -131,12 +131,11 @@ func (m *Terminal) Write(p []byte) (int, error) {
 		switch {
 		case token[2] == "A":
 			m.at = max(m.at-n, len(m.lines)-m.Rows, 0) // what has scrolled away is out of reach
-		case token[2] == "K":
+		case token[2] == "K", token[2] == "J":
 			m.line().text = m.line().text[:min(m.Column, len(m.line().text))]
-			m.line().more = false
-		case token[2] == "J":
-			m.line().text = m.line().text[:min(m.Column, len(m.line().text))]
-			m.lines = m.lines[:m.at+1]
+			if m.line().more = false; token[2] == "J" {
+				m.lines = m.lines[:m.at+1]
+			}
 		case token[2] == "m":
 		case token[0] == "\r":
 			m.Column = 0
