@@ -26,13 +26,13 @@ func made(kind string, content map[string]any) message {
 	return message{kind, string(pyenvtest.Must(json.Marshal(content)))}
 }
 
-func stdout(text string) message {
-	return made("stream", map[string]any{"name": "stdout", "text": text})
+func printed(name, text string) message {
+	return made("stream", map[string]any{"name": name, "text": text})
 }
 
-func stderr(text string) message {
-	return made("stream", map[string]any{"name": "stderr", "text": text})
-}
+func stdout(text string) message { return printed("stdout", text) }
+
+func stderr(text string) message { return printed("stderr", text) }
 
 // display is a message of the given kind that shows text; id is its
 // display_id, if it has one.
@@ -82,6 +82,8 @@ var foldTests = []struct {
 }{
 	{"neighbouring pieces of a stream", []message{stdout("a"), stdout("b\n"), stdout("c")},
 		[]notebook.Output{streamed("stdout", "ab\nc")}, ""},
+	{"streams in turn", []message{stdout("a"), stderr("b"), stdout("c")},
+		[]notebook.Output{streamed("stdout", "a"), streamed("stderr", "b"), streamed("stdout", "c")}, ""},
 	{"error", []message{stdout("a"), {"error", `{"ename": "E", "evalue": "v", "traceback": ["l1", "l2"]}`}},
 		[]notebook.Output{streamed("stdout", "a"), failed("E", "v", "l1", "l2")}, ""},
 
