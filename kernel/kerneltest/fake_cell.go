@@ -1,12 +1,14 @@
 package kerneltest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
@@ -16,7 +18,6 @@ import (
 type cell struct {
 	k       *fakeKernel
 	request request
-	held    []func() // outputs that wait for the reply; see ReplyFirst
 
 	Code   string `json:"code"`
 	Silent bool   `json:"silent"`
@@ -53,8 +54,15 @@ func (k *fakeKernel) execute(r request) {
 	if !c.Silent {
 		k.send(k.iopub, r, "execute_input", map[string]any{"code": c.Code, "execution_count": k.count})
 	}
+	if k.fault == ReplyFirst {
+		k.send(k.shell, r, "execute_reply", map[string]any{"status": "ok", "execution_count": k.count})
+		time.Sleep(long)
+	}
 	c.finish(c.run())
 }
+
+// long is how much later something comes than it should.
+const long = 300 * time.Millisecond
 
 // finish sends the messages that end a cell, which has raised the exception, if any.
 func (c *cell) finish(exception map[string]any) {
@@ -64,20 +72,12 @@ func (c *cell) finish(exception map[string]any) {
 		reply["status"] = "error"
 		maps.Copy(reply, exception)
 	}
-	const long = 300 * time.Millisecond
 	switch k.fault {
-	case ReplyFirst:
-		k.send(k.shell, c.request, "execute_reply", reply)
-		time.Sleep(long)
-		for _, publish := range c.held {
-			publish()
-		}
-		k.state(c.request, "idle")
 	case IdleFirst:
 		k.state(c.request, "idle")
 		time.Sleep(long)
 		k.send(k.shell, c.request, "execute_reply", reply)
-	case LostReply:
+	case LostReply, ReplyFirst:
 		k.state(c.request, "idle")
 	case LostIdle:
 		k.send(k.shell, c.request, "execute_reply", reply)
@@ -92,12 +92,7 @@ func (c *cell) finish(exception map[string]any) {
 
 // publish publishes an output of the cell.
 func (c *cell) publish(msgType string, content map[string]any) {
-	publish := func() { c.k.send(c.k.iopub, c.request, msgType, content) }
-	if c.k.fault == ReplyFirst {
-		c.held = append(c.held, publish)
-		return
-	}
-	publish()
+	c.k.send(c.k.iopub, c.request, msgType, content)
 }
 
 func (c *cell) stream(text string) {
@@ -147,25 +142,18 @@ func (c *cell) statement(line string) map[string]any {
 	case "raise":
 		return raised("E", "v")
 	case "sleep":
-		limit := time.Minute
-		if number > 0 {
-			limit = time.Duration(number * float64(time.Second))
-		}
 		select {
-		case <-time.After(limit):
+		case <-time.After(time.Duration(cmp.Or(number, 60) * float64(time.Second))):
 		case <-c.k.interrupts:
 			return raised("KeyboardInterrupt", "")
 		}
 	case "die", "kill":
 		c.stream("dying\n")
 		time.Sleep(50 * time.Millisecond) // iopub sends in the background
-		if word == "die" {
-			os.Exit(7)
+		if word == "kill" {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
-		if self, err := os.FindProcess(os.Getpid()); err == nil {
-			_ = self.Kill()
-		}
-		time.Sleep(time.Minute)
+		os.Exit(7)
 	case "flood":
 		for i := range int(number) {
 			c.publish("display_data", map[string]any{"data": map[string]any{"text/plain": fmt.Sprint(i)},

@@ -2,14 +2,10 @@ package kerneltest
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"os"
 	"os/signal"
 	"slices"
@@ -19,7 +15,7 @@ import (
 	"time"
 
 	"github.com/go-zeromq/zmq4"
-	"github.com/go-zeromq/zmq4/transport"
+	"github.com/go-zeromq/zmq4/security/null"
 
 	"dsstar/kernel/internal/wire"
 	"dsstar/kernel/internal/zmq"
@@ -29,7 +25,7 @@ import (
 type fakeKernel struct {
 	fault      Fault
 	key        wire.Key
-	knocks     chan struct{} // has a token for each connection to shell; see Stranded
+	knocks     chan struct{} // has a token for each connection to shell
 	interrupts chan struct{} // ends what the cell waits for
 	serial     atomic.Int64  // of the last message
 	infos      atomic.Int64  // kernel_info_requests
@@ -41,10 +37,9 @@ type fakeKernel struct {
 	aborted bool
 }
 
-// A request is a message with its raw header and what leads back to the client.
+// A request is a message with what leads back to the client.
 type request struct {
 	wire.Message
-	header json.RawMessage
 	idents [][]byte
 }
 
@@ -56,20 +51,18 @@ func fake(f Fault, file string) error {
 	if err != nil {
 		return err
 	}
-	if f == NeverGreets {
-		return neverGreet(c)
-	}
 	ctx, quiet := context.Background(), zmq4.WithLogger(log.New(io.Discard, "", 0))
 	k := &fakeKernel{
 		fault: f, key: c.Key, knocks: make(chan struct{}, 100), interrupts: make(chan struct{}, 1),
 		stdin: zmq4.NewRouter(ctx, quiet), iopub: zmq4.NewPub(ctx, quiet),
-		control: zmq4.NewRouter(ctx, quiet), shell: zmq4.NewRouter(ctx, quiet),
+		control: zmq4.NewRouter(ctx, quiet),
 	}
+	k.shell = zmq4.NewRouter(ctx, quiet, zmq4.WithSecurity(door{null.Security(), k}))
 	k.signals()
 	if err := k.listen(c); err != nil {
 		return err
 	}
-	k.state(request{header: json.RawMessage("{}")}, "starting")
+	k.state(request{}, "starting")
 	go k.serve(k.stdin, func(request) {})
 	go k.serve(k.control, k.onControl)
 	return k.serve(k.shell, k.onShell)
@@ -99,71 +92,33 @@ func (k *fakeKernel) interrupt() {
 	}
 }
 
-// A knocker is a transport that reports connections.
-type knocker struct {
-	transport.Transport
-	knocks chan<- struct{}
+// A door is the usual handshake of connections to shell, and the faults of it.
+type door struct {
+	zmq4.Security
+	k *fakeKernel
 }
 
-type knockListener struct {
-	net.Listener
-	knocks chan<- struct{}
-}
-
-func (n knocker) Listen(ctx context.Context, addr string) (net.Listener, error) {
-	l, err := n.Transport.Listen(ctx, addr)
-	return knockListener{l, n.knocks}, err
-}
-
-func (l knockListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
+func (d door) Handshake(c *zmq4.Conn, server bool) error {
+	if d.k.fault == NeverGreets {
+		select {}
+	}
 	select {
-	case l.knocks <- struct{}{}:
+	case d.k.knocks <- struct{}{}:
 	default:
 	}
-	return c, err
-}
-
-// places returns the network and the addresses of the sockets: shell, which clients probe, last.
-func places(c zmq.File) (network string, stdin, iopub, control, shell string) {
-	at := func(port int) string {
-		if c.Transport == "ipc" {
-			return fmt.Sprintf("%s-%d", c.IP, port)
-		}
-		return fmt.Sprintf("%s:%d", c.IP, port)
-	}
-	if network = c.Transport; network == "ipc" {
-		network = "unix"
-	}
-	return network, at(c.StdinPort), at(c.IOPubPort), at(c.ControlPort), at(c.ShellPort)
+	return d.Security.Handshake(c, server)
 }
 
 func (k *fakeKernel) listen(c zmq.File) error {
-	network, stdin, iopub, control, shell := places(c)
-	err := zmq4.RegisterTransport("knocks", knocker{transport.New(network), k.knocks})
-	for address, socket := range map[string]zmq4.Socket{stdin: k.stdin, iopub: k.iopub, control: k.control} {
-		if err == nil && (address != stdin || k.fault != NoStdin) {
-			err = socket.Listen(c.Transport + "://" + address)
+	before := c.Transport + "://" + c.IP + map[string]string{"ipc": "-", "tcp": ":"}[c.Transport]
+	var err error
+	for port, socket := range map[int]zmq4.Socket{c.StdinPort: k.stdin, c.IOPubPort: k.iopub,
+		c.ControlPort: k.control, c.ShellPort: k.shell} {
+		if err == nil && (socket != k.stdin || k.fault != NoStdin) {
+			err = socket.Listen(fmt.Sprint(before, port))
 		}
-	}
-	if err == nil {
-		err = k.shell.Listen("knocks://" + shell)
 	}
 	return err
-}
-
-// neverGreet accepts connections and does nothing, like a stopped process.
-func neverGreet(c zmq.File) error {
-	network, stdin, iopub, control, shell := places(c)
-	for _, address := range []string{stdin, iopub, control, shell} {
-		l, err := net.Listen(network, address)
-		if err != nil {
-			return err
-		}
-		defer l.Close()
-	}
-	time.Sleep(time.Minute)
-	return nil
 }
 
 // serve passes the messages of s to answer. Invalid messages and signatures are dropped, as in
@@ -176,8 +131,7 @@ func (k *fakeKernel) serve(s zmq4.Socket, answer func(request)) error {
 		}
 		m, err := (&wire.Receiver{Key: k.key}).Parse(raw.Frames)
 		if err == nil && k.fault != NeverReplies {
-			at := len(raw.Frames) - 4
-			answer(request{m, raw.Frames[at], raw.Frames[:at-2]})
+			answer(request{m, raw.Frames[:len(raw.Frames)-6]}) // there are no buffers
 		}
 	}
 }
@@ -201,13 +155,8 @@ func (k *fakeKernel) onShell(r request) {
 }
 
 // info is the content of kernel_info_reply.
-var info = map[string]any{
-	"status": "ok", "protocol_version": "5.4", "implementation": "fake",
-	"implementation_version": "1.0",
-	"language_info": map[string]any{"name": "fake", "version": "1.0", "mimetype": "text/plain",
-		"file_extension": ".txt"},
-	"banner": "A fake kernel", "help_links": []any{}, "supported_features": []string{},
-}
+var info = map[string]any{"status": "ok", "protocol_version": wire.Version, "implementation": "fake",
+	"language_info": map[string]any{"name": "fake", "file_extension": ".txt"}}
 
 // answer answers a request on shell or control. To an unknown one it only sends busy and idle.
 func (k *fakeKernel) answer(s zmq4.Socket, r request) {
@@ -266,33 +215,27 @@ func (k *fakeKernel) send(s zmq4.Socket, r request, msgType string, content map[
 	}
 }
 
-// message builds the frames without package wire, as it serves to test that.
+// message returns the frames of a message with parent r.
 func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType string,
 	content map[string]any) zmq4.Msg {
-	session := fmt.Sprint("fake-", os.Getpid())
 	serial := k.serial.Add(1)
-	header := map[string]any{
-		"msg_id": fmt.Sprintf("%s_%d", session, serial), "msg_type": msgType, "session": session,
-		"username": "fake",
-		"date":     time.Now().UTC().Format("2006-01-02T15:04:05.000000Z07:00"), "version": "5.4",
+	h := wire.Header{MsgID: fmt.Sprintf("fake_%d", serial), MsgType: msgType, Session: "fake",
+		Username: "fake", Date: time.Now().UTC().Format(time.RFC3339Nano), Version: wire.Version}
+	switch k.fault {
+	case NullDates:
+		h.Date = []any{json.RawMessage("null"), "yesterday"}[serial%2]
+	case Echoes:
+		h.Session = r.Header.Session
 	}
-	if k.fault == NullDates {
-		header["date"] = []any{nil, "yesterday"}[serial%2]
+	frames, err := key.Encode(wire.Message{Header: h, Parent: r.Header, Content: encode(content)})
+	if err != nil {
+		panic(err) // a mistake in this package
 	}
-	if k.fault == Echoes {
-		header["session"] = r.Header.Session
-	}
-	parts := [][]byte{encode(header), r.header, encode(map[string]any{}), encode(content)}
-	mac := hmac.New(sha256.New, []byte(key))
-	for _, p := range parts {
-		mac.Write(p)
-	}
-	idents := r.idents
+	to := r.idents
 	if s == k.iopub {
-		idents = [][]byte{[]byte("kernel.fake." + msgType)}
+		to = [][]byte{[]byte("kernel.fake." + msgType)}
 	}
-	signed := [][]byte{[]byte("<IDS|MSG>"), hex.AppendEncode(nil, mac.Sum(nil))}
-	return zmq4.NewMsgFrom(slices.Concat(idents, signed, parts)...)
+	return zmq4.NewMsgFrom(slices.Concat(to, frames)...)
 }
 
 func encode(v any) []byte {
