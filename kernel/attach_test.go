@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
 
-	"dsstar/kernel/kerneltest"
+	"dsstar/kernel/internal/zmq"
 	"dsstar/kernel/pyenv/pyenvtest"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
@@ -96,7 +97,7 @@ func TestGuests(t *testing.T) {
 		{"newer work", testGuestSparesNewerWork}, {"no hint", testGuestIsNotHinted},
 		{"quit", testGuestQuits}, {"busy kernel", testGuestOfBusyKernel},
 		{"behind another", testGuestBehindAnother}, {"stubborn cell", testGuestLeavesStubbornCell},
-		{"death", testGuestSeesDeath},
+		{"no answer", testGuestIsNotAnswered}, {"death", testGuestSeesDeath},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, k, file) })
 	}
@@ -238,6 +239,23 @@ func testGuestIsNotHinted(t *testing.T, _ *Kernel, file string) {
 	}
 }
 
+// Attaching to a kernel that does not answer, as the key is another one or the kernel is stopped, ends
+// in time.
+func testGuestIsNotAnswered(t *testing.T, k *Kernel, file string) {
+	c := must(zmq.Read(file))
+	c.Key = "another"
+	other := filepath.Join(t.TempDir(), "other.json")
+	ok(t, c.Write(other))
+	for path, signal := range map[string]syscall.Signal{other: 0, file: syscall.SIGSTOP} {
+		ok(t, syscall.Kill(k.Info().PID, signal))
+		_, err := Attach(t.Context(), path, Options{StartTimeout: 500 * time.Millisecond})
+		if !errors.Is(err, errNotReady) {
+			t.Errorf("signal %d: error %v", signal, err)
+		}
+		ok(t, syscall.Kill(k.Info().PID, syscall.SIGCONT))
+	}
+}
+
 // A guest's cell cannot end the kernel as it could end its own; the user's cells still can.
 func testGuestQuits(t *testing.T, k *Kernel, file string) {
 	g := visitor(t, file, Options{})
@@ -285,31 +303,5 @@ func TestAttachErrors(t *testing.T) {
 	if _, err := Attach(t.Context(), filepath.Join(dir, "none.json"), Options{}); !errors.Is(err,
 		os.ErrNotExist) {
 		t.Errorf("error %v", err)
-	}
-}
-
-// Attaching to a kernel that accepts connections and says nothing ends in time.
-func TestAttachToSilence(t *testing.T) {
-	for _, f := range []kerneltest.Fault{kerneltest.NeverReplies, kerneltest.NeverGreets} {
-		t.Run(string(f), func(t *testing.T) {
-			defer goleak.VerifyNone(t)
-			o := faulty(t, f)
-			l := &local{spec: o.Spec}
-			s := newSession(l, o)
-			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-			defer cancel()
-			_ = l.launch(ctx, s, o) // never gets further than that
-			defer s.end(false)
-			for begun := time.Now(); time.Since(begun) < time.Minute; time.Sleep(10 * time.Millisecond) {
-				if sockets, err := filepath.Glob(filepath.Join(l.dir, "k-*")); err != nil ||
-					len(sockets) == 4 {
-					break
-				}
-			}
-			_, err := Attach(t.Context(), l.file(), Options{StartTimeout: 500 * time.Millisecond})
-			if !errors.Is(err, errNotReady) {
-				t.Error(err)
-			}
-		})
 	}
 }

@@ -17,7 +17,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"dsstar/kernel/internal/process"
 	"dsstar/kernel/internal/zmq"
 	"dsstar/kernel/kerneltest"
 	"dsstar/notebook"
@@ -99,24 +98,6 @@ func TestReasonOfDeath(t *testing.T) {
 	}
 }
 
-// What a cell writes to standard error is never taken for the guard's report.
-func TestDeathInGuardsWords(t *testing.T) {
-	t.Parallel()
-	const words = "the code was stopped: 9 GB of memory used; pass --sandbox off"
-	for descriptor, want := range map[string]string{
-		"2": "exit status 1 (stderr: " + words + ")",
-		"3": words,
-	} {
-		p, err := process.Start(exec.Command("/bin/sh", "-c", `echo "$1" >&`+descriptor+`; exit 1`, "sh",
-			words), true)
-		ok(t, err)
-		<-p.Exited
-		if got := p.Death(); got != want {
-			t.Errorf("written to descriptor %s: %q, want %q", descriptor, got, want)
-		}
-	}
-}
-
 // stuck is a sandbox whose guard says why it kills the kernel, and then takes too long.
 type stuck struct{ words string }
 
@@ -193,6 +174,9 @@ func TestStartErrors(t *testing.T) {
 		"killed": {Spec{Name: "x", Argv: []string{"sh", "-c", "kill -9 $$"}},
 			"the kernel ended before it was ready: killed by signal 9 (SIGKILL)", nil},
 		"no kernel": {PythonSpec("/usr/bin/env"), "its stderr ends with:", nil},
+		"no ipykernel": {Spec{Name: "x", // without site-packages
+			Argv: []string{testPython(t), "-S", "-I", "-m", "ipykernel_launcher", "-f", "{connection_file}"}},
+			"No module named ipykernel_launcher", nil},
 		"provisioner": {Spec{Name: "x", Argv: []string{"sh"},
 			Metadata: map[string]any{"kernel_provisioner": map[string]any{"provisioner_name": "yarn"}}},
 			"kernel provisioner yarn", nil},
@@ -205,14 +189,6 @@ func TestStartErrors(t *testing.T) {
 			}
 		})
 	}
-	t.Run("no ipykernel", func(t *testing.T) {
-		spec := PythonSpec(testPython(t))
-		spec.Argv = append([]string{spec.Argv[0], "-S", "-I"}, spec.Argv[1:]...) // without site-packages
-		_, err := Start(t.Context(), Options{Spec: spec, Env: os.Environ()})
-		if err == nil || !strings.Contains(err.Error(), "No module named ipykernel_launcher") {
-			t.Errorf("error %v", err)
-		}
-	})
 }
 
 // A kernel is started as its options say, also after a Reset that failed. What runs silently is not

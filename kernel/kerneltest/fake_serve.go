@@ -227,10 +227,7 @@ func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType str
 	case Echoes:
 		h.Session = r.Header.Session
 	}
-	frames, err := key.Encode(wire.Message{Header: h, Parent: r.Header, Content: encode(content)})
-	if err != nil {
-		panic(err) // a mistake in this package
-	}
+	frames := must(key.Encode(wire.Message{Header: h, Parent: r.Header, Content: encode(content)}))
 	to := r.idents
 	if s == k.iopub {
 		to = [][]byte{[]byte("kernel.fake." + msgType)}
@@ -238,10 +235,12 @@ func (k *fakeKernel) message(key wire.Key, s zmq4.Socket, r request, msgType str
 	return zmq4.NewMsgFrom(slices.Concat(to, frames)...)
 }
 
-func encode(v any) []byte {
-	b, err := json.Marshal(v)
+func encode(v any) []byte { return must(json.Marshal(v)) }
+
+// must returns what fails only by a mistake in this package, or of the machine.
+func must[T any](value T, err error) T {
 	if err != nil {
-		panic(err) // a mistake in this package
+		panic(err)
 	}
-	return b
+	return value
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"net"
@@ -15,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -80,29 +78,6 @@ const (
 	callTimeout   = 30 * time.Second
 )
 
-// startServer runs a module in the server's root folder; app has its options of the address.
-func startServer(t testing.TB, python string, specs map[string]map[string]any, module, app string,
-	options ...string) *Server {
-	t.Helper()
-	home := t.TempDir()
-	s := &Server{
-		Token: rand.Text(), RuntimeDir: filepath.Join(home, "runtime"), Root: filepath.Join(home, "root"),
-		stderr: filepath.Join(home, "stderr"),
-	}
-	data := filepath.Join(home, "data")
-	port, err := freePort()
-	if err := errors.Join(err, os.Mkdir(s.Root, 0o755), writeSpecs(data, python, specs)); err != nil {
-		t.Fatal(err)
-	}
-	s.URL = "http://127.0.0.1:" + port
-	args := append([]string{module, "--" + app + ".ip=127.0.0.1", "--" + app + ".port=" + port,
-		"--" + app + ".port_retries=0"}, options...)
-	if err := s.start(t, python, args, s.environ(home, data)); err != nil {
-		t.Fatalf("start %s: %v\n%s", module, err, s.lastWords())
-	}
-	return s
-}
-
 // watched runs a module until its standard input ends, that is, until the test program has ended.
 const watched = `import os, runpy, signal, sys, threading
 def watch():
@@ -112,46 +87,54 @@ threading.Thread(target=watch, daemon=True).start()
 sys.argv = sys.argv[1:]
 runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)`
 
-// start starts the server and waits until it answers.
-func (s *Server) start(t testing.TB, python string, args, environ []string) error {
-	stderr, err := os.Create(s.stderr)
-	if err != nil {
-		return err
+// startServer runs a module in the server's root folder until it answers; app has its options of the
+// address.
+func startServer(t testing.TB, python string, specs map[string]map[string]any, module, app string,
+	options ...string) *Server {
+	t.Helper()
+	home := t.TempDir()
+	s := &Server{
+		Token: rand.Text(), RuntimeDir: filepath.Join(home, "runtime"), Root: filepath.Join(home, "root"),
+		stderr: filepath.Join(home, "stderr"),
 	}
-	defer stderr.Close()
-	life, hold, err := os.Pipe()
-	if err != nil {
-		return err
+	data := filepath.Join(home, "data")
+	free := must(net.Listen("tcp", "127.0.0.1:0"))
+	_, port, err := net.SplitHostPort(free.Addr().String())
+	if err := errors.Join(err, free.Close(), os.Mkdir(s.Root, 0o755),
+		writeSpecs(data, python, specs)); err != nil {
+		t.Fatal(err)
 	}
-	defer life.Close()
-	cmd := exec.Command(python, append([]string{"-I", "-c", watched}, args...)...)
+	s.URL = "http://127.0.0.1:" + port
 	// Files, because each io.Writer would need a goroutine.
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = life, stderr, stderr, s.Root, environ
+	stderr := must(os.Create(s.stderr))
+	defer stderr.Close()
+	cmd := exec.Command(python, append([]string{"-I", "-c", watched, module, "--" + app + ".ip=127.0.0.1",
+		"--" + app + ".port=" + port, "--" + app + ".port_retries=0"}, options...)...)
+	cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = stderr, stderr, s.Root, s.environ(home, data)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	_ = must(cmd.StdinPipe()) // Wait closes it
 	if err := cmd.Start(); err != nil {
-		return errors.Join(err, hold.Close())
+		t.Fatal(err)
 	}
 	s.PID = cmd.Process.Pid
 	t.Cleanup(func() {
-		s.deleteKernels()
 		_ = syscall.Kill(-s.PID, syscall.SIGKILL) // it may have ended
 		_ = cmd.Wait()                            // it was killed
-		_ = hold.Close()
 		if left := killMarked(s.RuntimeDir); len(left) > 0 {
-			t.Errorf("processes of %s that cannot be killed: %v", args[0], left)
+			t.Errorf("processes of %s that cannot be killed: %v", module, left)
 		}
 	})
-	for begun := time.Now(); time.Since(begun) < serverTimeout; time.Sleep(50 * time.Millisecond) {
+	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		// Only our server accepts the token.
-		if status, err := s.try(5*time.Second, "GET", "/api/kernelspecs", nil, nil); err == nil &&
-			status == http.StatusOK {
-			return nil
+		status, err := s.try(5*time.Second, "GET", "/api/kernelspecs", nil, nil)
+		if err == nil && status == http.StatusOK {
+			return s
 		}
-		if State(s.PID) == "Z" { // without a goroutine that waits
-			return errors.New("it ended")
+		// a zombie has ended: nobody waits for it yet
+		if State(s.PID) == "Z" || time.Since(begun) > serverTimeout {
+			t.Fatalf("%s does not answer: %d %v\n%s", module, status, err, s.lastWords())
 		}
 	}
-	return fmt.Errorf("it does not answer within %v", serverTimeout)
 }
 
 // environ returns this process's environment without the variables of Python and Jupyter, and
@@ -187,15 +170,6 @@ func writeSpecs(data, python string, specs map[string]map[string]any) error {
 	return nil
 }
 
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	return port, errors.Join(err, l.Close())
-}
-
 // Call makes a request to the server's REST API with body as JSON, unless nil, and decodes the
 // response into result, unless nil. It returns the status.
 func (s *Server) Call(t testing.TB, method, path string, body, result any) int {
@@ -229,19 +203,6 @@ func (s *Server) try(limit time.Duration, method, path string, body, result any)
 		err = json.NewDecoder(answer.Body).Decode(result)
 	}
 	return answer.StatusCode, err
-}
-
-// deleteKernels asks the server to shut down its kernels, within a time limit.
-func (s *Server) deleteKernels() {
-	var kernels []struct{ ID string }
-	if _, err := s.try(5*time.Second, "GET", "/api/kernels", nil, &kernels); err != nil {
-		return // killMarked kills them
-	}
-	var all sync.WaitGroup
-	for _, k := range kernels {
-		all.Go(func() { _, _ = s.try(3*time.Second, "DELETE", "/api/kernels/"+k.ID, nil, nil) })
-	}
-	all.Wait()
 }
 
 // lastWords returns the end of the server's stdout and stderr.

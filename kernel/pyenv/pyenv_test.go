@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -242,7 +240,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// An environment without a complete marker, from a killed dsstar, is rebuilt.
+// An environment without a complete marker, from a killed dsstar, is rebuilt, once the installer of that
+// dsstar has ended.
 func TestHalfAnEnvironment(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
 		"no marker": func(dir string) error { return os.Remove(filepath.Join(dir, markerName)) },
@@ -252,13 +251,16 @@ func TestHalfAnEnvironment(t *testing.T) {
 		"no python": func(dir string) error { return os.Remove(interpreter(dir)) },
 	} {
 		b := newBench(t)
-		b.python("python3", "3.12.1", "True", "")
+		b.python("python3", "3.12.1", "True", `mkdir "$LOG.first" && (sleep .2; echo ended >>"$LOG") >&- 2>&- &`)
 		dir := filepath.Dir(filepath.Dir(b.ensure()))
 		stale := filepath.Join(dir, "stale")
 		ok(t, errors.Join(spoil(dir), os.WriteFile(stale, nil, 0o644)))
 		b.ensure()
 		if _, err := os.Stat(stale); err == nil || strings.Count(b.log(), "venv\n") != 2 {
 			t.Errorf("%s: the environment was not made anew: %s", name, b.log())
+		}
+		if log := b.log(); !strings.Contains(log[:strings.LastIndex(log, "venv\n")], "ended\n") {
+			t.Errorf("%s: the second began before the first one's installer ended:\n%s", name, log)
 		}
 	}
 }
@@ -322,36 +324,6 @@ func TestOneAtATime(t *testing.T) {
 	wg.Wait()
 	if n := strings.Count(b.log(), "venv\n"); n != 1 || got[0] == "" || got[1] != got[0] || got[2] != got[0] {
 		t.Errorf("made %d times: %q", n, got)
-	}
-}
-
-// A killed dsstar leaves its installer running for a while; the next dsstar must not use the
-// same folder.
-func TestKilledButInstallerLives(t *testing.T) {
-	if dir := os.Getenv("PYENV_TEST_CHILD"); dir != "" {
-		_, err := Ensure(t.Context(), Options{Dir: dir, Lock: []byte("thing==1\n"), Env: os.Environ()})
-		t.Fatal(err) // not reached: the parent kills this process
-	}
-	b := newBench(t)
-	b.Lock = []byte("thing==1\n")
-	b.python("python3", "3.12.1", "True", `
-if [ -e "$LOG.second" ]; then exit 0; fi
-: >"$LOG.second"
-sleep 0.5
-echo orphan ended >>"$LOG"`)
-	self := exec.Command(os.Args[0], "-test.run=^TestKilledButInstallerLives$")
-	self.Env = append(slices.Clone(b.Env), "PYENV_TEST_CHILD="+b.Dir)
-	ok(t, self.Start())
-	for !strings.Contains(b.log(), "pip ") {
-		time.Sleep(10 * time.Millisecond)
-	}
-	_ = self.Process.Kill()
-	_ = self.Wait()
-	b.ensure()
-	log := b.log()
-	if !strings.Contains(log, "orphan ended") ||
-		strings.Index(log, "orphan ended") > strings.LastIndex(log, "venv") {
-		t.Errorf("the second began before the first one's installer ended:\n%s", log)
 	}
 }
 
