@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -181,9 +180,8 @@ func testGuestOfBusyKernel(t *testing.T, k *Kernel, file string) {
 	g := visitor(t, file, Options{CellTimeout: time.Second})
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := g.Execute(ctx, "print('never')"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v", err)
-	}
+	_, err := g.Execute(ctx, "print('never')")
+	fails(t, err, context.DeadlineExceeded)
 	// later than the time-out, which excludes waiting
 	time.AfterFunc(1500*time.Millisecond, func() { _ = os.WriteFile(goOn, nil, 0o600) })
 	stdout(t, g, "print('in turn')", "in turn\n")
@@ -239,8 +237,8 @@ func testGuestIsNotHinted(t *testing.T, _ *Kernel, file string) {
 	}
 }
 
-// Attaching to a kernel that does not answer, as the key is another one or the kernel is stopped, ends
-// in time.
+// Attaching to a kernel that does not answer, as the key is another one or the kernel is stopped,
+// ends in time.
 func testGuestIsNotAnswered(t *testing.T, k *Kernel, file string) {
 	c := must(zmq.Read(file))
 	c.Key = "another"
@@ -249,9 +247,7 @@ func testGuestIsNotAnswered(t *testing.T, k *Kernel, file string) {
 	for path, signal := range map[string]syscall.Signal{other: 0, file: syscall.SIGSTOP} {
 		ok(t, syscall.Kill(k.Info().PID, signal))
 		_, err := Attach(t.Context(), path, Options{StartTimeout: 500 * time.Millisecond})
-		if !errors.Is(err, errNotReady) {
-			t.Errorf("signal %d: error %v", signal, err)
-		}
+		fails(t, err, errNotReady)
 		ok(t, syscall.Kill(k.Info().PID, syscall.SIGCONT))
 	}
 }
@@ -272,10 +268,7 @@ func testGuestSeesDeath(t *testing.T, k *Kernel, file string) {
 	if x.Stdout() != "kept\n" || x.Reason != "the kernel died: its connections closed" {
 		t.Errorf("%+v", x)
 	}
-	if err := g.Reset(t.Context()); err == nil ||
-		!strings.Contains(err.Error(), "not ours to start again") {
-		t.Errorf("error %v", err)
-	}
+	fails(t, g.Reset(t.Context()), "not ours to start again")
 }
 
 func TestAttachErrors(t *testing.T) {
@@ -296,12 +289,8 @@ func TestAttachErrors(t *testing.T) {
 		path := filepath.Join(dir, "kernel.json")
 		ok(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := Attach(t.Context(), path, Options{})
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", text, err, want)
-		}
+		fails(t, err, want)
 	}
-	if _, err := Attach(t.Context(), filepath.Join(dir, "none.json"), Options{}); !errors.Is(err,
-		os.ErrNotExist) {
-		t.Errorf("error %v", err)
-	}
+	_, err := Attach(t.Context(), filepath.Join(dir, "none.json"), Options{})
+	fails(t, err, os.ErrNotExist)
 }

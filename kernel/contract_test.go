@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -31,18 +30,11 @@ func ways(t testing.TB, spec Spec) []way {
 
 func localWay(spec Spec) way {
 	return way{"ipc", false, func(t testing.TB, o Options) *Kernel {
-		o.Spec, o.waits = spec, impatient()
+		o.Spec = spec
 		k, err := Start(t.Context(), o)
 		ok(t, err)
 		return k
 	}}
-}
-
-// impatient returns short waits, for the contract's cells that ignore interrupts.
-func impatient() waits {
-	w := defaultWaits()
-	w.interrupt = 3 * time.Second
-	return w
 }
 
 func servedWays(t testing.TB, spec Spec) []way {
@@ -51,27 +43,24 @@ func servedWays(t testing.TB, spec Spec) []way {
 	if spec.Env != nil { // the server refuses null
 		specs["subject"]["env"] = spec.Env
 	}
+	// They do not limit rates. The gateway takes no subprotocol, as any Jupyter server whose kernels
+	// run on a gateway (jupyter lab --gateway-url).
+	const unlimited = "--ZMQChannelsWebsocketConnection.limit_rate=False"
+	const legacy = "--ZMQChannelsWebsocketConnection.kernel_ws_protocol="
 	var all []way
-	for name, s := range servers(t, specs) {
+	for name, raw := range map[string]*kerneltest.Server{
+		"server":  kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, unlimited),
+		"gateway": kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, unlimited, legacy),
+	} {
+		s := server(t, raw)
 		all = append(all, way{name, true, func(t testing.TB, o Options) *Kernel {
-			o.Spec, o.waits = Spec{Name: "subject"}, impatient()
+			o.Spec = Spec{Name: "subject"}
 			k, err := Dial(t.Context(), s, "", o)
 			ok(t, err)
 			return k
 		}})
 	}
 	return all
-}
-
-// servers starts two servers that do not limit rates. The gateway takes no subprotocol, as any
-// Jupyter server whose kernels run on a gateway (jupyter lab --gateway-url).
-func servers(t testing.TB, specs map[string]map[string]any) map[string]Server {
-	const unlimited = "--ZMQChannelsWebsocketConnection.limit_rate=False"
-	const legacy = "--ZMQChannelsWebsocketConnection.kernel_ws_protocol="
-	return map[string]Server{
-		"server":  server(t, kerneltest.JupyterServer(t, pyenvtest.Tools(t), specs, unlimited)),
-		"gateway": server(t, kerneltest.KernelGateway(t, pyenvtest.Tools(t), specs, unlimited, legacy)),
-	}
 }
 
 func server(t testing.TB, s *kerneltest.Server) Server {
@@ -135,9 +124,10 @@ func (w way) test(t *testing.T) {
 		test func(*testing.T, *Kernel)
 	}
 	run := func(limit time.Duration, parts ...part) {
-		dir := t.TempDir()
+		dir, impatient := t.TempDir(), defaultWaits()
+		impatient.interrupt = 3 * time.Second // for cells that ignore interrupts
 		k := w.open(t, Options{
-			Dir: dir, Scratch: dir, Env: os.Environ(), CellTimeout: limit,
+			Dir: dir, Scratch: dir, Env: os.Environ(), CellTimeout: limit, waits: impatient,
 			Outputs: Outputs{Limits: notebook.Limits{Stream: 32 << 20}},
 		})
 		defer func() { check(t, k.Close()) }()
@@ -173,9 +163,7 @@ func testOutputs(t *testing.T, k *Kernel) {
 	equal(t, "result", last.Data["text/plain"], any("42"))
 	equal(t, "count", x.Count, 1)
 	equal(t, "text", x.PlainText(), "out\nerr\n42\n")
-	if x.Seconds <= 0 {
-		t.Errorf("%v seconds", x.Seconds)
-	}
+	equal(t, "time passed", x.Seconds > 0, true)
 	equal(t, "outputs of nothing", len(runCell(t, k, "", notebook.OK).Outputs), 0)
 }
 
@@ -198,13 +186,9 @@ func testRaises(t *testing.T, k *Kernel) {
 		"raise BaseException('ünïcode')": "BaseException",
 	} {
 		x := runCell(t, k, code, notebook.Raised)
-		o, ok := x.Error()
-		if !ok || o.EName != name {
-			t.Errorf("%q: error output %+v, want %s", code, o, name)
-		}
-		if x.Reason != "" {
-			t.Errorf("%q: reason %q", code, x.Reason)
-		}
+		o, _ := x.Error()
+		equal(t, code, o.EName, name)
+		equal(t, code, x.Reason, "")
 		if strings.Contains(code, "before") && x.Stdout() != "before\n" {
 			t.Errorf("stdout %q", x.Stdout())
 		}
@@ -308,13 +292,10 @@ func testCancel(t *testing.T, k *Kernel) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err := k.Execute(ctx, "import time; time.sleep(60)")
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v", err)
-	}
+	fails(t, err, context.DeadlineExceeded)
 	runCell(t, k, "1", notebook.OK)
-	if _, err := k.Execute(ctx, "1"); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v with a context that has ended", err)
-	}
+	_, err = k.Execute(ctx, "1") // the context has ended
+	fails(t, err, context.DeadlineExceeded)
 }
 
 func (w way) testDeath(t *testing.T, k *Kernel) {
@@ -374,12 +355,9 @@ func testClose(t *testing.T, k *Kernel) {
 	for range 2 {
 		check(t, k.Close())
 	}
-	if err := <-under; err == nil {
-		t.Error("the call under way has no error")
-	}
-	if _, err := k.Execute(t.Context(), "1"); err == nil {
-		t.Error("a call after Close has no error")
-	}
+	fails(t, <-under, "") // the call under way
+	_, err := k.Execute(t.Context(), "1")
+	fails(t, err, "")
 }
 
 // A thread that prints after its cell has ended must not disturb the next cell. The cell writes its

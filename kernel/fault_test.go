@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -57,7 +56,6 @@ var faultCases = []faultCase{
 	{kerneltest.Stranded, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.Aborts, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.Late, `print("x")`, notebook.OK, "x\n", false},
-	{kerneltest.NoStdin, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.NoShutdownReply, `print("x")`, notebook.OK, "x\n", false},
 	{kerneltest.Forgets, `print("x")`, notebook.TimedOut, "", false},
 	{kerneltest.Deaf, `sleep`, notebook.TimedOut, "", false},
@@ -124,15 +122,12 @@ func TestStartFaults(t *testing.T) {
 			o.Spec.Argv = argv
 			o.StartTimeout = 500 * time.Millisecond
 			_, err := Start(t.Context(), o)
-			if !errors.Is(err, errNotReady) || !strings.HasPrefix(err.Error(), "start kernel fake: ") {
-				t.Errorf("error %v", err)
-			}
+			fails(t, err, errNotReady, "start kernel fake: ")
 			o.StartTimeout = time.Minute
 			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 			defer cancel()
-			if _, err := Start(ctx, o); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("cancelled: error %v", err)
-			}
+			_, err = Start(ctx, o)
+			fails(t, err, context.DeadlineExceeded)
 		})
 	}
 }

@@ -2,8 +2,10 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,5 +48,17 @@ func open(t testing.TB, o Options) *Kernel {
 }
 
 var ok, check, runCell = pyenvtest.OK, pyenvtest.Check, kerneltest.RunCell
+
+// fails checks that err is each of the errors that are wanted, and says each of the texts.
+func fails(t testing.TB, err error, wanted ...any) {
+	t.Helper()
+	for _, want := range wanted {
+		is, _ := want.(error)
+		text, _ := want.(string)
+		if err == nil || is != nil && !errors.Is(err, is) || !strings.Contains(err.Error(), text) {
+			t.Errorf("error %v, want %v", err, want)
+		}
+	}
+}
 
 func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }

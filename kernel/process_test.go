@@ -175,7 +175,7 @@ func TestStartErrors(t *testing.T) {
 			"the kernel ended before it was ready: killed by signal 9 (SIGKILL)", nil},
 		"no kernel": {PythonSpec("/usr/bin/env"), "its stderr ends with:", nil},
 		"no ipykernel": {Spec{Name: "x", // without site-packages
-			Argv: []string{testPython(t), "-S", "-I", "-m", "ipykernel_launcher", "-f", "{connection_file}"}},
+			Argv: []string{testPython(t), "-S", "-I", "-m", "ipykernel_launcher", "{connection_file}"}},
 			"No module named ipykernel_launcher", nil},
 		"provisioner": {Spec{Name: "x", Argv: []string{"sh"},
 			Metadata: map[string]any{"kernel_provisioner": map[string]any{"provisioner_name": "yarn"}}},
@@ -184,9 +184,7 @@ func TestStartErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			_, err := Start(t.Context(), Options{Spec: c.spec, Env: os.Environ()})
-			if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
-				t.Errorf("error %v", err)
-			}
+			fails(t, err, c.want, c.is)
 		})
 	}
 }
@@ -212,9 +210,8 @@ func TestOptions(t *testing.T) {
 		t.Errorf("%+v", info)
 	}
 	k.options.Spec = Spec{Name: "x", Argv: []string{"no-such-program"}}
-	if err := k.Reset(t.Context()); err == nil || k.Alive() {
-		t.Errorf("error %v, alive %v", err, k.Alive())
-	}
+	fails(t, k.Reset(t.Context()), exec.ErrNotFound)
+	equal(t, "alive", k.Alive(), false)
 	runCell(t, k, "1", notebook.Died)
 	k.options.Spec = o.Spec
 	ok(t, k.Reset(t.Context()))

@@ -61,9 +61,8 @@ ticking.start(); input('later'); ticking.join()`})
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			if _, err := k.Execute(ctx, "input('slow')"); !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("error %v", err)
-			}
+			_, err = k.Execute(ctx, "input('slow')")
+			fails(t, err, context.DeadlineExceeded)
 			stdout(t, k, "print(1)", "1\n")
 		})
 	}
@@ -101,8 +100,6 @@ func testRequests(t *testing.T, k *Kernel) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := k.Request(ctx, Message{Channel: Shell,
-		Header: Header{MsgType: "nonsense_request"}}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error %v", err)
-	}
+	_, err := k.Request(ctx, Message{Channel: Shell, Header: Header{MsgType: "nonsense_request"}})
+	fails(t, err, context.DeadlineExceeded)
 }

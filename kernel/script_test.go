@@ -56,14 +56,10 @@ func TestRunScript(t *testing.T) {
 		}
 	}
 	launched := Options{Spec: Spec{Name: "odd", Argv: []string{"kernel.sh", "{connection_file}"}}}
-	if _, err := RunScript(t.Context(), launched, "x.py", time.Minute); !errors.Is(err,
-		errors.ErrUnsupported) {
-		t.Errorf("by a launcher: %v", err)
-	}
+	_, err = RunScript(t.Context(), launched, "x.py", time.Minute)
+	fails(t, err, errors.ErrUnsupported)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = RunScript(ctx, o, filepath.Join(dir, "solution.py"), time.Minute)
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	fails(t, err, context.Canceled)
 }

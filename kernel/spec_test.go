@@ -39,9 +39,7 @@ func TestSpecs(t *testing.T) {
 	env := map[string]string{"JUPYTER_PATH": extra, "JUPYTER_DATA_DIR": filepath.Join(home, "data")}
 
 	specs, err := Specs(lookup(home, env, venv))
-	if err == nil || !strings.Contains(err.Error(), "broken") {
-		t.Errorf("error %v", err)
-	}
+	fails(t, err, "broken")
 	found := map[string]string{}
 	for _, s := range specs {
 		found[s.Name] = s.DisplayName
@@ -108,10 +106,8 @@ func TestSpecPython(t *testing.T) {
 		t.Errorf("%s, and not %s: !python is another one", last, want)
 	}
 	s.Argv[0] = "sh"
-	if _, err := s.command("/c.json", "/", []string{"PATH=/nowhere"}); !errors.Is(err,
-		exec.ErrNotFound) {
-		t.Errorf("error %v", err)
-	}
+	_, err = s.command("/c.json", "/", []string{"PATH=/nowhere"})
+	fails(t, err, exec.ErrNotFound)
 }
 
 // An ipykernel is known by its module or its program.

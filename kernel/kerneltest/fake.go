@@ -34,9 +34,8 @@ const (
 	Echoes    Fault = "echoes"     // IJulia: it echoes the request's session
 	// ipykernel#1554: sees requests only when a client connects
 	Stranded Fault = "stranded"
-	Aborts   Fault = "aborts"   // the first answer to a request is "aborted"
-	Forgets  Fault = "forgets"  // accepts execute_request and sends nothing more
-	NoStdin  Fault = "no-stdin" // Zed#56918: has no stdin socket
+	Aborts   Fault = "aborts"  // the first answer to a request is "aborted"
+	Forgets  Fault = "forgets" // accepts execute_request and sends nothing more
 	// ipykernel before 6: answers control only between cells
 	NoControl Fault = "no-control"
 	// signalkernel.py: ignores requests to shut down or stop, SIGINT and SIGTERM

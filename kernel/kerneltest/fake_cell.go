@@ -123,19 +123,18 @@ func (c *cell) run() map[string]any {
 		c.publish("stream", map[string]any{"name": "stdout", "text": []int{1}})
 	}
 	for line := range strings.Lines(c.Code) {
-		line = strings.TrimSuffix(line, "\n")
-		if text, ok := strings.CutPrefix(line, `print("`); ok {
-			c.stream(strings.TrimSuffix(text, `")`) + "\n")
-		} else if exception := c.statement(line); exception != nil {
+		if exception := c.statement(strings.TrimSuffix(line, "\n")); exception != nil {
 			return exception
 		}
 	}
 	return nil
 }
 
-// statement runs a line that begins with a word; [Main] lists them. A number that cannot be read
-// counts as 0.
+// statement runs a line; [Main] lists them. A number that cannot be read counts as 0.
 func (c *cell) statement(line string) map[string]any {
+	if text, ok := strings.CutPrefix(line, `print("`); ok {
+		c.stream(strings.TrimSuffix(text, `")`) + "\n")
+	}
 	word, rest, _ := strings.Cut(line, " ")
 	number, _ := strconv.ParseFloat(rest, 64)
 	switch word {

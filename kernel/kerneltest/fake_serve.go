@@ -1,6 +1,7 @@
 package kerneltest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -21,7 +22,8 @@ import (
 	"dsstar/kernel/internal/zmq"
 )
 
-// A fakeKernel answers the shell channel's requests one by one, and control concurrently.
+// A fakeKernel answers the shell channel's requests one by one, and control concurrently. It has no
+// stdin socket, as some kernels (Zed#56918).
 type fakeKernel struct {
 	fault      Fault
 	key        wire.Key
@@ -30,7 +32,7 @@ type fakeKernel struct {
 	serial     atomic.Int64  // of the last message
 	infos      atomic.Int64  // kernel_info_requests
 
-	stdin, iopub, control, shell zmq4.Socket
+	iopub, control, shell zmq4.Socket
 
 	turn    sync.Mutex // held while a shell request is answered; guards the rest
 	count   int
@@ -54,8 +56,7 @@ func fake(f Fault, file string) error {
 	ctx, quiet := context.Background(), zmq4.WithLogger(log.New(io.Discard, "", 0))
 	k := &fakeKernel{
 		fault: f, key: c.Key, knocks: make(chan struct{}, 100), interrupts: make(chan struct{}, 1),
-		stdin: zmq4.NewRouter(ctx, quiet), iopub: zmq4.NewPub(ctx, quiet),
-		control: zmq4.NewRouter(ctx, quiet),
+		iopub: zmq4.NewPub(ctx, quiet), control: zmq4.NewRouter(ctx, quiet),
 	}
 	k.shell = zmq4.NewRouter(ctx, quiet, zmq4.WithSecurity(door{null.Security(), k}))
 	k.signals()
@@ -63,9 +64,12 @@ func fake(f Fault, file string) error {
 		return err
 	}
 	k.state(request{}, "starting")
-	go k.serve(k.stdin, func(request) {})
-	go k.serve(k.control, k.onControl)
-	return k.serve(k.shell, k.onShell)
+	turn := new(sync.Mutex)
+	if f == NoControl {
+		turn = &k.turn
+	}
+	go k.serve(k.control, turn)
+	return k.serve(k.shell, &k.turn)
 }
 
 // signals makes SIGINT interrupt the cell, as in a real kernel.
@@ -112,18 +116,16 @@ func (d door) Handshake(c *zmq4.Conn, server bool) error {
 func (k *fakeKernel) listen(c zmq.File) error {
 	before := c.Transport + "://" + c.IP + map[string]string{"ipc": "-", "tcp": ":"}[c.Transport]
 	var err error
-	for port, socket := range map[int]zmq4.Socket{c.StdinPort: k.stdin, c.IOPubPort: k.iopub,
-		c.ControlPort: k.control, c.ShellPort: k.shell} {
-		if err == nil && (socket != k.stdin || k.fault != NoStdin) {
-			err = socket.Listen(fmt.Sprint(before, port))
-		}
+	for port, socket := range map[int]zmq4.Socket{c.IOPubPort: k.iopub, c.ControlPort: k.control,
+		c.ShellPort: k.shell} {
+		err = cmp.Or(err, socket.Listen(fmt.Sprint(before, port)))
 	}
 	return err
 }
 
-// serve passes the messages of s to answer. Invalid messages and signatures are dropped, as in
-// real kernels.
-func (k *fakeKernel) serve(s zmq4.Socket, answer func(request)) error {
+// serve answers the messages of s, each in its turn. Invalid messages and signatures are dropped, as
+// in real kernels.
+func (k *fakeKernel) serve(s zmq4.Socket, turn sync.Locker) error {
 	for {
 		raw, err := s.Recv()
 		if err != nil {
@@ -131,36 +133,24 @@ func (k *fakeKernel) serve(s zmq4.Socket, answer func(request)) error {
 		}
 		m, err := (&wire.Receiver{Key: k.key}).Parse(raw.Frames)
 		if err == nil && k.fault != NeverReplies {
-			answer(request{m, raw.Frames[:len(raw.Frames)-6]}) // there are no buffers
+			turn.Lock()
+			k.answer(s, request{m, raw.Frames[:len(raw.Frames)-6]}) // there are no buffers
+			turn.Unlock()
 		}
 	}
 }
 
-func (k *fakeKernel) onControl(r request) {
-	if k.fault == NoControl {
-		k.turn.Lock()
-		defer k.turn.Unlock()
-	}
-	k.answer(k.control, r)
-}
-
-func (k *fakeKernel) onShell(r request) {
-	k.turn.Lock()
-	defer k.turn.Unlock()
-	if r.Header.MsgType == "execute_request" {
-		k.execute(r)
-		return
-	}
-	k.answer(k.shell, r)
-}
-
 // info is the content of kernel_info_reply.
-var info = map[string]any{"status": "ok", "protocol_version": wire.Version, "implementation": "fake",
-	"language_info": map[string]any{"name": "fake", "file_extension": ".txt"}}
+var info = map[string]any{
+	"status": "ok", "protocol_version": wire.Version, "implementation": "fake",
+	"language_info": map[string]any{"name": "fake", "file_extension": ".txt"},
+}
 
 // answer answers a request on shell or control. To an unknown one it only sends busy and idle.
 func (k *fakeKernel) answer(s zmq4.Socket, r request) {
 	switch r.Header.MsgType {
+	case "execute_request":
+		k.execute(r)
 	case "kernel_info_request":
 		if k.infos.Add(1) <= 2 && k.fault == NoWelcome {
 			k.send(s, r, "kernel_info_reply", info)

@@ -72,11 +72,8 @@ func KernelGateway(t testing.TB, python string, specs map[string]map[string]any,
 		append([]string{"--JupyterWebsocketPersonality.list_kernels=True"}, options...)...)
 }
 
-// serverTimeout limits the start of a server, callTimeout a [Server.Call].
-const (
-	serverTimeout = time.Minute
-	callTimeout   = 30 * time.Second
-)
+// serverTimeout limits the start of a server.
+const serverTimeout = time.Minute
 
 // watched runs a module until its standard input ends, that is, until the test program has ended.
 const watched = `import os, runpy, signal, sys, threading
@@ -87,8 +84,8 @@ threading.Thread(target=watch, daemon=True).start()
 sys.argv = sys.argv[1:]
 runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)`
 
-// startServer runs a module in the server's root folder until it answers; app has its options of the
-// address.
+// startServer runs a module in the server's root folder until it answers; app has its options of
+// the address.
 func startServer(t testing.TB, python string, specs map[string]map[string]any, module, app string,
 	options ...string) *Server {
 	t.Helper()
@@ -108,8 +105,9 @@ func startServer(t testing.TB, python string, specs map[string]map[string]any, m
 	// Files, because each io.Writer would need a goroutine.
 	stderr := must(os.Create(s.stderr))
 	defer stderr.Close()
-	cmd := exec.Command(python, append([]string{"-I", "-c", watched, module, "--" + app + ".ip=127.0.0.1",
-		"--" + app + ".port=" + port, "--" + app + ".port_retries=0"}, options...)...)
+	cmd := exec.Command(python, append([]string{"-I", "-c", watched, module,
+		"--" + app + ".ip=127.0.0.1", "--" + app + ".port=" + port, "--" + app + ".port_retries=0"},
+		options...)...)
 	cmd.Stdout, cmd.Stderr, cmd.Dir, cmd.Env = stderr, stderr, s.Root, s.environ(home, data)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	_ = must(cmd.StdinPipe()) // Wait closes it
@@ -126,7 +124,7 @@ func startServer(t testing.TB, python string, specs map[string]map[string]any, m
 	})
 	for begun := time.Now(); ; time.Sleep(50 * time.Millisecond) {
 		// Only our server accepts the token.
-		status, err := s.try(5*time.Second, "GET", "/api/kernelspecs", nil, nil)
+		status, err := s.try("GET", "/api/kernelspecs", nil, nil)
 		if err == nil && status == http.StatusOK {
 			return s
 		}
@@ -174,15 +172,14 @@ func writeSpecs(data, python string, specs map[string]map[string]any) error {
 // response into result, unless nil. It returns the status.
 func (s *Server) Call(t testing.TB, method, path string, body, result any) int {
 	t.Helper()
-	status, err := s.try(callTimeout, method, path, body, result)
+	status, err := s.try(method, path, body, result)
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", method, path, err, s.lastWords())
 	}
 	return status
 }
 
-func (s *Server) try(limit time.Duration, method, path string, body, result any) (status int,
-	err error) {
+func (s *Server) try(method, path string, body, result any) (status int, err error) {
 	var content io.Reader
 	if body != nil {
 		content = bytes.NewReader(encode(body))
@@ -193,7 +190,8 @@ func (s *Server) try(limit time.Duration, method, path string, body, result any)
 	}
 	request.Header.Set("Authorization", "token "+s.Token)
 	// No idle connections: each keeps goroutines.
-	client := http.Client{Timeout: limit, Transport: &http.Transport{DisableKeepAlives: true}}
+	brief := &http.Transport{DisableKeepAlives: true}
+	client := http.Client{Timeout: 30 * time.Second, Transport: brief}
 	answer, err := client.Do(request)
 	if err != nil {
 		return 0, err

@@ -240,8 +240,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// An environment without a complete marker, from a killed dsstar, is rebuilt, once the installer of that
-// dsstar has ended.
+// An environment without a complete marker, from a killed dsstar, is rebuilt, once the installer of
+// that dsstar has ended.
 func TestHalfAnEnvironment(t *testing.T) {
 	for name, spoil := range map[string]func(dir string) error{
 		"no marker": func(dir string) error { return os.Remove(filepath.Join(dir, markerName)) },
@@ -251,7 +251,8 @@ func TestHalfAnEnvironment(t *testing.T) {
 		"no python": func(dir string) error { return os.Remove(interpreter(dir)) },
 	} {
 		b := newBench(t)
-		b.python("python3", "3.12.1", "True", `mkdir "$LOG.first" && (sleep .2; echo ended >>"$LOG") >&- 2>&- &`)
+		b.python("python3", "3.12.1", "True",
+			`mkdir "$LOG.first" && (sleep .2; echo ended >>"$LOG") >&- 2>&- &`)
 		dir := filepath.Dir(filepath.Dir(b.ensure()))
 		stale := filepath.Join(dir, "stale")
 		ok(t, errors.Join(spoil(dir), os.WriteFile(stale, nil, 0o644)))

@@ -21,7 +21,7 @@ func TestKilled(t *testing.T) {
 			"exit status 143", true, true},
 		{"guard of a program that has ended", "trap : TERM; echo; sleep .5; exit 3",
 			"exit status 3", true, false},
-		{"guard that writes to standard error", "trap : TERM; echo; sleep .5; echo out of memory >&2; exit 1",
+		{"guard that writes to stderr", "trap : TERM; echo; sleep .5; echo out of memory >&2; exit 1",
 			"exit status 1 (stderr: out of memory)", true, false},
 		{"guard that writes to its pipe", "trap : TERM; echo; sleep .5; echo out of memory >&3; exit 1",
 			"out of memory", true, false},

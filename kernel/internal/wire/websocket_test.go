@@ -3,8 +3,8 @@ package wire
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -60,20 +60,14 @@ func TestWebSocketOracle(t *testing.T) {
 		fmt.Fprintln(&input, base64.StdEncoding.EncodeToString(data))
 	}
 	cmd := exec.Command(pyenvtest.Tools(t), "-c", oracle)
-	cmd.Stdin = strings.NewReader(input.String())
+	cmd.Stdin, cmd.Stderr = strings.NewReader(input.String()), os.Stderr
 	out, err := cmd.Output()
-	if e, ok := errors.AsType[*exec.ExitError](err); ok {
-		t.Fatalf("%v\n%s", err, e.Stderr)
-	} else if err != nil {
-		t.Fatal(err)
-	}
+	pyenvtest.OK(t, err)
 	lines := strings.Fields(string(out))
 	for i, line := range lines {
 		data := pyenvtest.Must(base64.StdEncoding.DecodeString(line))
 		got, err := ParseText(data, i%2 == 1)
-		if err != nil {
-			t.Fatalf("%q: %v", data, err)
-		}
+		pyenvtest.OK(t, err)
 		want := messages[i/2]
 		want.Channel = IOPub
 		same(t, got, want)
@@ -88,9 +82,7 @@ func TestWebSocketOracle(t *testing.T) {
 func FuzzWebSocket(f *testing.F) {
 	for _, m := range messages {
 		data, err := EncodeText(m)
-		if err != nil {
-			f.Fatal(err)
-		}
+		pyenvtest.OK(f, err)
 		f.Add(data, false)
 		f.Add(append([]byte("\x00\x00\x00\x02\x00\x00\x00\x0c\x00\x00\x00\x0e{}"), data...), true)
 	}

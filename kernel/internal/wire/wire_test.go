@@ -83,13 +83,9 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		again, err := key.Encode(first)
-		if err != nil {
-			t.Fatalf("encode: %v", err)
-		}
+		pyenvtest.OK(t, err)
 		second, err := parse(key, again)
-		if err != nil {
-			t.Fatalf("parse again: %v", err)
-		}
+		pyenvtest.OK(t, err)
 		first.Metadata, first.Content = object(first.Metadata), object(first.Content)
 		if d := cmp.Diff(first, second); d != "" {
 			t.Error(d)
@@ -114,17 +110,14 @@ func TestReceiver(t *testing.T) {
 			t.Errorf("message %d again: error %v", id, err)
 		}
 	}
-	if err := send(0); err != nil { // the oldest have made room
-		t.Error(err)
-	}
+	pyenvtest.Check(t, send(0)) // the oldest have made room
 	if len(r.seen)+len(r.older) > 2*remembered {
 		t.Errorf("%d and %d are remembered", len(r.seen), len(r.older))
 	}
 	unsigned := Receiver{}
 	frames, _ := unsigned.Key.Encode(Message{})
 	for range 2 {
-		if _, err := unsigned.Parse(frames); err != nil {
-			t.Error(err)
-		}
+		_, err := unsigned.Parse(frames)
+		pyenvtest.Check(t, err)
 	}
 }
