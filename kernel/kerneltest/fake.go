@@ -3,7 +3,7 @@
 package kerneltest
 
 import (
-	"fmt"
+	"log"
 	"os"
 )
 
@@ -50,11 +50,7 @@ const command = "kerneltest-fake-kernel"
 // Argv returns a kernelspec's argv for a fake kernel with the fault. It runs the test program,
 // whose TestMain must call [Main] first.
 func Argv(f Fault) []string {
-	self, err := os.Executable()
-	if err != nil {
-		self = os.Args[0]
-	}
-	return []string{self, command, string(f), "{connection_file}"}
+	return []string{must(os.Executable()), command, string(f), "{connection_file}"}
 }
 
 // Main runs a fake kernel to its end and reports true, if args are those of [Argv]. The kernel
@@ -71,9 +67,6 @@ func Main(args []string) bool {
 	if len(args) != 4 || args[1] != command {
 		return false
 	}
-	if err := fake(Fault(args[2]), args[3]); err != nil {
-		fmt.Fprintln(os.Stderr, "fake kernel:", err)
-		os.Exit(1)
-	}
+	log.Fatal("fake kernel: ", fake(Fault(args[2]), args[3])) // it exits by itself
 	return true
 }
