@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -21,8 +20,6 @@ import (
 	"dsstar/kernel/kerneltest"
 	"dsstar/notebook"
 )
-
-func dirExists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 var gone = kerneltest.Gone
 
@@ -44,21 +41,16 @@ func TestNothingIsLeft(t *testing.T) {
 	worker := number(runCell(t, k,
 		"import multiprocessing as m, time\np = m.get_context('fork').Process(target=time.sleep, args=(60,)); p.start()\nprint(p.pid)", notebook.OK).Stdout())
 	pid, dir := k.Info().PID, k.current().owner.(*local).dir
-	info, err := os.Stat(filepath.Join(dir, "kernel.json"))
-	c, e := zmq.Read(filepath.Join(dir, "kernel.json"))
-	if err := errors.Join(err, e); err != nil || info.Mode() != 0o600 || c.Transport != "tcp" {
-		t.Errorf("connection file: %v %v, transport %s", info, err, c.Transport)
-	}
-	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
-		t.Errorf("private folder: %v %v", info, err)
-	}
+	file := filepath.Join(dir, "kernel.json")
+	equal(t, "connection file", must(os.Stat(file)).Mode(), 0o600)
+	equal(t, "transport", must(zmq.Read(file)).Transport, "tcp")
+	equal(t, "private folder", must(os.Stat(dir)).Mode().Perm(), 0o700)
 	check(t, k.Close())
 	gone(t, pid)
 	gone(t, child)
 	gone(t, worker)
-	if dirExists(dir) {
-		t.Errorf("%s is still there", dir)
-	}
+	_, err := os.Stat(dir)
+	fails(t, err, fs.ErrNotExist)
 	_ = filepath.WalkDir(home, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && strings.Contains(e.Name(), "history") {
 			t.Errorf("history was written: %s", path)
@@ -201,9 +193,7 @@ func TestOptions(t *testing.T) {
 	o.Scratch = filepath.Join(o.Dir, "made", "here")
 	o.Prelude = "import sys\nsys.modules['a_number'] = 6\nraise ValueError"
 	k := open(t, o)
-	if !dirExists(o.Scratch) {
-		t.Error("Scratch was not made")
-	}
+	must(os.Stat(o.Scratch)) // it was made
 	info := k.Info()
 	if info.Name != "python3" || info.Implementation != "ipython" ||
 		info.Language["name"] != "python" || info.PID == 0 {
