@@ -36,9 +36,7 @@ func visitor(t testing.TB, file string, o Options) *Kernel {
 
 func stdout(t testing.TB, k *Kernel, code, want string) {
 	t.Helper()
-	if got := runCell(t, k, code, notebook.OK).Stdout(); got != want {
-		t.Errorf("%s: stdout %q, want %q", code, got, want)
-	}
+	equal(t, code, runCell(t, k, code, notebook.OK).Stdout(), want)
 }
 
 // waitFor returns a statement that ends once file exists.
@@ -185,9 +183,8 @@ func testGuestOfBusyKernel(t *testing.T, k *Kernel, file string) {
 	// later than the time-out, which excludes waiting
 	time.AfterFunc(1500*time.Millisecond, func() { _ = os.WriteFile(goOn, nil, 0o600) })
 	stdout(t, g, "print('in turn')", "in turn\n")
-	if x := <-busy; x.Stdout() != "begun\nundisturbed\n" {
-		t.Errorf("the user's cell: %+v", x)
-	}
+	x := <-busy
+	equal(t, "the user's cell", x.Stdout(), "begun\nundisturbed\n")
 	if x := runCell(t, g, "time.sleep(60)", notebook.TimedOut); x.Seconds > 30 {
 		t.Errorf("%v s", x.Seconds)
 	}
@@ -216,12 +213,10 @@ func testGuestLeavesStubbornCell(t *testing.T, k *Kernel, file string) {
 	goOn := filepath.Join(t.TempDir(), "go-on")
 	x := runCell(t, g, "df = 'the guest'\nwhile True:\n    try:\n        "+waitFor(goOn)+
 		"; break\n    except KeyboardInterrupt: pass", notebook.TimedOut)
-	if want := "stopped after 1 s (the cell time-out); it ignored the interrupt, so that the kernel was left running, because another program started it"; x.Reason != want {
-		t.Errorf("reason %q", x.Reason)
-	}
-	if g.Alive() || !k.Alive() {
-		t.Errorf("guest %v, kernel %v", g.Alive(), k.Alive())
-	}
+	equal(t, "reason", x.Reason, "stopped after 1 s (the cell time-out); it ignored the interrupt, "+
+		"so that the kernel was left running, because another program started it")
+	equal(t, "guest", g.Alive(), false)
+	equal(t, "kernel", k.Alive(), true)
 	runCell(t, g, "1", notebook.Died)
 	check(t, os.WriteFile(goOn, nil, 0o600))
 	stdout(t, k, "print(df, hasattr(get_ipython(), 'guest_visits'))", "the user False\n")
@@ -265,9 +260,8 @@ func testGuestQuits(t *testing.T, k *Kernel, file string) {
 func testGuestSeesDeath(t *testing.T, k *Kernel, file string) {
 	g := visitor(t, file, Options{})
 	x := runCell(t, g, "print('kept', flush=True)\nimport os, signal, time; time.sleep(.2); os.kill(os.getpid(), signal.SIGKILL)", notebook.Died)
-	if x.Stdout() != "kept\n" || x.Reason != "the kernel died: its connections closed" {
-		t.Errorf("%+v", x)
-	}
+	equal(t, "stdout", x.Stdout(), "kept\n")
+	equal(t, "reason", x.Reason, "the kernel died: its connections closed")
 	fails(t, g.Reset(t.Context()), "not ours to start again")
 }
 

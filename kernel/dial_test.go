@@ -172,9 +172,7 @@ func TestOrphan(t *testing.T) {
 	_, err := Dial(t.Context(), Server{URL: slow.URL + "/"}, "",
 		Options{StartTimeout: 200 * time.Millisecond})
 	fails(t, err, errNotReady)
-	if path := <-deleted; path != "/api/kernels/late" {
-		t.Errorf("deleted %s", path)
-	}
+	equal(t, "deleted", <-deleted, "/api/kernels/late")
 }
 
 // If the server holds output back, the execution is marked as incomplete.
@@ -194,9 +192,8 @@ func testRateLimit(t *testing.T, s Server) {
 			t.Errorf("incomplete %q", x.Incomplete)
 		}
 	}
-	if x := runCell(t, k, "print('IOPub data rate exceeded.')", notebook.OK); x.Incomplete != "" {
-		t.Errorf("incomplete %q", x.Incomplete)
-	}
+	said := runCell(t, k, "print('IOPub data rate exceeded.')", notebook.OK)
+	equal(t, "incomplete", said.Incomplete, "")
 }
 
 // A kernel without clients is not joined unasked: output that the server keeps for others could be
@@ -284,9 +281,8 @@ func TestNewServer(t *testing.T) {
 		{" http://127.0.0.1:8888/notebooks/Untitled.ipynb?x=1\n", "http://127.0.0.1:8888/", "env"},
 	} {
 		got, err := NewServer(c.address, "env")
-		if err != nil || got != (Server{URL: c.url, Token: c.token}) {
-			t.Errorf("%s: %+v %v", c.address, got, err)
-		}
+		check(t, err)
+		equal(t, c.address, got, Server{URL: c.url, Token: c.token})
 	}
 	for _, address := range []string{"", "localhost:8888", "ftp://x/", "http://", "/tmp/x",
 		"http://[::1"} {

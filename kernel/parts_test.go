@@ -74,9 +74,7 @@ func TestQuota(t *testing.T) {
 	if most := kept + 100_000 + cells*10_000; sum > most {
 		t.Errorf("%d bytes in the notebook, want at most %d", sum, most)
 	}
-	if told != 1 {
-		t.Errorf("it was said %d times", told)
-	}
+	equal(t, "times it was said", told, 1)
 }
 
 // A socket is dialled only if the kernel has created it: a link may lead to another program's.

@@ -47,9 +47,7 @@ func TestSpecs(t *testing.T) {
 	}
 	for name, want := range map[string]string{"first": "from JUPYTER_PATH", "python3": "the user's",
 		"old": "old"} {
-		if found[name] != want {
-			t.Errorf("%s: %q, want %q", name, found[name], want)
-		}
+		equal(t, name, found[name], want)
 	}
 
 	first, err := FindSpec("FIRST", lookup(home, env))
@@ -92,15 +90,12 @@ func TestSpecPython(t *testing.T) {
 		Argv: []string{"python", "{prefix}", "{resource_dir}", "{connection_file}"}}
 	cmd, err := s.command("/c.json", "/", []string{"PATH=/nowhere"})
 	ok(t, err)
-	if cmd.Path != python {
-		t.Errorf("program %s, want %s", cmd.Path, python)
-	}
+	equal(t, "program", cmd.Path, python)
 	if d := cmp.Diff([]string{python, venv, s.Dir, "/c.json"}, cmd.Args); d != "" {
 		t.Error(d)
 	}
-	if last, want := cmd.Env[len(cmd.Env)-1], "PATH="+venv+"/bin:/nowhere"; last != want {
-		t.Errorf("%s, and not %s: !python is another one", last, want)
-	}
+	// else !python is another one
+	equal(t, "PATH", cmd.Env[len(cmd.Env)-1], "PATH="+venv+"/bin:/nowhere")
 	s.Argv[0] = "sh"
 	_, err = s.command("/c.json", "/", []string{"PATH=/nowhere"})
 	fails(t, err, exec.ErrNotFound)
@@ -122,8 +117,7 @@ func TestSpecIPython(t *testing.T) {
 		"R --slave":                                   {},
 	} {
 		s := Spec{Argv: strings.Fields(argv)}
-		if python := strings.Join(s.Python(), " "); python != want.python || s.IPython() != want.is {
-			t.Errorf("%s: Python %q, IPython %v", argv, python, s.IPython())
-		}
+		equal(t, argv, strings.Join(s.Python(), " "), want.python)
+		equal(t, argv, s.IPython(), want.is)
 	}
 }
