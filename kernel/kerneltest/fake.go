@@ -15,7 +15,7 @@ const (
 	None Fault = "none"
 	// problemkernel.py's STARTUP_DELAY: opens its sockets after 300 ms
 	SlowStart    Fault = "slow-start"
-	NeverGreets  Fault = "never-greets"  // accepts connections and sends nothing
+	NeverGreets  Fault = "never-greets"  // ends no handshake of a connection to shell
 	NeverReplies Fault = "never-replies" // never replies
 	NoWelcome    Fault = "no-welcome"    // publishes nothing for the first two kernel_infos
 	LostIdle     Fault = "lost-idle"     // nbclient's iopub_timeout
