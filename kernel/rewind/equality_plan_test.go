@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -48,18 +49,12 @@ var statementsText string
 
 // statements are the statements of cells, by the import that they need; see testdata/statements.txt.
 var statements = func() map[string][]string {
-	all, group := map[string][]string{}, ""
-	for line := range strings.Lines(statementsText) {
-		line = strings.TrimSuffix(line, "\n")
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		if name, ok := strings.CutSuffix(line, ":"); ok && strings.HasPrefix(name, "import ") {
-			group = strings.TrimPrefix(name, "import ")
-		} else if more, ok := strings.CutPrefix(line, "|"); ok {
-			all[group][len(all[group])-1] += "\n" + more
-		} else {
-			all[group] = append(all[group], line)
+	all := map[string][]string{}
+	for _, group := range strings.Split(statementsText, "\n\n")[1:] {
+		name, lines, _ := strings.Cut(strings.TrimPrefix(group, "import "), ":\n")
+		lines = strings.TrimSuffix(strings.ReplaceAll(lines, "\n|", "\x00"), "\n")
+		for line := range strings.SplitSeq(lines, "\n") {
+			all[name] = append(all[name], strings.ReplaceAll(line, "\x00", "\n"))
 		}
 	}
 	return all
@@ -89,18 +84,17 @@ var ways2die = []op{
 	{code: "import os; os.abort()", want: notebook.Died},
 }
 
-// A scope is what a cell can refer to.
-type scope struct {
-	names map[byte][]string // by kind
-	has   map[string]bool   // imports
-}
+// A scope is the names that a cell can refer to, by kind; those of imported are of imports.
+type scope map[byte][]string
+
+const imported = 0
 
 func (s scope) clone() scope {
-	names := map[byte][]string{}
-	for k, v := range s.names {
-		names[k] = slices.Clone(v)
+	names := scope{}
+	for kind, all := range s {
+		names[kind] = slices.Clone(all)
 	}
-	return scope{names, maps.Clone(s.has)}
+	return names
 }
 
 // A planner makes a plan.
@@ -114,7 +108,7 @@ type planner struct {
 // newPlan returns a plan of about ops ops.
 func newPlan(seed uint64, ops int, look string) plan {
 	p := &planner{Rand: rand.New(rand.NewPCG(seed, 6)), plan: plan{seed: seed}}
-	p.trail = []scope{{map[byte][]string{}, map[string]bool{}}}
+	p.trail = []scope{{}}
 	p.run("import os, random\nhere = os.getcwd()\nrandom.seed(1)", p.trail[0])
 	looked := map[int]bool{}
 	for len(p.plan.ops) < ops {
@@ -170,9 +164,11 @@ func (p *planner) cell() (string, scope) {
 	var lines []string
 	if p.IntN(5) == 0 {
 		for _, name := range slices.Sorted(maps.Keys(imports)) {
-			if !s.has[name] && p.IntN(2) == 0 {
-				s.has[name] = true
-				s.has["np"] = s.has["np"] || name == "pd" || name == "plt"
+			if !slices.Contains(s[imported], name) && p.IntN(2) == 0 {
+				s[imported] = append(s[imported], name)
+				if name == "pd" || name == "plt" {
+					s[imported] = append(s[imported], "np")
+				}
 				lines = append(lines, imports[name])
 				break
 			}
@@ -194,76 +190,65 @@ func (p *planner) statement(s scope) string {
 	for range 30 {
 		groups := []string{"none"}
 		for _, g := range []string{"np", "pd", "plt", "sqlite3"} {
-			if s.has[g] {
+			if slices.Contains(s[imported], g) {
 				groups = append(groups, g)
 			}
 		}
 		all := statements[groups[p.IntN(len(groups))]]
-		if line, after, ok := p.fill(all[p.IntN(len(all))], s.clone()); ok {
-			maps.Copy(s.names, after.names)
+		if line := p.fill(all[p.IntN(len(all))], s); line != "" {
 			return line
 		}
 	}
 	return ""
 }
 
-// fill replaces the marks in line by names. A new name stands for its kind only after the next
-// semicolon or line break.
-func (p *planner) fill(line string, s scope) (string, scope, bool) {
-	var b strings.Builder
-	fresh, used, bound, number := map[byte]string{}, map[byte]string{}, map[byte]string{},
-		fmt.Sprint(p.IntN(8))
-	for i := 0; i < len(line); i++ {
-		if line[i] == ';' || line[i] == '\n' {
+// marks are the marks in lines, and what separates statements.
+var marks = regexp.MustCompile(`\$[-+]?\w|[;\n]`)
+
+// fill replaces the marks in line by names of to, and updates to; it returns "" if it finds none. A
+// new name stands for its kind only after the next semicolon or line break.
+func (p *planner) fill(line string, to scope) string {
+	s, number, failed := to.clone(), fmt.Sprint(p.IntN(8)), false
+	fresh, used, bound := map[byte]string{}, map[byte]string{}, map[byte]string{}
+	line = marks.ReplaceAllStringFunc(line, func(mark string) string {
+		how, kind := mark[:len(mark)-1], mark[len(mark)-1]
+		name := map[string]string{"$": bound[kind], "$-": used[kind]}[how]
+		switch {
+		case how == "":
 			maps.Copy(bound, fresh)
-		}
-		if line[i] != '$' {
-			b.WriteByte(line[i])
-			continue
-		}
-		i++
-		kind, name := line[i], ""
-		switch kind {
-		case 'i':
-			b.WriteString(number)
-			continue
-		case '+':
-			i++
-			kind = line[i]
+			return mark
+		case failed || kind == 'i':
+			return number
+		case how == "$+":
 			name = p.name(kind, s)
 			fresh[kind] = name
-		case '-':
-			i++
-			kind = line[i]
-			if name = used[kind]; name == "" {
-				name = p.one(s.names[kind])
-			}
-			s.names[kind] = slices.DeleteFunc(s.names[kind], func(o string) bool { return o == name })
-		default:
-			if name = bound[kind]; name == "" {
-				name = p.one(s.names[kind])
-			}
+		case name == "":
+			name = p.one(s[kind])
 		}
-		if name == "" {
-			return "", s, false
+		if how == "$-" {
+			s[kind] = slices.DeleteFunc(s[kind], func(o string) bool { return o == name })
 		}
-		used[kind] = name
-		if aFile(kind) {
-			name = fmt.Sprintf("here + '/%s'", name)
+		used[kind], failed = name, name == ""
+		if strings.ContainsRune("THY", rune(kind)) {
+			return "here + '/" + name + "'"
 		}
-		b.WriteString(name)
+		return name
+	})
+	if failed {
+		return ""
 	}
 	for kind, name := range fresh {
-		if !slices.Contains(s.names[kind], name) {
-			s.names[kind] = append(s.names[kind], name)
+		if !slices.Contains(s[kind], name) {
+			s[kind] = append(s[kind], name)
 		}
 	}
-	return b.String(), s, true
+	maps.Copy(to, s)
+	return line
 }
 
 // name returns a new name, or sometimes an old one that gets a new meaning.
 func (p *planner) name(kind byte, s scope) string {
-	if old := p.one(s.names[kind]); old != "" && p.IntN(4) == 0 {
+	if old := p.one(s[kind]); old != "" && p.IntN(4) == 0 {
 		return old
 	}
 	p.next++
@@ -277,5 +262,3 @@ func (p *planner) one(names []string) string {
 	}
 	return names[p.IntN(len(names))]
 }
-
-func aFile(kind byte) bool { return kind == 'T' || kind == 'H' || kind == 'Y' }

@@ -10,8 +10,10 @@ import (
 	"dsstar/kernel/pyenv/pyenvtest"
 )
 
+func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }
+
 func TestHint(t *testing.T) {
-	base := pyenvtest.Must(filepath.EvalSymlinks(t.TempDir()))
+	base := must(filepath.EvalSymlinks(t.TempDir()))
 	t.Setenv("HOME", filepath.Join(base, "home"))
 	for _, name := range []string{"data/x.csv", "data/closed.csv", "home/a b/key", "home/.ssh/id_rsa",
 		"home/aws-credentials.csv", "run/files/x.txt", "private/tmp/y", "library/l.py"} {
@@ -45,69 +47,62 @@ func TestHint(t *testing.T) {
 		current = " is read-only; write to the current folder"
 		folder  = " is in a folder that is read-only; allow it with --allow-write FOLDER"
 	)
-	type row struct {
-		box                      Box
-		name, value, trace, want string
-	}
-	rows := []row{
-		{builtin, denied, eperm, lib + "socket.py:232\x1b[39m, in socket.__init__", offline},
-		{full, "gaierror", lookup, "", offline},
-		{net, "gaierror", lookup, "", ""},
-		// A word in the user's code is not the library's.
-		{builtin, denied, eperm + ": 'x'", "socket = os.open('x')", ""},
-		{builtin, denied, eacces + ": 'BASE/home/a b/key'", "socket = open(shared_memory)\n" +
-			lib + "socket.py:232", outside},
-		{builtin, denied, eacces + ": '/psm_1'", lib + "multiprocessing/shared_memory.py:104", sharing},
-		{shared, denied, eacces, lib + "multiprocessing/synchronize.py:57", ""},
-		{full, "RuntimeError", "No CUDA GPUs are available", "",
-			"graphics processors are off; allow them with --allow-gpu"},
-		{gpu, "RuntimeError", "No CUDA GPUs are available", "", ""},
-		{builtin, "MemoryError", "", "",
-			"the code may use 4 GB of memory; read the data in parts, or raise it with --max-memory"},
-		{builtin, "OSError", "[Errno 27] File too large", "",
-			"a file may have 2.5 GB; raise it with --max-file"},
-		{builtin, "RuntimeError", "can't start new thread", "",
-			"there may be 256 processes and threads; raise it with --max-processes"},
-		{Box{Tier: Off}, "MemoryError", "", "", ""},
-	}
 	for _, c := range []struct {
-		box               Box
-		name, value, path string
-		want              string
+		box                            Box
+		name, value, path, trace, want string
 	}{
+		{builtin, denied, eperm, "", lib + "socket.py:232\x1b[39m, in socket.__init__", offline},
+		{full, "gaierror", lookup, "", "", offline},
+		{net, "gaierror", lookup, "", "", ""},
+		// A word in the user's code is not the library's.
+		{builtin, denied, eperm, "x", "socket = os.open('x')", ""},
+		{builtin, denied, eacces, "BASE/home/a b/key", "socket = open(shared_memory)\n" +
+			lib + "socket.py:232", outside},
+		{builtin, denied, eacces, "/psm_1", lib + "multiprocessing/shared_memory.py:104", sharing},
+		{shared, denied, eacces, "", lib + "multiprocessing/synchronize.py:57", ""},
+		{full, "RuntimeError", "No CUDA GPUs are available", "", "",
+			"graphics processors are off; allow them with --allow-gpu"},
+		{gpu, "RuntimeError", "No CUDA GPUs are available", "", "", ""},
+		{builtin, "MemoryError", "", "", "",
+			"the code may use 4 GB of memory; read the data in parts, or raise it with --max-memory"},
+		{builtin, "OSError", "[Errno 27] File too large", "", "",
+			"a file may have 2.5 GB; raise it with --max-file"},
+		{builtin, "RuntimeError", "can't start new thread", "", "",
+			"there may be 256 processes and threads; raise it with --max-processes"},
+		{Box{Tier: Off}, "MemoryError", "", "", "", ""},
 		// A file outside.
-		{builtin, denied, eacces, "BASE/home/a b/key", outside},
-		{full, missing, enoent, "BASE/home/a b/key", outside},
-		{builtin, missing, enoent, "BASE/home/a b/key", ""},
-		{builtin, denied, eacces, "BASE/home", "BASE/home" + all},
-		{full, missing, enoent, "BASE", "BASE" + all},
-		{builtin, denied, eacces, "/proc/1/environ", ""},
-		{builtin, denied, eacces, "/usr/lib/new", "/usr/lib/new" + current},
+		{builtin, denied, eacces, "BASE/home/a b/key", "", outside},
+		{full, missing, enoent, "BASE/home/a b/key", "", outside},
+		{builtin, missing, enoent, "BASE/home/a b/key", "", ""},
+		{builtin, denied, eacces, "BASE/home", "", "BASE/home" + all},
+		{full, missing, enoent, "BASE", "", "BASE" + all},
+		{builtin, denied, eacces, "/proc/1/environ", "", ""},
+		{builtin, denied, eacces, "/usr/lib/new", "", "/usr/lib/new" + current},
 		// A cell can raise anything to steer a hint to private files.
-		{builtin, denied, eacces, "BASE/home/.ssh/id_rsa", "BASE/home/.ssh/id_rsa" + private},
-		{builtin, denied, eacces, "BASE/data/ssh", "BASE/home/.ssh" + private},
-		{builtin, denied, eacces, "/etc/shadow", "/etc/shadow" + private},
+		{builtin, denied, eacces, "BASE/home/.ssh/id_rsa", "", "BASE/home/.ssh/id_rsa" + private},
+		{builtin, denied, eacces, "BASE/data/ssh", "", "BASE/home/.ssh" + private},
+		{builtin, denied, eacces, "/etc/shadow", "", "/etc/shadow" + private},
 		// In the data.
-		{builtin, denied, eacces, "BASE/data/x.csv", "BASE/data/x.csv" + current},
-		{builtin, denied, eacces, "BASE/data/near.csv", "BASE/data/near.csv" + current},
-		{full, "OSError", erofs, "BASE/data/../data/x.csv", "BASE/data/x.csv" + current},
-		{builtin, denied, eacces, "BASE/data/link.csv", outside},
+		{builtin, denied, eacces, "BASE/data/x.csv", "", "BASE/data/x.csv" + current},
+		{builtin, denied, eacces, "BASE/data/near.csv", "", "BASE/data/near.csv" + current},
+		{full, "OSError", erofs, "BASE/data/../data/x.csv", "", "BASE/data/x.csv" + current},
+		{builtin, denied, eacces, "BASE/data/link.csv", "", outside},
 		// A file's own mode is not the box's doing, but Errno 30 is about writing.
-		{builtin, denied, eacces, "BASE/data/closed.csv", ""},
-		{full, "OSError", erofs, "BASE/data/closed.csv", "BASE/data/closed.csv" + current},
+		{builtin, denied, eacces, "BASE/data/closed.csv", "", ""},
+		{full, "OSError", erofs, "BASE/data/closed.csv", "", "BASE/data/closed.csv" + current},
 		// In the session's own folders.
-		{builtin, denied, eacces, "BASE/run/files/x.txt", ""},
-		{builtin, denied, eacces, "BASE/library/l.py", ""},
-		{builtin, denied, eacces, "BASE/run/files/key", outside},
-		{builtin, denied, eacces, "x.txt", ""},
-		{builtin, denied, eacces, "../data/x.csv", "../data/x.csv" + folder},
-		{full, "OSError", erofs, "../home/a b/key", "../home/a b/key" + folder},
-		{builtin, denied, eacces, "/dev/shm/x", sharing},
-		{builtin, denied, eacces, "/dev/shm/gone/data/x", ""},
+		{builtin, denied, eacces, "BASE/run/files/x.txt", "", ""},
+		{builtin, denied, eacces, "BASE/library/l.py", "", ""},
+		{builtin, denied, eacces, "BASE/run/files/key", "", outside},
+		{builtin, denied, eacces, "x.txt", "", ""},
+		{builtin, denied, eacces, "../data/x.csv", "", "../data/x.csv" + folder},
+		{full, "OSError", erofs, "../home/a b/key", "", "../home/a b/key" + folder},
+		{builtin, denied, eacces, "/dev/shm/x", "", sharing},
+		{builtin, denied, eacces, "/dev/shm/gone/data/x", "", ""},
 	} {
-		rows = append(rows, row{c.box, c.name, c.value + ": '" + c.path + "'", "", c.want})
-	}
-	for _, c := range rows {
+		if c.path != "" {
+			c.value += ": '" + c.path + "'"
+		}
 		fill := strings.NewReplacer("BASE", base).Replace
 		if c.want != "" {
 			c.want = "dsstar sandbox: " + fill(c.want)

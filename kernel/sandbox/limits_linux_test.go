@@ -3,7 +3,6 @@ package sandbox_test
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -48,6 +47,10 @@ var exceeding = map[string]excess{
 	"forked": {"kept = bytearray(b'x') * (60 << 20)\nfor i in range(4):\n" +
 		"    if os.fork() == 0: time.sleep(3); os._exit(0)\ntime.sleep(1.2); sys.exit('lives')", "lives\n",
 		true},
+	// A file that is mapped, and larger than the limit, takes no memory that anything else lacks.
+	"mapped": {`large = mmap.mmap(os.open(sys.argv[1], 0), 0, prot=mmap.PROT_READ)
+for i in range(0, len(large), 4096): large[i]
+time.sleep(1.2); sys.exit('lives')`, "lives\n", true},
 }
 
 // heavy are such ways that take much of the machine's memory.
@@ -84,19 +87,20 @@ func TestLimitsHeavy(t *testing.T) {
 }
 
 func exceed(t *testing.T, ways map[string]excess) {
-	python := userPython(t)
+	python, large := userPython(t), outside(t, map[string]string{"file": ""})+"/file"
+	ok(t, os.Truncate(large, 300<<20))
 	var all sync.WaitGroup
 	defer all.Wait()
-	for _, box := range plainBoxes(t) {
+	for _, box := range boxes(t, large) {
 		for name, way := range ways {
 			if box.Tier == sandbox.Full && !way.full {
 				continue
 			}
-			box := box
 			if box.Limits = (sandbox.Limits{Memory: 128e6, Folder: 8e6}); name == "zombies" {
 				box.Limits.Processes = 20
 			}
-			cmd := commandIn(t, box, os.Environ(), python, "-c", fill+way.code+"\ntime.sleep(200)")
+			code := fill + way.code + "\ntime.sleep(200)"
+			cmd := commandIn(t, box, os.Environ(), python, "-c", code, large)
 			all.Go(func() { // concurrently, as they mostly wait
 				words := run(cmd)
 				if !slices.ContainsFunc(strings.Split(way.want, "|"),
@@ -123,35 +127,12 @@ print('started', flush=True)
 	other := exec.Command(python, "-c", threads+"time.sleep(600)", "100")
 	started(t, other)
 	defer func() { _, _ = other.Process.Kill(), other.Wait() }()
-	for _, box := range plainBoxes(t) {
+	for _, box := range boxes(t) {
 		box.Limits.Processes = 50
-		if got := said(t, box, os.Environ(), python, "-c", threads, "30"); got != "started\n" {
-			t.Errorf("30 threads of 50 in %s, beside 100 of another program: %s", box.Tier, got)
-		}
-		if got := said(t, box, os.Environ(), python, "-c", threads, "120"); !strings.Contains(got,
-			"can't start new thread") {
-			t.Errorf("120 threads of 50 in %s: %s", box.Tier, got)
-		}
-	}
-}
-
-// A file that is mapped, and larger than the memory limit, takes no memory that anything else lacks.
-func TestMappedFile(t *testing.T) {
-	t.Parallel()
-	python := userPython(t)
-	const size = 300 << 20
-	file := filepath.Join(outside(t, map[string]string{"large": ""}), "large")
-	ok(t, os.Truncate(file, size))
-	const touch = `import mmap, sys, time
-with open(sys.argv[1], "rb") as f:
-    pages = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
-n = sum(pages[i] for i in range(0, len(pages), 4096))
-time.sleep(1)
-print("fine", n)`
-	for _, box := range plainBoxes(t) {
-		box.Limits.Memory, box.Read = size/2, append(box.Read, filepath.Dir(file))
-		if got := said(t, box, os.Environ(), python, "-c", touch, file); got != "fine 0\n" {
-			t.Errorf("%s: %s", box.Tier, got)
+		for n, want := range map[string]string{"30": "started\n", "120": "can't start new thread"} {
+			if got := said(t, box, os.Environ(), python, "-c", threads, n); !strings.Contains(got, want) {
+				t.Errorf("%s threads of 50 in %s, beside 100 of another program: %s", n, box.Tier, got)
+			}
 		}
 	}
 }
@@ -172,18 +153,17 @@ time.sleep(37)`
 	cmd := command(t, box, s, work, os.Environ(), python, "-c", code)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	started(t, cmd)
-	if len(kerneltest.With(s.Private, "environ")) < 2 {
+	left := func() []int { return kerneltest.With(s.Private, "environ") }
+	if len(left()) < 2 {
 		t.Error("the processes of the session are not seen")
 	}
 	// its group, as its starter does in the end
 	check(t, unix.Kill(-cmd.Process.Pid, unix.SIGKILL))
 	_ = cmd.Wait() // it was killed
-	left := kerneltest.With(s.Private, "environ")
-	for i := 0; i < 3000 && len(left) > 0; i++ {
+	for i := 0; i < 3000 && len(left()) > 0; i++ {
 		time.Sleep(20 * time.Millisecond)
-		left = kerneltest.With(s.Private, "environ")
 	}
-	if len(left) > 0 {
-		t.Errorf("processes %v are left", left)
+	if pids := left(); len(pids) > 0 {
+		t.Errorf("processes %v are left", pids)
 	}
 }

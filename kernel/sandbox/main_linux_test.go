@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,7 +25,7 @@ import (
 // Docker container, which cannot create namespaces.
 const asVariable, user, docker = "DSSTAR_TEST_AS", "user", "docker"
 
-var ok, check = pyenvtest.OK, pyenvtest.Check
+var ok, check, boxes = pyenvtest.OK, pyenvtest.Check, kerneltest.Boxes
 
 func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }
 
@@ -94,9 +95,6 @@ func userPython(t testing.TB) string {
 	return python
 }
 
-// boxes returns a box that reads data for each tier that works here; in CI all must.
-func boxes(t testing.TB, data string) []sandbox.Box { return kerneltest.Boxes(t, data) }
-
 // boxIn returns a box of a tier that reads data, or skips the test if the tier does not work.
 func boxIn(t testing.TB, tier sandbox.Tier, data string) sandbox.Box {
 	t.Helper()
@@ -105,9 +103,6 @@ func boxIn(t testing.TB, tier sandbox.Tier, data string) sandbox.Box {
 	}
 	return kerneltest.Box(tier, data)
 }
-
-// plainBoxes returns boxes that read an empty folder.
-func plainBoxes(t testing.TB) []sandbox.Box { return boxes(t, t.TempDir()) }
 
 // outside creates a folder with files that no box shows by itself; those whose content begins with
 // #! are programs.
@@ -178,13 +173,9 @@ func run(cmd *exec.Cmd) string {
 // started starts a command and waits for its first line.
 func started(t testing.TB, cmd *exec.Cmd) {
 	t.Helper()
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err == nil {
-		_, err = bufio.NewReader(out).ReadString('\n')
-	}
+	out := must(cmd.StdoutPipe())
+	ok(t, cmd.Start())
+	_, err := bufio.NewReader(out).ReadString('\n')
 	ok(t, err)
 }
 
@@ -210,6 +201,19 @@ func folders(t testing.TB, paths ...string) {
 	for _, path := range paths {
 		ok(t, os.MkdirAll(path, 0o755))
 	}
+}
+
+// serve has talk serve each connection until the test ends, and returns the port, if there is one.
+func serve(t testing.TB, l net.Listener, talk func(net.Conn)) uint16 {
+	t.Helper()
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			go talk(c)
+		}
+	}()
+	at, _ := netip.ParseAddrPort(l.Addr().String())
+	return at.Port()
 }
 
 // listen listens until the test ends.

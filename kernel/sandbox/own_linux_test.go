@@ -61,30 +61,12 @@ func TestNotMade(t *testing.T) {
 	}
 }
 
-// family starts a shell with a child and returns the shell. Both end with the test.
-func family(t *testing.T) *exec.Cmd {
-	t.Helper()
-	cmd := exec.Command("/bin/sh", "-c", "sleep 600 & echo; wait")
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	pyenvtest.OK(t, err)
-	t.Cleanup(func() {
-		for _, pid := range descendants(cmd.Process.Pid) {
-			_ = unix.Kill(pid, unix.SIGKILL)
-		}
-		_, _ = cmd.Process.Kill(), cmd.Wait()
-	})
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // the child has started
-		t.Fatal(err)
-	}
-	return cmd
-}
-
 // The ID of an ended process may have been reused.
 func TestSignalAllSparesOthers(t *testing.T) {
-	ours, other := family(t), family(t)
+	ours, other := exec.Command("sh", "-c", "sleep 600 & echo; wait"), exec.Command("sleep", "600")
+	out := must(ours.StdoutPipe())
+	pyenvtest.OK(t, errors.Join(other.Start(), ours.Start()))
+	_ = must(bufio.NewReader(out).ReadString('\n')) // the child has started
 	signalAll(ours.Process.Pid, append(descendants(ours.Process.Pid), other.Process.Pid), unix.SIGKILL)
 	_ = ours.Wait() // the shell ends after its child
 	pyenvtest.OK(t, other.Process.Signal(unix.SIGTERM))

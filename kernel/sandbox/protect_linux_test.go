@@ -18,7 +18,7 @@ func TestWritable(t *testing.T) {
 	data, own := parent+"/a/data", runs+"/r"
 	folders(t, data+"/more", own)
 	ok(t, os.Symlink(parent, private+"/link"))
-	for _, box := range plainBoxes(t) {
+	for _, box := range boxes(t) {
 		for _, c := range []struct {
 			read, write, found string
 		}{
@@ -27,10 +27,8 @@ func TestWritable(t *testing.T) {
 			{data, private, private},
 		} {
 			box.Read, box.Write, box.Own = []string{c.read}, []string{c.write}, []string{own}
-			dir, err := os.MkdirTemp(private, "")
-			if err == nil {
-				_, err = box.Command(exec.Command("/bin/true"), sandbox.Session{Private: dir})
-			}
+			_, err := box.Command(exec.Command("/bin/true"),
+				sandbox.Session{Private: must(os.MkdirTemp(private, ""))})
 			if errors.Is(err, sandbox.ErrWritable) != (c.found != "") ||
 				err != nil && !strings.Contains(err.Error(), c.found+" is in ") {
 				t.Errorf("%s: %+v: %v", box.Tier, c, err)
@@ -77,24 +75,14 @@ func TestReplaced(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
 	write(t, outside, map[string]string{"files/key": ""})
-	for _, box := range plainBoxes(t) {
-		for name, replace := range map[string]func(path string){
-			"link": func(path string) {
-				ok(t, os.Rename(path, path+"-moved"))
-				ok(t, os.Symlink(outside+"/files", path))
-			},
-			"link around": func(path string) {
-				run := filepath.Dir(path)
-				ok(t, os.Rename(run, run+"-moved"))
-				ok(t, os.Symlink(outside, run))
-			},
-			"other folder": func(path string) {
-				ok(t, os.Rename(path, path+"-moved"))
-				folders(t, path)
-			},
+	for _, box := range boxes(t) {
+		for name, c := range map[string]struct{ folder, link string }{
+			"link": {"/run/files", outside + "/files"}, "link around": {"/run", outside},
+			"other folder": {"/run/files", ""},
 		} {
 			for _, reads := range []bool{false, true} {
-				path := filepath.Join(t.TempDir(), "run/files")
+				base := t.TempDir()
+				path, replaced := base+"/run/files", base+c.folder
 				folders(t, path)
 				b, s := box, session(t)
 				if reads {
@@ -103,7 +91,12 @@ func TestReplaced(t *testing.T) {
 					s.Write = []string{path}
 				}
 				cmd := command(t, b, s, "/", nil, "/bin/ls", path)
-				replace(path)
+				ok(t, os.Rename(replaced, replaced+"-moved"))
+				if c.link == "" {
+					folders(t, replaced)
+				} else {
+					ok(t, os.Symlink(c.link, replaced))
+				}
 				if words := run(cmd); !strings.Contains(words, sandbox.ErrReplaced.Error()) ||
 					strings.Contains(words, "key") {
 					t.Errorf("%s: a %s just before it starts, it reads %v: %q", box.Tier, name, reads, words)

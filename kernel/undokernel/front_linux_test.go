@@ -3,7 +3,6 @@ package undokernel_test
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"testing"
 	"time"
 
@@ -34,11 +33,9 @@ threading.Event().wait(0.3)`
 func TestForgedRequests(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []string{"ipc", "tcp"} {
-		dir := t.TempDir()
-		o := kernel.Options{Spec: checkpointSpec(t, testPython(t)), Dir: dir, Scratch: dir,
-			Env: os.Environ()}
+		o := options(t, testPython(t))
 		if transport == "tcp" {
-			box := kerneltest.Confine(t, "builtin", dir)
+			box := kerneltest.Confine(t, "builtin", o.Dir)
 			box.Net = true // without Unix sockets then
 			o.Sandbox = box
 		}
@@ -52,15 +49,6 @@ func TestForgedRequests(t *testing.T) {
 	}
 }
 
-// send sends a malformed message, and does not wait for a reply.
-func send(t testing.TB, k *kernel.Kernel, c kernel.Channel, kind string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	_, _ = k.Request(ctx, kernel.Message{Channel: c, Header: kernel.Header{MsgType: kind},
-		Content: json.RawMessage("[1]")})
-}
-
 // TestFrontOutlives: neither malformed messages nor any kind of end of a worker end the front,
 // which has the checkpoints.
 func TestFrontOutlives(t *testing.T) {
@@ -70,8 +58,12 @@ func TestFrontOutlives(t *testing.T) {
 	id := checkpoint(t, k)
 	for _, kind := range []string{"shutdown_request", "undokernel_checkpoint_request", "undokernel_drop_request",
 		"undokernel_rollback_request", "of_no_kind", ""} {
-		send(t, k, kernel.Control, kind)
-		send(t, k, kernel.Shell, kind)
+		for _, channel := range []kernel.Channel{kernel.Control, kernel.Shell} {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond) // no reply may come
+			_, _ = k.Request(ctx, kernel.Message{Channel: channel, Header: kernel.Header{MsgType: kind},
+				Content: json.RawMessage("[1]")})
+			cancel()
+		}
 	}
 	prints(t, k, "x", "1")
 	nonsense := "import gc\nfrom undokernel.channel import Channel\n" +

@@ -23,11 +23,8 @@ func TestMain(m *testing.M) {
 	kerneltest.VerifyMain(m)
 }
 
-// testPython returns a Python interpreter that has ipykernel, pandas and numpy.
-func testPython(t testing.TB) string { return pyenvtest.Python(t) }
-
-// checkpointSpec returns the spec of a kernel with checkpoints that uses python.
-func checkpointSpec(t testing.TB, python string) kernel.Spec {
+// options are those of a kernel with checkpoints in a folder of its own.
+func options(t testing.TB, python string, env ...string) kernel.Options {
 	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("there are checkpoints on Linux only")
@@ -36,17 +33,15 @@ func checkpointSpec(t testing.TB, python string) kernel.Spec {
 	spec, err := rewind.Spec(kernel.PythonSpec(python),
 		filepath.Join(cache, "dsstar", "test-kernels"))
 	ok(t, err)
-	return spec
+	dir := t.TempDir()
+	return kernel.Options{Spec: spec, Dir: dir, Scratch: dir, Env: append(os.Environ(), env...),
+		CellTimeout: time.Minute}
 }
 
 // openCheckpoints opens a kernel with checkpoints.
 func openCheckpoints(t testing.TB, python string, env ...string) *kernel.Kernel {
 	t.Helper()
-	dir := t.TempDir()
-	return open(t, kernel.Options{
-		Spec: checkpointSpec(t, python), Dir: dir, Scratch: dir, Env: append(os.Environ(), env...),
-		CellTimeout: time.Minute,
-	})
+	return open(t, options(t, python, env...))
 }
 
 // open starts a kernel. The end of the test closes it.
@@ -61,6 +56,8 @@ func open(t testing.TB, o kernel.Options) *kernel.Kernel {
 	return k
 }
 
-var ok, check, runCell, prints = pyenvtest.OK, pyenvtest.Check, kerneltest.RunCell, kerneltest.Prints
+var testPython, ok, check = pyenvtest.Python, pyenvtest.OK, pyenvtest.Check
+
+var runCell, prints, gone = kerneltest.RunCell, kerneltest.Prints, kerneltest.Gone
 
 func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }

@@ -1,7 +1,6 @@
 package undokernel_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,21 +71,19 @@ func childrenOf(pid int) (children []int) {
 	return children
 }
 
-var gone = kerneltest.Gone
-
-// whenReady waits until there is a readied copy of the checkpoint id.
-func whenReady(t testing.TB, k *kernel.Kernel, id string) checkpointReply {
+// whenReady goes back to the checkpoint id and waits for its readied copy, the only one.
+func whenReady(t testing.TB, k *kernel.Kernel, id string) kept {
 	t.Helper()
 	rollBack(t, k, id)
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		list := request(t, k, "undokernel_checkpoints_request", struct{}{})
-		for _, c := range list.Checkpoints {
-			if c.Checkpoint == id && c.Ready != 0 {
-				return list
-			}
+		ready := slices.DeleteFunc(list.Checkpoints, func(c kept) bool { return c.Ready == 0 })
+		at := slices.IndexFunc(ready, func(c kept) bool { return c.Checkpoint == id })
+		if at >= 0 && len(ready) == 1 {
+			return ready[at]
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no copy is ready: %+v", list)
+		if at >= 0 || time.Now().After(deadline) {
+			t.Fatalf("no copy is ready, or more than one: %+v", list)
 		}
 	}
 }
@@ -108,7 +105,7 @@ func TestNothingGrows(t *testing.T) {
 	var early use
 	for i := range 6 {
 		second := checkpoint(t, k)
-		ready := readied(t, whenReady(t, k, second))
+		ready := whenReady(t, k, second).Ready
 		switch i % 3 {
 		case 0:
 			runCell(t, k, "os._exit(3)", notebook.Died)
@@ -119,7 +116,7 @@ func TestNothingGrows(t *testing.T) {
 		}
 		rollBack(t, k, second)
 		request(t, k, "undokernel_drop_request", map[string]any{"checkpoints": []string{second}})
-		readied(t, whenReady(t, k, first))
+		whenReady(t, k, first)
 		prints(t, k, "random.random()", want)
 		settle(t, front, 3) // the checkpoint, the readied copy and the session
 		now := usedBy(t, k)
@@ -136,18 +133,6 @@ func TestNothingGrows(t *testing.T) {
 	for _, pid := range all {
 		gone(t, pid)
 	}
-}
-
-// readied returns the process of the only readied copy.
-func readied(t testing.TB, list checkpointReply) (pid int) {
-	t.Helper()
-	for _, c := range list.Checkpoints {
-		if c.Ready != 0 && pid != 0 {
-			t.Errorf("more than one copy is ready: %+v", list)
-		}
-		pid = max(pid, c.Ready)
-	}
-	return pid
 }
 
 // settle waits until a process has that many children, none of which has ended.
@@ -191,7 +176,7 @@ func TestCheckpointMisfortunes(t *testing.T) {
 		t.Error("the kernel is still dead after going back")
 	}
 	prints(t, k, "x", "9")
-	kept := whenReady(t, k, id).Checkpoints[0]
+	kept := whenReady(t, k, id)
 	prints(t, k, "x", "9")
 	runCell(t, k, "import os; x = 11; os.register_at_fork(after_in_child=lambda: os._exit(9))",
 		notebook.OK)
@@ -234,14 +219,9 @@ func usedBy(t testing.TB, k *kernel.Kernel) use {
 	statm := must(os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid)))
 	fmt.Sscanf(string(statm), "%d %d", &pages, &pages)
 	u.memory = pages * os.Getpagesize()
-	reply, err := k.Request(t.Context(),
-		kernel.Message{Channel: kernel.Shell, Header: kernel.Header{MsgType: "execute_request"}, Content: json.RawMessage(
-			`{"code": "", "silent": true, "store_history": false, "user_expressions": {"x": "[len(__import__('os').listdir('/proc/self/fd')), len(__import__('inspect').stack())]"}}`)})
+	x, err := k.Silently(t.Context(), "print(len(__import__('os').listdir('/proc/self/fd')), "+
+		"len(__import__('inspect').stack()))", time.Minute)
 	ok(t, err)
-	var c struct {
-		Expressions map[string]struct{ Data map[string]string } `json:"user_expressions"`
-	}
-	ok(t, json.Unmarshal(reply.Content, &c))
-	fmt.Sscanf(c.Expressions["x"].Data["text/plain"], "[%d, %d]", &u.live, &u.depth)
+	_ = must(fmt.Sscan(x.Stdout(), &u.live, &u.depth))
 	return u
 }
