@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -19,6 +18,7 @@ import (
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/notebook"
+	"dsstar/notebook/notebooktest"
 )
 
 // A scripted task is one that an agent of benchmarks solves by a script, in testdata/agents.json.
@@ -75,16 +75,6 @@ func (s scripted) solve(t *testing.T, topK int) solved {
 	return solved{m, got, must(notebook.Open(record.Folder(dir).Notebook()))}
 }
 
-// cell returns the source of a cell of the notebook.
-func (s solved) cell(t *testing.T, id string) string {
-	t.Helper()
-	i := slices.IndexFunc(s.nb.Cells, func(c notebook.Cell) bool { return c.ID == id })
-	if i < 0 {
-		t.Fatalf("the notebook has no cell %s", id)
-	}
-	return s.nb.Cells[i].Source
-}
-
 // TestAgents: each agent does what its script says, and leaves a notebook that is not taken for a run of
 // ours.
 func TestAgents(t *testing.T) {
@@ -111,12 +101,12 @@ func TestAgents(t *testing.T) {
 				}
 			}
 			for id, parts := range r.Shown {
-				contains(t, s.cell(t, id), parts...)
+				contains(t, notebooktest.Cell(s.nb, id).Source, parts...)
 			}
 			if r := s.record; r.Usage.Calls != len(s.model.asked) || r.Cost == nil || *r.Cost == 0 || len(r.ByRole) == 0 {
 				t.Errorf("the usage is %+v, cost %v", r.ByRole, r.Cost)
 			}
-			contains(t, s.cell(t, "proof"), r.Agent)
+			contains(t, notebooktest.Cell(s.nb, "proof").Source, r.Agent)
 			if _, err := page.Read(s.nb); err == nil || !strings.Contains(err.Error(), r.Agent) {
 				t.Errorf("read as a run of dsstar, the error is %v", err)
 			}

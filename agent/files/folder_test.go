@@ -16,20 +16,22 @@ import (
 func write(t testing.TB, dir, name, content string) string {
 	t.Helper()
 	at := filepath.Join(dir, name)
-	err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(content), 0o644))
-	if err != nil {
+	check(t, os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(content), 0o644))
+	return at
+}
+
+func check(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	return at
 }
 
 // links makes links in a folder, by their names.
 func links(t *testing.T, dir string, to map[string]string) {
 	t.Helper()
 	for link, to := range to {
-		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Symlink(to, filepath.Join(dir, link)))
 	}
 }
 
@@ -82,12 +84,11 @@ func TestLinks(t *testing.T) {
 		{"far.csv", "fa data2", outside}, {"broken.csv", "/", fails}, {"pipe", "/", fails},
 		{"out/far.csv", ".", read}, {"out/far.csv", "", outside}, {"../far/far.csv", ".", fails}, {".", "", fails},
 	} {
-		var also []string
-		for _, name := range strings.Fields(c.also) {
-			if !filepath.IsAbs(name) {
-				name = filepath.Join(base, name)
+		also := strings.Fields(c.also)
+		for i, name := range also {
+			if also[i] = filepath.Join(base, name); name == "/" {
+				also[i] = name
 			}
-			also = append(also, name)
 		}
 		root := In(filepath.Join(base, "linked"), also...)
 		text, _, err := root.Text(c.name, 10)
@@ -109,13 +110,9 @@ func TestSwapped(t *testing.T) {
 	write(t, far, "a.csv", "secret")
 	folder := In(data)
 	at, err := folder.Find("sub/a.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	file, err := folder.open(at)
-	if err := errors.Join(err, file.Close(), os.RemoveAll(sub), os.Symlink(far, sub)); err != nil {
-		t.Fatal("as it was found: ", err)
-	}
+	check(t, err, file.Close(), os.RemoveAll(sub), os.Symlink(far, sub))
 	if _, err := folder.open(at); err == nil {
 		t.Error("it is opened where the link leads")
 	}
@@ -127,17 +124,13 @@ func TestSum(t *testing.T) {
 	sum := func(size int64, at int64) string { // of a sparse file with one letter
 		t.Helper()
 		f, err := os.Create(filepath.Join(data, "big"))
-		if err == nil {
-			err = f.Truncate(size)
-		}
-		if err == nil && at >= 0 {
+		check(t, err, f.Truncate(size))
+		if at >= 0 {
 			_, err = f.WriteAt([]byte("x"), at)
 		}
-		err = errors.Join(err, f.Close(), os.Chtimes(f.Name(), date, date))
-		s, sumErr := root.Sum("big")
-		if errors.Join(err, sumErr) != nil {
-			t.Fatal(err, sumErr)
-		}
+		check(t, err, f.Close(), os.Chtimes(f.Name(), date, date))
+		s, err := root.Sum("big")
+		check(t, err)
 		return s
 	}
 	const size = 1 << 30 // is sampled
@@ -162,9 +155,8 @@ func TestSums(t *testing.T) {
 	sources := []Source{{Name: "a.csv", Path: filepath.Join(data, "a.csv")},
 		{Name: "in", Path: filepath.Join(data, "in")}, {Name: "db" + DatabaseEnding, Database: "sqlite://"}}
 	l, err := List(t.Context(), sources)
-	if _, linkErr := Link(run, "data", sources, nil); errors.Join(err, linkErr) != nil {
-		t.Fatal(err, linkErr)
-	}
+	_, linkErr := Link(run, "data", sources, nil)
+	check(t, err, linkErr)
 	gone := append(l.Files, File{Name: "in/gone.csv"})
 	for _, in := range []string{data, filepath.Join(run, "data")} {
 		for i, s := range sources {

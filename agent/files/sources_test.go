@@ -17,9 +17,7 @@ import (
 func listed(t *testing.T, dir string) (l Listing, names []string) {
 	t.Helper()
 	l, err := List(t.Context(), []Source{{Path: dir}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, f := range l.Files {
 		names = append(names, f.Name)
 	}
@@ -132,14 +130,9 @@ func TestLinkStaysInside(t *testing.T) {
 	} {
 		run, outside := t.TempDir(), t.TempDir()
 		data := filepath.Join(run, "data")
-		if err := errors.Join(os.Mkdir(data, 0o755), os.Symlink(outside, filepath.Join(data, "out")),
-			os.Symlink(secret, filepath.Join(data, "link.csv"))); err != nil {
-			t.Fatal(err)
-		}
 		var s Source
-		if err := json.Unmarshal([]byte(strings.ReplaceAll(recorded, "SECRET", secret)), &s); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.Mkdir(data, 0o755), json.Unmarshal([]byte(strings.ReplaceAll(recorded, "SECRET", secret)), &s))
+		links(t, data, map[string]string{"out": outside, "link.csv": secret})
 		if linked, err := Link(run, "data", []Source{s}, may); err == nil {
 			t.Errorf("%s: linked %v, want an error", name, linked)
 		}
@@ -169,8 +162,8 @@ func TestCompanions(t *testing.T) {
 			}
 			all, err := Together([]Source{source})
 			named, listErr := List(t.Context(), all)
-			if errors.Join(err, listErr) != nil || len(named.Files) != 1 {
-				t.Fatal(err, listErr, named)
+			if check(t, err, listErr); len(named.Files) != 1 {
+				t.Fatal(named)
 			}
 			folder, names := listed(t, dir)
 			if want := len(strings.Fields(c.apart)) + 1; len(names) != want {
@@ -182,9 +175,8 @@ func TestCompanions(t *testing.T) {
 					t.Errorf("%+v, not of %d bytes", f, size)
 				}
 			}
-			if _, err := Link(run, "data", []Source{source}, nil); err != nil {
-				t.Fatal(err)
-			}
+			_, err = Link(run, "data", []Source{source}, nil)
+			check(t, err)
 			links, _ := filepath.Glob(filepath.Join(run, "data", "in", "*"))
 			if want := 1 + len(strings.Fields(c.parts+" "+c.carried)); len(links) != want {
 				t.Errorf("links are %q, want %d", links, want)
@@ -210,23 +202,21 @@ func TestCompanionsComeAndGo(t *testing.T) {
 	write(t, dir, "new/a.duckdb", "…")
 	wal := write(t, dir, "old/a.duckdb.wal", "rows")
 	link := filepath.Join(run, "data", "a.duckdb")
-	for _, c := range []struct {
-		name   string
-		change func() error
-		to     string
-	}{
-		{"a log", func() error { return nil }, wal},
-		{"no log any more", func() error { return os.Remove(wal) }, ""},
-		{"a log again", func() error { return os.WriteFile(wal, []byte("rows"), 0o600) }, wal},
-		{"another database", func() error { return errors.Join(os.Remove(link), os.Symlink("../../new/a.duckdb", link)) }, ""},
-	} {
-		err := errors.Join(c.change(), os.MkdirAll(run, 0o755))
-		_, linkErr := Link(run, "data", []Source{{Name: "a.duckdb", Path: "../old/a.duckdb"}}, nil)
-		to, _ := os.Readlink(filepath.Join(run, "data", "a.duckdb.wal"))
-		if errors.Join(err, linkErr) != nil || to != c.to {
-			t.Errorf("%s: the link leads to %q, %v, %v", c.name, to, err, linkErr)
+	leads := func(what, want string) {
+		t.Helper()
+		_, err := Link(run, "data", []Source{{Name: "a.duckdb", Path: "../old/a.duckdb"}}, nil)
+		if to, _ := os.Readlink(link + ".wal"); err != nil || to != want {
+			t.Errorf("%s: the link leads to %q, %v", what, to, err)
 		}
 	}
+	check(t, os.Mkdir(run, 0o755))
+	leads("a log", wal)
+	check(t, os.Remove(wal))
+	leads("no log any more", "")
+	write(t, dir, "old/a.duckdb.wal", "rows")
+	leads("a log again", wal)
+	check(t, os.Remove(link), os.Symlink("../../new/a.duckdb", link))
+	leads("another database", "")
 }
 
 // A companion that cannot come is an error, and one that is named as well is no other file.

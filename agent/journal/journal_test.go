@@ -24,39 +24,29 @@ func TestOnce(t *testing.T) {
 		return r.Text
 	}
 	failed := errors.New("failed")
-	for _, c := range []struct {
-		name  string
-		does  func() string
-		want  string
-		calls int
-	}{
-		{"an error", func() string { return ask(j, 1, failed) }, "", 1},
-		{"after it", func() string { return ask(j, 1, nil) }, "b", 2},
-		{"again", func() string { return ask(j, 1, failed) }, "b", 2},
-		{"on something else", func() string { return ask(j, []string{"1"}, nil) }, "c", 3},
-		{"read from JSON", func() string {
-			data, err := json.Marshal(j)
-			read := &journal.Journal{}
-			data = append([]byte(`["{damaged",`), data[1:]...)
-			if err != nil || json.Unmarshal(data, read) != nil || len(journal.All[result](read, "reply")) != 2 {
-				t.Errorf("%v, %s", err, data)
-			}
-			return ask(read, 1, nil)
-		}, "b", 3},
-		{"forgotten", func() string { j.Forget("reply", 1); return ask(j, 1, nil) }, "d", 4},
-		{"dropped", func() string {
-			journal.Drop(j, "reply", func(r result) bool { return r.Text == "d" })
-			return ask(j, 1, nil) + ask(j, []string{"1"}, nil)
-		}, "ec", 5},
-		{"replaced", func() string {
-			_ = journal.Put(j, "reply", 1, result{"x"})
-			return ask(j, 1, nil)
-		}, "x", 5},
-	} {
-		if got := c.does(); got != c.want || calls != c.calls {
-			t.Errorf("%s: %q after %d calls, want %q after %d", c.name, got, calls, c.want, c.calls)
+	is := func(what, got, want string, asked int) {
+		t.Helper()
+		if got != want || calls != asked {
+			t.Errorf("%s: %q after %d calls, want %q after %d", what, got, calls, want, asked)
 		}
 	}
+	is("an error", ask(j, 1, failed), "", 1)
+	is("after it", ask(j, 1, nil), "b", 2)
+	is("again", ask(j, 1, failed), "b", 2)
+	is("on something else", ask(j, []string{"1"}, nil), "c", 3)
+	data, err := json.Marshal(j)
+	read := &journal.Journal{}
+	data = append([]byte(`["{damaged",`), data[1:]...)
+	if err != nil || json.Unmarshal(data, read) != nil || len(journal.All[result](read, "reply")) != 2 {
+		t.Errorf("%v, %s", err, data)
+	}
+	is("read from JSON", ask(read, 1, nil), "b", 3)
+	j.Forget("reply", 1)
+	is("forgotten", ask(j, 1, nil), "d", 4)
+	journal.Drop(j, "reply", func(r result) bool { return r.Text == "d" })
+	is("dropped", ask(j, 1, nil)+ask(j, []string{"1"}, nil), "ec", 5)
+	_ = journal.Put(j, "reply", 1, result{"x"})
+	is("replaced", ask(j, 1, nil), "x", 5)
 }
 
 // TestMove: what names the folder of a run, and no other, is found in another one, and names that.

@@ -38,9 +38,7 @@ func ran(t *testing.T, lists ...[]string) []string {
 	t.Helper()
 	var in bytes.Buffer
 	for _, codes := range lists {
-		if err := json.NewEncoder(&in).Encode(append(codes, "print(end='\\0')")); err != nil {
-			t.Fatal(err)
-		}
+		_ = json.NewEncoder(&in).Encode(append(codes, "print(end='\\0')")) // texts, to memory
 	}
 	cmd := exec.Command(pyenvtest.Python(t), "-I", "-c", serve)
 	cmd.Stdin, cmd.Stderr = &in, os.Stderr
@@ -80,42 +78,24 @@ func samples(t *testing.T, path string) (all []sample) {
 	return all
 }
 
-// find looks at all samples.
-func find(t *testing.T, all []sample) (found []lineage.Found) {
-	t.Helper()
+// TestSamples: every faulty sample is found, and every good one passes. What the question asks for is no
+// doubt.
+func TestSamples(t *testing.T) {
+	all := append(samples(t, "testdata/faults.txt"), samples(t, "testdata/good.txt")...)
+	all = append(all, sample{query: lineage.Query{Kind: lineage.Last, Question: "How old are they today?",
+		Cells: []string{"import pandas as pd\nt = pd.read_csv('data/t.csv', parse_dates=['born'])"},
+		Code:  "print((pd.Timestamp.now() - t.born).mean().days)"}})
 	var scripts [][]string
 	for _, s := range all {
 		scripts = append(scripts, []string{lineage.Script(s.query)})
 	}
-	for _, text := range ran(t, scripts...) {
-		found = append(found, lineage.Parse(text))
-	}
-	return found
-}
-
-// TestSamples: every faulty sample is found, and every good one passes.
-func TestSamples(t *testing.T) {
-	all := append(samples(t, "testdata/faults.txt"), samples(t, "testdata/good.txt")...)
-	for i, f := range find(t, all) {
-		s := all[i]
+	for i, text := range ran(t, scripts...) {
+		s, f := all[i], lineage.Parse(text)
 		told := strings.TrimSpace(f.Problem + " " + strings.Join(f.Doubts, " "))
 		if !strings.Contains(told, s.want) || (s.want == "") != (told == "") {
 			t.Errorf("%s: found %q, want %q\n%s\n\n%s", s.query.Kind, told, s.want,
 				strings.Join(s.query.Cells, "\n\n"), s.query.Code)
 		}
-	}
-}
-
-// TestAsked: what the question asks for is no doubt.
-func TestAsked(t *testing.T) {
-	now := sample{query: lineage.Query{Kind: lineage.Last, Question: "How old are they today?",
-		Cells: []string{"import pandas as pd\nt = pd.read_csv('data/t.csv', parse_dates=['born'])"},
-		Code:  "print((pd.Timestamp.now() - t.born).mean().days)"}}
-	later := now
-	later.query.Question = "How many days on average?"
-	found := find(t, []sample{now, later})
-	if len(found[0].Doubts) > 0 || len(found[1].Doubts) != 1 {
-		t.Errorf("asked: %q; not asked: %q", found[0].Doubts, found[1].Doubts)
 	}
 }
 
@@ -267,12 +247,10 @@ n = (late.kind == "paid").sum()`, "", ""},
 	lines := ran(t, lists...)
 	for i, c := range cases {
 		doubts, notes := lineage.Watched(lines[i], question)
-		for _, x := range []struct {
-			got  []string
-			want string
-		}{{doubts, c.doubts}, {notes, c.notes}} {
-			if got := strings.Join(x.got, "\n"); !strings.Contains(got, x.want) || (got == "") != (x.want == "") {
-				t.Errorf("%s: %q, want %q", c.code, got, x.want)
+		all := [][]string{doubts, notes}
+		for k, want := range []string{c.doubts, c.notes} {
+			if got := strings.Join(all[k], "\n"); !strings.Contains(got, want) || (got == "") != (want == "") {
+				t.Errorf("%s: %q, want %q", c.code, got, want)
 			}
 		}
 	}

@@ -31,11 +31,15 @@ var update = flag.Bool("update", false, "write testdata/profiles.golden anew")
 func profiled(t testing.TB, dir, path string) (found profile.Profile) {
 	t.Helper()
 	const code = `print(sys.modules["dsstar_profile.profile"].text(%s, 60))`
-	out := run(t, dir, fmt.Sprintf(code, brief.Python(path)))
-	if err := json.Unmarshal([]byte(out), &found); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
+	check(t, json.Unmarshal([]byte(run(t, dir, fmt.Sprintf(code, brief.Python(path)))), &found))
 	return found
+}
+
+func check(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestBounds makes profiles of files that are meant to take too much time or memory, and of those
@@ -81,14 +85,10 @@ func TestProfiles(t *testing.T) {
 	}
 	const golden = "testdata/profiles.golden"
 	if *update {
-		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(golden, got.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	for _, section := range strings.Split(got.String(), "== ") {
 		if !slices.Contains(strings.Split(string(want), "== "), section) {
 			t.Errorf("a profile has changed (-update writes it):\n%s", section)
@@ -196,13 +196,9 @@ func run(t testing.TB, dir, code string) string {
 	t.Helper()
 	python := pyenvtest.Python(t)
 	warm.once.Do(func() { warm.err = startWarm(python) })
-	if warm.err != nil {
-		t.Fatal(warm.err)
-	}
+	check(t, warm.err)
 	to, err := net.Dial("unix", filepath.Join(warm.folder, "socket"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	defer to.Close()
 	var all []byte
 	if err = json.NewEncoder(to).Encode([]string{dir, code}); err == nil {
@@ -219,9 +215,7 @@ func run(t testing.TB, dir, code string) string {
 func made(t *testing.T, by string) (dir string, files []os.DirEntry) {
 	t.Helper()
 	recipe, err := os.ReadFile("testdata/" + by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	run(t, t.TempDir(), "") // the folder of warm is there
 	dir = filepath.Join(warm.folder, by+".files")
 	warm.making.Lock()
@@ -230,9 +224,7 @@ func made(t *testing.T, by string) (dir string, files []os.DirEntry) {
 		run(t, dir, string(recipe))
 	}
 	files, err = os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check(t, err)
 	return dir, files
 }
 
@@ -241,9 +233,7 @@ func alone(t *testing.T, dir string, names ...string) (profiles []profile.Profil
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "profile.py")
 	code := profile.Load + profile.Script(names, profile.Bounds{File: time.Minute, Within: time.Minute, Jobs: 1}, "mark")
-	if err := os.WriteFile(script, []byte(code), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check(t, os.WriteFile(script, []byte(code), 0o600))
 	cmd := exec.Command(pyenvtest.Python(t), "-I", script)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()

@@ -24,9 +24,7 @@ func tell(t *testing.T, cases []told) {
 	dir := t.TempDir()
 	for _, c := range cases {
 		path := filepath.Join(dir, c.name)
-		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(c.content), 0o600))
 		text := profiled(t, dir, path).Text(c.chars, c.question)
 		if len(text) > c.chars+100 {
 			t.Errorf("%s: %d bytes, more than %d", c.name, len(text), c.chars)
@@ -194,15 +192,13 @@ func TestChecks(t *testing.T) {
 			if strings.HasPrefix(name, "long") {
 				pyenvtest.Long(t)
 			}
-			check, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			program, err := os.ReadFile(file)
+			check(t, err)
 			dir := t.TempDir()
 			if recipe := by[name]; recipe != "" {
 				dir, _ = made(t, recipe)
 			}
-			if out := run(t, dir, string(common)+string(check)); out != "" {
+			if out := run(t, dir, string(common)+string(program)); out != "" {
 				t.Error(out)
 			}
 		})
@@ -218,15 +214,13 @@ func TestAnyTables(t *testing.T) {
 	if os.Getenv("DSSTAR_LONG") != "" {
 		runs = []string{`"10000", "5000"`, `"1", "100", "large"`}
 	}
-	check, err := filepath.Abs("testdata/tables/check.py")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program, err := filepath.Abs("testdata/tables/check.py")
+	check(t, err)
 	for _, seeds := range runs {
 		t.Log(run(t, t.TempDir(), fmt.Sprintf(`import os, runpy, tempfile
 tempfile.tempdir = os.getcwd()
 sys.argv = ["check.py", os.devnull, %s]
-runpy.run_path(%q, run_name="__main__")`, seeds, check)))
+runpy.run_path(%q, run_name="__main__")`, seeds, program)))
 	}
 }
 
@@ -253,9 +247,7 @@ func TestFamilyReads(t *testing.T) {
 		for n := range 40 {
 			text += strings.ReplaceAll(c.row, "N", fmt.Sprint(n%28+1))
 		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check(t, os.WriteFile(path, []byte(text), 0o600))
 		member := profiled(t, dir, path)
 		if n == 0 {
 			first = member
