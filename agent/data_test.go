@@ -63,23 +63,6 @@ func table(rows int, columns ...string) profile.Profile {
 	return p
 }
 
-// Of more files than a run looks at some are chosen by their names; the others are named.
-func TestMaxFiles(t *testing.T) {
-	content := map[string]string{"many/how.csv": "a,b\n1,2\n2,3\n"}
-	for i := range 20 {
-		content[fmt.Sprintf("log/%02d.csv", i)] = content["many/how.csv"]
-	}
-	for room, leftOut := range map[int]string{6000: ", log/18.csv, log/19.csv\n", 500: "cut here"} {
-		p := play(t, simple, withData(t, content), func(s *stage) {
-			s.config.MaxFiles, s.config.DescriptionChars = 5, room
-		}).noError(t)
-		f := p.Task.Files
-		equal(t, "files", []any{len(f), f[0].Name, f[4].Name, len(p.Descriptions), p.Task.Others},
-			[]any{5, "log/00.csv", "many/how.csv", 5, 16})
-		contains(t, p.model.prompt(t, "solver round 1"), "## More files", leftOut)
-	}
-}
-
 // A program describes the files. What is shown stands in the record, so that nothing is profiled
 // again on resuming.
 func TestProfiles(t *testing.T) {
@@ -102,6 +85,14 @@ func near(s *stage) {
 	s.world.profiles = map[string]profile.Profile{}
 	for _, f := range s.task.Files {
 		s.world.profiles[f.Name] = table(3, "of_"+f.Name)
+	}
+}
+
+// crowded has more files than a run looks at.
+func crowded(s *stage) {
+	s.config.MaxFiles, s.task.Files = 5, filesOf("many/how.csv")
+	for i := range 20 {
+		s.task.Files = append(s.task.Files, filesOf(fmt.Sprintf("log/%02d.csv", i))...)
 	}
 }
 
@@ -154,18 +145,19 @@ func TestExample(t *testing.T) {
 	m := &memory.Memory{Dir: filepath.Join(filepath.Dir(path), memory.Name),
 		Lesson: lesson.Lesson{Tools: []lesson.Tool{tool}}, Questions: []memory.Question{
 			{Question: "Why?", Answer: "none"}, {Question: asked, Answer: first.Answer(), Notebook: "notebook.ipynb"}}}
-	proof := first.Proof
-	for _, c := range []struct {
-		proof    *record.Proof
-		question string
-	}{{nil, next}, {proof, "Who wrote the manual?"}, {proof, next}} {
-		first.Proof = c.proof
-		must(0, page.Draw(first.Trajectory).Save(path))
-		r := agent.RecallFor(m, c.question)
-		if near := c.proof != nil && c.question == next; (r.Example != nil) != near || (len(r.Tools) > 0) != near {
-			t.Errorf("%s, proved %v: %+v", c.question, c.proof != nil, r)
+	shows := func(what, question string, want bool) {
+		if r := agent.RecallFor(m, question); (r.Example != nil) != want || (len(r.Tools) > 0) != want {
+			t.Errorf("%s: %+v", what, r)
 		}
 	}
+	shows("no notebook", next, false)
+	proved := page.Draw(first.Trajectory)
+	first.Proof = nil
+	must(0, page.Draw(first.Trajectory).Save(path))
+	shows("not proved", next, false)
+	must(0, proved.Save(path))
+	shows("another question", "Who wrote the manual?", false)
+	shows("proved", next, true)
 	p := play(t, simple.with(script{"verdict round 1": no}), asking(next, aNumber), func(s *stage) {
 		s.config.Recalled = agent.RecallFor(m, next)
 	}).noError(t)
@@ -178,9 +170,8 @@ func TestExample(t *testing.T) {
 		}
 	}
 	contains(t, p.model.prompt(t, "solver round 1"), "tool")
-	must(0, os.Remove(path))
-	if r := agent.RecallFor(m, next); r.Example != nil || len(p.model.asked) != 5 || !p.Verified() {
-		t.Errorf("%+v, %q, %s", r.Example, p.model.asked, p.Standing())
+	if len(p.model.asked) != 5 || !p.Verified() {
+		t.Errorf("%q, %s", p.model.asked, p.Standing())
 	}
 }
 
