@@ -75,12 +75,6 @@ func question(text, form string) act {
 	return changed(func(tr *record.Trajectory) { must(0, tr.Ask(text, form)) })
 }
 
-func refused(err error) {
-	if err == nil {
-		panic("it is not refused")
-	}
-}
-
 // chooses takes an option of reading i of question k.
 func chooses(k, i, option int) act {
 	return changed(func(tr *record.Trajectory) { must(0, agent.Choose(tr, k, i, option)) })

@@ -115,7 +115,11 @@ func ruled(rule string) func(*stage) {
 var (
 	next = question("And now?", "")
 	// where there is no answer, cells of a person's would go with a question
-	unasked = changed(func(tr *record.Trajectory) { refused(tr.Ask("??", "")) })
+	unasked = changed(func(tr *record.Trajectory) {
+		if tr.Ask("??", "") == nil {
+			panic("it is not refused")
+		}
+	})
 	shout   = edit(source("final", "print(z)", "z += \"!\"\nprint(z)"))
 	doubled = edit(source("step-1", "x = 1", "x = 2"))
 	hers    = edit(source("step-2", "\"2\"", "\"mine\""))

@@ -56,8 +56,9 @@ func TestTold(t *testing.T) {
 		{"debugger the answer, try 2", []string{"its form asks for 2 decimals"}, nil, of(unfit.with(script{"debugger": "print(y)"}))},
 		{"solver round 4", []string{"Two.", "the total is wrong", "Three.", "123"}, nil,
 			of(three.with(script{"verdict round 3": bad, "wrong round 3": "2", "cell": "print(x)", "verdict round 4": yes, "last": "print(x)"}))},
-		{"judge round 3", []string{"1000", "1002"}, []string{"1001"}, of(script{"cell round 1": "x = 1000\nprint(x)", "cell round 2": "x = 1001\nprint(x)",
-			"cell round 3": "x = 1002\nprint(x)", "verdict round 1": no, "verdict round 2": bad, "wrong round 2": "2"})},
+		{"judge round 3", []string{"1000", "1002"}, []string{"1001"}, of(script{"cell round 1": "x = 1000\nx",
+			"cell round 2": "x = 1001\nx", "cell round 3": "x = 1002\nx", "verdict round 1": no,
+			"verdict round 2": bad, "wrong round 2": "2"})},
 		{"solver round 2", []string{"Which of 1 count.\n  Taken: all"}, nil, of(variants["branches that keep steps"])},
 		{"branches the readings", []string{"Branch 1.2: some", "Branch 2.2: some", "Taken: all"}, nil,
 			of(variants["branches that keep steps"])},
@@ -87,8 +88,8 @@ func TestTold(t *testing.T) {
 		{"analyzer apes.csv", nil, nil, of(published, near, asPublished)},
 
 		// of more files than a run looks at some are chosen by their names; the others are named
-		{"solver round 1", []string{"log/00.csv", "many/how.csv", "## More files", ", log/18.csv, log/19.csv\n"}, []string{"log/00.csv, ", "how.csv, "},
-			of(script{}, crowded)},
+		{"solver round 1", []string{"log/00.csv", "many/how.csv", "## More files", ", log/18.csv, log/19.csv\n"},
+			[]string{"log/00.csv, ", "how.csv, "}, of(script{}, crowded)},
 		{"solver round 1", []string{"many/how.csv", "## More files", "cut here"}, nil,
 			of(script{}, crowded, func(s *stage) { s.config.DescriptionChars = 500 })},
 

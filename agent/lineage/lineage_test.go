@@ -82,9 +82,10 @@ func samples(t *testing.T, path string) (all []sample) {
 // doubt.
 func TestSamples(t *testing.T) {
 	all := append(samples(t, "testdata/faults.txt"), samples(t, "testdata/good.txt")...)
-	all = append(all, sample{query: lineage.Query{Kind: lineage.Last, Question: "How old are they today?",
-		Cells: []string{"import pandas as pd\nt = pd.read_csv('data/t.csv', parse_dates=['born'])"},
-		Code:  "print((pd.Timestamp.now() - t.born).mean().days)"}})
+	all = append(all, sample{query: lineage.Query{Kind: lineage.Last,
+		Question: "How old are they today?",
+		Cells:    []string{"import pandas as pd\nt = pd.read_csv('data/t.csv', parse_dates=['born'])"},
+		Code:     "print((pd.Timestamp.now() - t.born).mean().days)"}})
 	var scripts [][]string
 	for _, s := range all {
 		scripts = append(scripts, []string{lineage.Script(s.query)})
