@@ -45,24 +45,6 @@ func TestDACodeScores(t *testing.T) {
 	pyenvtest.OK(t, err)
 }
 
-// TestDACodeLinks: results outside the folder are refused, since an agent may link to what
-// only its scorer can read.
-func TestDACodeLinks(t *testing.T) {
-	root := write(t, map[string]string{"gold/r.csv": "a\n1\n", "out/own.csv": "a\n1\n", "out/folder.csv/x": ""})
-	for from, to := range map[string]string{"../gold/r.csv": "r.csv", "../gold": "gold", "own.csv": "inner.csv"} {
-		pyenvtest.OK(t, os.Symlink(from, filepath.Join(root, "out", to)))
-	}
-	task := Task{ID: "x", Rules: "dacode", GoldDir: filepath.Join(root, "gold"),
-		Gold: json.RawMessage(`{"func": ["compare_csv"], "result": [{"file": ["r.csv"]}]}`)}
-	for said, want := range map[string]float64{"r.csv": 0, "I wrote it": 0, // by the name in the configuration
-		"gold/r.csv": 0, "folder.csv": 0, "inner.csv": 1} {
-		score := scored(t, Fixed, task, Answer{Value: Said(said), Dir: filepath.Join(root, "out")})
-		if *score.Value != want || want == 0 && !strings.Contains(score.Detail, "is not a file that the agent wrote") {
-			t.Errorf("%s: %+v", said, score)
-		}
-	}
-}
-
 // TestChart extracts charts from the code that draws them and compares them. Upstream checks that
 // gold has every colour of the answer; Fixed also checks the reverse.
 func TestChart(t *testing.T) {

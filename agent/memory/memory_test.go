@@ -141,8 +141,8 @@ func TestMeanwhile(t *testing.T) {
 	first.Learn([]lesson.Fact{{Text: "Zero.", Source: "a.csv"}}, nil)
 	first = saved(t, first)
 	second := read(t, dir)
-	first.Learn([]lesson.Fact{{Text: "One.", Source: "a.csv"}}, nil)
-	first.Learn(nil, []lesson.Tool{{Name: "rate", Code: rate, Test: "assert rate(1) == 2\n"}})
+	first.Learn([]lesson.Fact{{Text: "One.", Source: "a.csv"}},
+		[]lesson.Tool{{Name: "rate", Code: rate, Test: "assert rate(1) == 2\n"}})
 	saved(t, first)
 	second.Learn([]lesson.Fact{{Text: "Two.", Source: "a.csv"}}, nil)
 	got := saved(t, second)

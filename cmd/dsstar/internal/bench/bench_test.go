@@ -12,18 +12,15 @@ import (
 // TestAsPublished: an agent's published settings are applied, and the user's own override them.
 func TestAsPublished(t *testing.T) {
 	agent, _ := solver.Find("da-agent")
-	for _, c := range []struct {
-		given       map[string]configs.Flag
-		temperature float64
-		timeout     time.Duration
-	}{
-		{nil, 0, 310 * time.Second},
-		{map[string]configs.Flag{"cell_timeout": {Name: "--cell-timeout", Value: time.Minute},
-			"temperature": {Name: "--temperature", Value: "0.5"}}, 0.5, time.Minute},
-	} {
-		s := pyenvtest.Must(configs.Load(configs.Sources{Flags: c.given}))
-		if asPublished(agent, s); *s.Temperature != c.temperature || s.CellTimeout != c.timeout {
-			t.Errorf("%v, %v", *s.Temperature, s.CellTimeout)
-		}
+	published := pyenvtest.Must(configs.Load(configs.Sources{}))
+	own := pyenvtest.Must(configs.Load(configs.Sources{Flags: map[string]configs.Flag{
+		"cell_timeout": {Name: "--cell-timeout", Value: time.Minute},
+		"temperature":  {Name: "--temperature", Value: "0.5"}}}))
+	asPublished(agent, published)
+	asPublished(agent, own)
+	if *published.Temperature != 0 || published.CellTimeout != 310*time.Second ||
+		*own.Temperature != 0.5 || own.CellTimeout != time.Minute {
+		t.Errorf("%v %v, own %v %v", *published.Temperature, published.CellTimeout, *own.Temperature,
+			own.CellTimeout)
 	}
 }

@@ -78,7 +78,10 @@ func Start(t testing.TB, name, python, objects string) *Server {
 	dir, err := os.MkdirTemp("/var/tmp", "dsstar-db-")
 	pyenvtest.OK(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s := &Server{Port: freePort(t), t: t, dir: dir, end: syscall.SIGTERM} // at SIGQUIT Java goes on
+	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
+	pyenvtest.OK(t, err)
+	_ = l.Close()
+	s := &Server{Port: l.Addr().(*net.TCPAddr).Port, t: t, dir: dir, end: syscall.SIGTERM} // at SIGQUIT Java goes on
 	s.words = strings.NewReplacer("PORT", strconv.Itoa(s.Port), "DIR", dir, "OBJECTS", objects, "PYTHON", python,
 		"SPARK", last(filepath.Join(filepath.Dir(filepath.Dir(python)), "lib/python3*/site-packages/pyspark")))
 	if needs := s.words.Replace(row.needs); found(needs) == "" {
@@ -167,11 +170,4 @@ func found(program string) string {
 func last(pattern string) string {
 	all, _ := filepath.Glob(pattern)
 	return append([]string{""}, all...)[len(all)]
-}
-
-func freePort(t testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	pyenvtest.OK(t, err)
-	_ = l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
