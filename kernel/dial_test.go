@@ -267,6 +267,21 @@ func testFound(t *testing.T, s Server, raw *kerneltest.Server) {
 	stdout(t, visitor(t, f.Kernels[0].File, Options{}), "print(2)", "2\n")
 }
 
+// A kernel that answers is idle, though its server sees it busy with the question; one that does not is
+// what its server says.
+func TestFoundTwice(t *testing.T) {
+	for _, c := range []struct{ answer, server, want string }{
+		{"idle", "busy", "idle"}, {"idle", "idle", "idle"}, {"busy", "idle", "idle"}, {"busy", "starting", "starting"},
+	} {
+		var f Found
+		f.add(Running{ID: "a", File: "k.json", State: c.answer}, nil)
+		f.add(Running{ID: "a", State: c.server}, nil)
+		if len(f.Kernels) != 1 || f.Kernels[0].State != c.want || f.Kernels[0].File != "k.json" {
+			t.Errorf("%+v: %+v", c, f.Kernels)
+		}
+	}
+}
+
 // A server of a hub or behind a proxy has a base path, and people paste what their browser shows.
 func TestNewServer(t *testing.T) {
 	for _, c := range []struct{ address, url, token string }{

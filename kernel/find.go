@@ -92,6 +92,9 @@ func (f *Found) add(k Running, processes map[string]Running) {
 		i = len(f.Kernels) - 1
 	} else {
 		k.File = f.Kernels[i].File
+		if f.Kernels[i].State == "idle" { // the question for that may have made it busy for its server
+			k.State = "idle"
+		}
 	}
 	p := processes[k.File]
 	k.PID, k.Dir, k.Python = p.PID, p.Dir, p.Python

@@ -199,6 +199,8 @@ func steady(x notebook.Execution) string {
 			text += "\n" + o.PlainText()
 		}
 	}
+	// said where a slow machine takes five seconds for it
+	text = strings.Replace(text, "Matplotlib is building the font cache; this may take a moment.\n", "", 1)
 	return unsteady.ReplaceAllString(text, "...")
 }
 

@@ -54,8 +54,16 @@ func (st stage) enter() error {
 	if err := st.confineCalls(); err != nil {
 		return err
 	}
-	return fmt.Errorf("run %s: %w", st.Argv[0], unix.Exec(st.Argv[0], st.Argv,
-		append(named(os.Environ(), st.Box.Secrets), st.Env...)))
+	return execute(st.Argv, append(named(os.Environ(), st.Box.Secrets), st.Env...))
+}
+
+// execute executes a program in place of the process, as a child that is killed with its parent: execve
+// in another thread than the first forgets that.
+func execute(argv, env []string) error {
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return err
+	}
+	return fmt.Errorf("run %s: %w", argv[0], unix.Exec(argv[0], argv, env))
 }
 
 const (

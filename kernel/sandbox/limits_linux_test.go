@@ -145,8 +145,8 @@ if os.fork() == 0:
     os.setsid()
     if os.fork(): os._exit(0)
     sys.stdout.write("left\n"); sys.stdout.flush()
-    time.sleep(37)
-time.sleep(37)`
+    time.sleep(90)
+time.sleep(90)`
 	box := boxIn(t, sandbox.Full, t.TempDir())
 	work := t.TempDir()
 	s := session(t, work)

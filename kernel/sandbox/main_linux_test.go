@@ -30,7 +30,11 @@ var ok, check, boxes = pyenvtest.OK, pyenvtest.Check, kerneltest.Boxes
 func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }
 
 func TestMain(m *testing.M) {
-	sandbox.Main(os.Args)
+	runtime.LockOSThread() // so that Main is in another thread than the first, which can happen to programs
+	apart := make(chan struct{})
+	go func() { defer close(apart); sandbox.Main(os.Args) }()
+	<-apart
+	runtime.UnlockOSThread()
 	const limited = "DSSTAR_TEST_LIMITED"
 	if os.Getenv(asVariable) == docker && os.Getenv(limited) == "" {
 		runtime.LockOSThread()

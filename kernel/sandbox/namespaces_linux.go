@@ -71,8 +71,7 @@ func (st stage) makeView(file string) error {
 	if err := dropCapabilities(); err != nil {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
-	return fmt.Errorf("run %s: %w", inside, unix.Exec(inside, []string{inside, initCommand, file},
-		os.Environ()))
+	return execute([]string{inside, initCommand, file}, os.Environ())
 }
 
 // inOrder runs steps until one fails, and returns its error.
