@@ -18,6 +18,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
+	"dsstar/prompts"
 )
 
 // TestUnfit: an answer in another form than is asked for is not verified, nor is one that is none,
@@ -110,6 +111,42 @@ func TestSecondIsApart(t *testing.T) {
 	equal(t, "the last state", work.rolled[len(work.rolled)-1], p.Cells()[:len(p.Cells())-1])
 	if work.vars["w"] != "" || work.vars["x"] != "1" || p.OpenReadings()[0].Options[1].Answer != "2" || !p.Second.Agrees {
 		t.Errorf("%v, %+v, %+v", work.vars, p.Readings, p.Second)
+	}
+}
+
+// TestBaseline: another method is stopped and goes on. What it has asked and run is in the journal, and
+// what a cell that raised has done stays.
+func TestBaseline(t *testing.T) {
+	work := func(ctx context.Context, d *agent.Desk) (string, bool, error) {
+		for _, cell := range []string{"x = 1\nraise KeyError(\"x\")", "print(x)"} {
+			_, err := d.Run(ctx, "I look.", cell)
+			if err != nil {
+				return "", false, err
+			}
+			step, err := ask.Role(ctx, d.Asker(), ask.Request{Role: "planner", Subject: cell,
+				Words: func() []prompts.Part { return []prompts.Part{prompts.PaperCoder{Step: cell}} }}, ask.Step)
+			if err = errors.Join(err, d.Note(step, "")); err != nil {
+				return "", false, err
+			}
+		}
+		return "1", true, nil
+	}
+	gone := errors.New("gone")
+	other := func(s *stage) {
+		s.quick, s.config.Baseline = true, &agent.Baseline{Answer: work, System: prompts.Workplace{}}
+		s.config.Method = record.Method{Agent: "other"}
+		s.model.before = func(_ context.Context, key string) error {
+			return map[bool]error{true: gone}[s.resume == nil && key == "planner print(x)"]
+		}
+	}
+	p := play(t, published, other)
+	q := goOn(t, published, p.Trajectory, other).noError(t)
+	first, kept := q.Rounds[0].Accepted()
+	if !errors.Is(p.err, gone) || q.Answer() != "1" || q.Verified() || !q.Sufficient() || !kept || !first.Kept || q.Steps() != 2 {
+		t.Errorf("%v, and then the record is %+v", p.err, q.Rounds)
+	}
+	if !slices.Equal(q.model.asked, []string{"planner print(x)"}) || q.world.sessions != nil {
+		t.Errorf("asked again: %v, sessions %v", q.model.asked, q.world.sessions)
 	}
 }
 

@@ -414,3 +414,65 @@ func choose(t *rapid.T, tr *record.Trajectory) (question, option int) {
 	}
 	return -1, 0
 }
+
+// TestAlgorithm1 holds requests, the steps that these show and the last plan to DS-STAR's Algorithm 1, over any
+// verdicts and routes, with its indices: k counts rounds from 0, p is the plan, as the rounds in which its
+// steps were planned.
+//
+// Two things differ from the paper's text. Line 21 says l = k, which is the last
+// step only until a step was dropped. And after the last verdict nothing more is
+// planned, which would never be judged.
+func TestAlgorithm1(t *testing.T) {
+	const last = "y = x\nprint(y)"
+	cell := func(k int) string { return fmt.Sprintf("x = %d\nprint(x)", 1000+k) }
+	key := func(role string, k int) string { return fmt.Sprintf("%s round %d", role, k+1) }
+	rapid.Check(t, func(t *rapid.T) {
+		m, backs, enough := rapid.IntRange(1, 8).Draw(t, "M"), 0, false
+		replies := simple.with(script{"last": last, "finalizer": last})
+		p, judged := []int{0}, [][]int(nil) // a program describes the files, lines 3 to 6
+		asked := []string{key("solver", 0)} // lines 8 to 11: the solver's reply has the cell
+		for k := 0; k < m && !enough; k++ {
+			judged, asked = append(judged, slices.Clone(p)), append(asked, key("judge", k)) // line 13
+			verdict, route := no, rapid.IntRange(0, len(p)).Draw(t, "route")                // 0 for Add Step
+			if enough = rapid.IntRange(0, 5).Draw(t, "verdict") == 0; enough {
+				verdict = yes
+			} else if route > 0 {
+				verdict = bad
+			}
+			replies[key("cell", k)], replies[key("verdict", k)] = cell(k), verdict
+			replies[key("wrong", k)] = fmt.Sprint(route)
+			if enough || k == m-1 {
+				break // line 15
+			}
+			l := len(p) - 1 // line 21; the judge's reply has the route of line 17
+			if route > 0 {
+				w := route - 1 // lines 18 and 19; the paper counts steps from 0
+				l = w - 1
+				backs++
+			}
+			p = append(slices.Clone(p[:l+1]), k+1)    // lines 23 and 25
+			asked = append(asked, key("solver", k+1)) // lines 24 and 26
+		}
+		asked = append(asked, map[bool]string{true: "second the answer", false: "finalizer the answer"}[enough])
+		got := play(t, replies, func(s *stage) { s.config.MaxRounds = m }).noError(t)
+		equal(t, "requests", got.model.asked, asked)
+		for k, plan := range judged {
+			request := got.model.prompt(t, key("judge", k))
+			for n := range k + 1 {
+				if strings.Contains(request, cell(n)) != slices.Contains(plan, n) {
+					t.Errorf("the plan is %d, and the judge reads:\n%s", plan, request)
+				}
+			}
+		}
+		back := len(got.world.of(agent.Work)[0].rolled)
+		if got.Sufficient() != enough || got.Answer() == "" || !got.Proof.Same || back != backs {
+			t.Errorf("sufficient %v, answer %q, proof %+v, the session went back %d times, not %d",
+				got.Sufficient(), got.Answer(), got.Proof, back, backs)
+		}
+		var cells []string
+		for _, k := range judged[len(judged)-1] {
+			cells = append(cells, cell(k))
+		}
+		equal(t, "cells", got.Cells()[2:], append(cells, last))
+	})
+}

@@ -88,8 +88,8 @@ func TestTold(t *testing.T) {
 		{"analyzer apes.csv", nil, nil, of(published, near, asPublished)},
 
 		// of more files than a run looks at some are chosen by their names; the others are named
-		{"solver round 1", []string{"log/00.csv", "many/how.csv", "## More files", ", log/18.csv, log/19.csv\n"},
-			[]string{"log/00.csv, ", "how.csv, "}, of(script{}, crowded)},
+		{"solver round 1", []string{"log/00.csv", "many/how.csv", "## More files", "log/04.csv, log/05.csv", ", log/18.csv, log/19.csv\n"},
+			[]string{"log/00.csv, ", "log/03.csv, ", "how.csv, "}, of(script{}, crowded)},
 		{"solver round 1", []string{"many/how.csv", "## More files", "cut here"}, nil,
 			of(script{}, crowded, func(s *stage) { s.config.DescriptionChars = 500 })},
 

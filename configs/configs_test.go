@@ -221,14 +221,14 @@ func TestProvider(t *testing.T) {
 		from Sources
 		want string // provider, name, address and variable of the key, or the error
 	}{
-		"openrouter/meta/llama": {mine, "openrouter meta/llama https://openrouter.ai/api/v1 [OPENROUTER"},
-		"MyCorp.AI/Some-Model":  {mine, "mycorp.ai Some-Model https://llm.example.org/v1 [Corp_Key]"},
+		"openrouter/meta/llama": {mine, "openrouter meta/llama https://openrouter.ai/api/v1 [OPENROUTER_API_KEY] <nil>"},
+		"MyCorp.AI/Some-Model":  {mine, "mycorp.ai Some-Model https://llm.example.org/v1 [Corp_Key] <nil>"},
 		"openia/x":              {mine, "did you mean openai?"},
 		"gpt-5":                 {mine, "is not provider/name"},
 		"openai":                {mine, "is not provider/name"},
-		"openai/m":              {other, "openai m http://127.0.0.1:1/v1 [K]"},
-		"m":                     {other, "base_url m http://127.0.0.1:1/v1 [K]"},
-		"ollama":                {other, "base_url ollama http://127.0.0.1:1/v1 [K]"},
+		"openai/m":              {other, "openai m http://127.0.0.1:1/v1 [K] <nil>"},
+		"m":                     {other, "base_url m http://127.0.0.1:1/v1 [K] <nil>"},
+		"ollama":                {other, "base_url ollama http://127.0.0.1:1/v1 [K] <nil>"},
 	} {
 		p, name, err := load(t, c.from).Provider(model)
 		address, _, _ := p.URL(func(string) string { return "http://elsewhere" })

@@ -172,7 +172,7 @@ func TestOrphan(t *testing.T) {
 	_, err := Dial(t.Context(), Server{URL: slow.URL + "/"}, "",
 		Options{StartTimeout: 200 * time.Millisecond})
 	fails(t, err, errNotReady)
-	equal(t, "deleted", <-deleted, "/api/kernels/late")
+	kerneltest.Within(t, "deleting the kernel", func() { equal(t, "deleted", <-deleted, "/api/kernels/late") })
 }
 
 // If the server holds output back, the execution is marked as incomplete.
@@ -278,6 +278,10 @@ func TestFoundTwice(t *testing.T) {
 		f.add(Running{ID: "a", State: c.server}, nil)
 		if len(f.Kernels) != 1 || f.Kernels[0].State != c.want || f.Kernels[0].File != "k.json" {
 			t.Errorf("%+v: %+v", c, f.Kernels)
+		}
+		f.add(Running{ID: "a", State: "idle", Server: Server{URL: "u"}}, nil)
+		if f.add(Running{ID: "a", State: "busy", Server: Server{URL: "v"}}, nil); f.Kernels[0].State != "busy" {
+			t.Errorf("two servers: %+v", f.Kernels)
 		}
 	}
 }

@@ -91,8 +91,9 @@ func (f *Found) add(k Running, processes map[string]Running) {
 		f.Kernels = append(f.Kernels, k)
 		i = len(f.Kernels) - 1
 	} else {
-		k.File = f.Kernels[i].File
-		if f.Kernels[i].State == "idle" { // the question for that may have made it busy for its server
+		known := f.Kernels[i]
+		k.File = known.File
+		if known.State == "idle" && known.Server.URL == "" { // the question for that may have made it busy for its server
 			k.State = "idle"
 		}
 	}

@@ -96,9 +96,12 @@ func TestChart(t *testing.T) {
 }
 
 // A fake session prints what it is asked to run, or ends as that says. It counts the open ones.
-type fake struct{ open *int }
+type fake struct {
+	open   *int
+	closed bool
+}
 
-func (fake) Execute(_ context.Context, code string) (notebook.Execution, error) {
+func (*fake) Execute(_ context.Context, code string) (notebook.Execution, error) {
 	switch {
 	case strings.Contains(code, "it fails"):
 		return notebook.Execution{Status: notebook.Died, Reason: "the kernel died"}, nil
@@ -111,7 +114,13 @@ func (fake) Execute(_ context.Context, code string) (notebook.Execution, error) 
 		Outputs: []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: code}}}, nil
 }
 
-func (s fake) Close() error { *s.open--; return nil }
+func (s *fake) Close() error {
+	if !s.closed {
+		*s.open--
+	}
+	s.closed = true
+	return nil
+}
 
 // TestPython: one session runs many pieces of code, until one fails. An answer that ends the scorer's
 // code, or has it print something else, is wrong. A kernel that is lost is not the answer's fault.
@@ -120,7 +129,7 @@ func TestPython(t *testing.T) {
 	s := Scorer{Open: func(_ context.Context, dir string, _ []string, _ string) (Session, error) {
 		opened, open = opened+1, open+1
 		_, err := os.Stat(filepath.Join(dir, "files"))
-		return fake{&open}, err
+		return &fake{open: &open}, err
 	}}
 	t.Setenv("TMPDIR", t.TempDir())
 	task := Task{ID: "a", Rules: "dacode", Gold: Said("gold"), Data: t.TempDir()}
@@ -137,7 +146,7 @@ func TestPython(t *testing.T) {
 	p.close()
 	p.close()
 	left := pyenvtest.Must(os.ReadDir(os.TempDir()))
-	if opened != 3+6 || open > 0 || len(left) > 0 { // each chart has its own
+	if opened != 3+6 || open != 0 || len(left) > 0 { // each chart has its own
 		t.Errorf("%d sessions were opened, %d are open, %v is left", opened, open, left)
 	}
 }

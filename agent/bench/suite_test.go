@@ -290,6 +290,12 @@ func TestTotals(t *testing.T) {
 		}
 		same(t, bench, want, got)
 	}
+	suite := pyenvtest.Must(pyenvtest.Must(Find("dabench")).Open(write(t, copies["dabench"]), Setting{}))
+	scores, err := suite.Score(t.Context(), Scorer{Compat: Fixed, Open: real(t)},
+		[]Answer{{ID: "0", Value: Said("@m[1.5] @n[ X]")}})
+	if last := scores.Totals[len(scores.Totals)-1]; err != nil || last.Name != "B" || last.Value != 100 || scores.Totals[0].N != 2 {
+		t.Errorf("%+v, %v", scores.Totals, err)
+	}
 }
 
 // A kept session is that of all tests, with the managed packages. It ends with the test program.

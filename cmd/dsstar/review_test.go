@@ -202,7 +202,8 @@ func TestReviewEdit(t *testing.T) {
 	s.edits("sed 's/sum(/max(/' '" + seen + "' >\"$1\"")
 	s.answers("a", "review   step 1: Load the numbers and add them up.",
 		"         │ total = max(numbers)\r\n", "         │ print(total)\r\n")
-	s.answers("l")
+	s.answers("a")
+	s.answers("l", "key=int)") // the cell of the second derivation
 	tr := s.ends(exitVerified)
 	if r := tr.Rounds[0]; tr.Answer() != "39" || !r.ByHand ||
 		!strings.Contains(r.Attempts[0].Code, "max(numbers)") {

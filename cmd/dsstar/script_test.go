@@ -95,7 +95,13 @@ func runScripts(t *testing.T, dir string) {
 			if name == "long" {
 				return os.Getenv("DSSTAR_LONG") != "", nil
 			}
+			if name != "full" && name != "builtin" {
+				return false, fmt.Errorf("there is no condition %s", name)
+			}
 			_, _, err := sandbox.Choose(name)
+			if name == "full" && os.Getenv("DSSTAR_FULL") == "required" {
+				return err == nil, err
+			}
 			return err == nil, nil
 		},
 		Cmds: map[string]func(ts *script, neg bool, args []string){

@@ -250,7 +250,15 @@ func TestHalfAnEnvironment(t *testing.T) {
 	} {
 		b := newBench(t)
 		b.python("python3", "3.12.1", "True",
-			`if mkdir "$LOG.first"; then (sleep .2; echo ended >>"$LOG") >/dev/null 2>&1 & fi`)
+			`if mkdir "$LOG.first"; then (n=0
+while [ ! -e "$LOG.go" ] && [ $n -lt 500 ]; do sleep .01; n=$((n+1)); done
+echo ended >>"$LOG") >/dev/null 2>&1 & fi`)
+		heard, log := b.Progress, strings.TrimPrefix(b.Env[1], "LOG=")
+		b.Progress = func(line string) {
+			if heard(line); strings.HasPrefix(line, "waiting for another") {
+				ok(t, os.WriteFile(log+".go", nil, 0o600))
+			}
+		}
 		dir := filepath.Dir(filepath.Dir(b.ensure()))
 		stale := filepath.Join(dir, "stale")
 		ok(t, errors.Join(spoil(dir), os.WriteFile(stale, nil, 0o644)))

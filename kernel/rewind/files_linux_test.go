@@ -85,8 +85,7 @@ func tree(t *testing.T, dir string) map[string]string {
 			}
 			text += fmt.Sprintf(", the file of %s, %d bytes", first[s.Ino], s.Size)
 			if s.Size < 1<<20 {
-				content, err := os.ReadFile(path)
-				text += fmt.Sprintf(": %x %v", content, err)
+				text += fmt.Sprintf(": %x", must(os.ReadFile(path)))
 			}
 		}
 		all[path] = text
@@ -172,4 +171,6 @@ func TestCheckpointOpenFiles(t *testing.T) {
 	runCell(t, k, "log.write('two'); log.flush()", notebook.OK)
 	goBack(t, k, cells, notebook.ByReplay, 0, "log was open and has been changed since")
 	prints(t, k, "log.write('!'), log.flush(), open('log').read()", "1 None one!")
+	runCell(t, k, "os.remove('log'); open('log', 'w').write('another')", notebook.OK)
+	goBack(t, k, cells, notebook.ByReplay, 0, "log was open and has been changed since")
 }

@@ -61,7 +61,7 @@ func (st stage) enter() error {
 // in another thread than the first forgets that.
 func execute(argv, env []string) error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-		return err
+		return fmt.Errorf("prctl: %w", err)
 	}
 	return fmt.Errorf("run %s: %w", argv[0], unix.Exec(argv[0], argv, env))
 }

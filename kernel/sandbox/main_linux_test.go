@@ -29,8 +29,10 @@ var ok, check, boxes = pyenvtest.OK, pyenvtest.Check, kerneltest.Boxes
 
 func must[T any](value T, err error) T { return pyenvtest.Must(value, err) }
 
+// TestMain is in the first thread of the process. Main is not, which can happen to programs, too.
+func init() { runtime.LockOSThread() }
+
 func TestMain(m *testing.M) {
-	runtime.LockOSThread() // so that Main is in another thread than the first, which can happen to programs
 	apart := make(chan struct{})
 	go func() { defer close(apart); sandbox.Main(os.Args) }()
 	<-apart

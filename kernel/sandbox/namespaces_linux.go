@@ -259,6 +259,8 @@ func tryFull() error {
 	defer cancel()
 	cmd := inNamespaces(ctx, self, file, false)
 	cmd.WaitDelay = time.Second
+	runtime.LockOSThread() // it is killed when the thread that started it ends
+	defer runtime.UnlockOSThread()
 	if words, err := cmd.CombinedOutput(); err != nil {
 		return notMade(err, string(words))
 	}

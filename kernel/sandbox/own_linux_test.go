@@ -66,6 +66,10 @@ func TestSignalAllSparesOthers(t *testing.T) {
 	ours, other := exec.Command("sh", "-c", "sleep 600 & echo; wait"), exec.Command("sleep", "600")
 	out := must(ours.StdoutPipe())
 	pyenvtest.OK(t, errors.Join(other.Start(), ours.Start()))
+	t.Cleanup(func() { // they may have ended
+		signalAll(ours.Process.Pid, descendants(ours.Process.Pid), unix.SIGKILL)
+		_, _ = ours.Process.Kill(), other.Process.Kill()
+	})
 	_ = must(bufio.NewReader(out).ReadString('\n')) // the child has started
 	signalAll(ours.Process.Pid, append(descendants(ours.Process.Pid), other.Process.Pid), unix.SIGKILL)
 	_ = ours.Wait() // the shell ends after its child

@@ -107,11 +107,14 @@ before = sorted(globals()); history = len(In)`)
 		"big": "an int of 33220 bits", "text": "100000 characters", "wide": "and 440 more columns", "config": "hidden", "url": "hidden",
 		"key": "'shop'", "author": "ada lovelace", "folder": "/home/ada", "token": "hidden", "mixed": "hidden", "eng": "://",
 		"accounts": "'ada' | (hidden)", "traps": "1 items", "trapped": "'t': object",
-		"span": "3 days", "stamp": "2024-05-01", "never": "NaT",
+		"span": "3 days", "stamp": "2024-05-01",
 	} {
 		if !strings.Contains(got[name].Text, want) {
 			t.Errorf("%s: %q does not say %q", name, got[name].Text, want)
 		}
+	}
+	if text := got["never"].Text; text != "NaT" {
+		t.Errorf("never: %q", text)
 	}
 	for name, want := range map[string]string{"trap": "Trap", "gen": "generator", "clean": "function", "Trap": "class", "fitted": "sklearn.linear_model.LinearRegression",
 		"tab": "pyarrow.Table", "pol": "polars.DataFrame", "con": "duckdb.DuckDBPyConnection",
