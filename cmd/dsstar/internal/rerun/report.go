@@ -209,10 +209,10 @@ func newOutFile(path, out string) (*outFile, error) {
 
 func outPath(path string) string { return strings.TrimSuffix(path, ".ipynb") + ".rerun.ipynb" }
 
-// keep saves the notebook, unless that would take more than a tenth of the time: of a large one not
+// keep saves the notebook, unless that would take more than a fortieth of the time: of a large one not
 // after each cell. The last save reports what is wrong.
 func (o *outFile) keep(nb *notebook.Notebook) {
-	if begin := time.Now(); 10*o.spent <= begin.Sub(o.begun) {
+	if begin := time.Now(); 40*o.spent <= begin.Sub(o.begun) {
 		_ = o.save(nb)
 		o.spent += time.Since(begin)
 	}
