@@ -93,7 +93,8 @@ func (f *Found) add(k Running, processes map[string]Running) {
 	} else {
 		known := f.Kernels[i]
 		k.File = known.File
-		if known.State == "idle" && known.Server.URL == "" { // the question for that may have made it busy for its server
+		// It has answered; the question may have made it busy for its server.
+		if known.State == "idle" && known.Server.URL == "" {
 			k.State = "idle"
 		}
 	}
