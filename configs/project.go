@@ -68,8 +68,7 @@ func (s *Settings) checkProject(weaker layer) error {
 			class = s.misleads(text, weaker)
 			relaxed = class != ""
 		default:
-			relaxed = f.relaxes(f.of(was), f.of(s)) &&
-				(class != "budget" || weaker[key].Source != defaultSource)
+			relaxed = f.relaxes(f.of(was), f.of(s)) && (class != "budget" || weaker[key].Source != defaultSource)
 		}
 		if relaxed {
 			return &RelaxedError{s.project, set.Key, text, cannot[class]}

@@ -53,8 +53,7 @@ func (f field) check(set Entry) error {
 	case err != nil:
 		should = kindName(f.Type)
 	}
-	return fmt.Errorf("%s: %s: is %s, should be %s", set.Source, set.Key, show(set.Value),
-		should)
+	return fmt.Errorf("%s: %s: is %s, should be %s", set.Source, set.Key, show(set.Value), should)
 }
 
 // convert converts what a file, a variable or a flag has to a type. A duration and an amount need

@@ -46,8 +46,7 @@ func (a *app) describeCommand() cli.Command {
 				"the question, which chooses files if there are more than max_files"),
 			cli.Opt(&d.json, "json", "Output", "print one JSON object instead of text"),
 			cli.Opt(&d.quiet, "quiet,q", "Output", "no progress on standard error"),
-			cli.Opt(&d.yes, "yes,y", "Output",
-				"do not ask before using a server's kernels without a sandbox"),
+			cli.Opt(&d.yes, "yes,y", "Output", "do not ask before using a server's kernels without a sandbox"),
 		},
 		Settings: "Data -learn Model -second debug-tries analyzer paper Limits Kernel Sandbox",
 		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {

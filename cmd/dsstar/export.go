@@ -55,8 +55,7 @@ func (a *app) exportCommand() cli.Command {
 		Short: "Convert a run or any notebook into an HTML page, Markdown or a script",
 		Long:  exportHelp, Example: exportExample, Args: a.oneRun("run folder or notebook"),
 		Flags: []cli.Flag{
-			cli.Opt(&to, "to", "",
-				"format: html, md or script (default: by the extension of --out, else html)"),
+			cli.Opt(&to, "to", "", "format: html, md or script (default: by the extension of --out, else html)"),
 			cli.Opt(&out, "out,o", "",
 				"the file to write; - for standard output (default: beside the notebook)"),
 		},

@@ -220,6 +220,5 @@ func covers(root, address string) bool {
 // holds reports whether a path is in a folder, and not hidden there.
 func holds(folder, path string) bool {
 	below, err := filepath.Rel(folder, path)
-	return err == nil && disk.Inside(folder, path) &&
-		(below == "." || !strings.Contains("/"+below, "/."))
+	return err == nil && disk.Inside(folder, path) && (below == "." || !strings.Contains("/"+below, "/."))
 }

@@ -91,8 +91,7 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 		return nil
 	}
 	if r.Example != nil {
-		j.progress.Say("memory   shown as an example: %s",
-			ui.Fit(ui.Clean(r.Example.Question), 100))
+		j.progress.Say("memory   shown as an example: %s", ui.Fit(ui.Clean(r.Example.Question), 100))
 	}
 	if at := j.about(); len(r.Tools) > 0 && at.Running == nil && at.Confined {
 		j.progress.Wait("testing the functions of memory")

@@ -114,8 +114,7 @@ func (a *app) noModel(s *configs.Settings) error {
 	for _, provider := range slices.Sorted(maps.Keys(s.Providers)) {
 		for _, env := range s.Providers[provider].KeyEnv {
 			if a.host.Getenv(env) != "" {
-				e.Hints = append(e.Hints,
-					usage.Shell("export DSSTAR_MODEL="+provider+"/MODEL   # "+env+" is set"))
+				e.Hints = append(e.Hints, usage.Shell("export DSSTAR_MODEL="+provider+"/MODEL   # "+env+" is set"))
 			}
 		}
 	}

@@ -51,8 +51,7 @@ func (a *app) nbCommand() cli.Command {
 		cli.Opt(&engine, "engine", "Data",
 			"a cluster to compute on: spark=sc://HOST:15002, dask=tcp://HOST:8786 "+
 				"or ray=ray://HOST:10001"),
-		cli.Opt(&guidelines, "guidelines,g", "Method",
-			"the form of the answer: TEXT, or @FILE"),
+		cli.Opt(&guidelines, "guidelines,g", "Method", "the form of the answer: TEXT, or @FILE"),
 	}
 	return cli.Command{
 		Use: `nb [flags] "question"`, Short: "Answer a question about data files and leave a notebook",

@@ -51,14 +51,11 @@ func (a *app) resumeCommand() cli.Command {
 	var w wish
 	var flags runFlags
 	own := []cli.Flag{
-		cli.Opt(&w.question, "ask", "Method",
-			"ask another question in the same session: TEXT, or @FILE"),
-		cli.Opt(&w.form, "guidelines,g", "Method",
-			"the form of the answer to --ask: TEXT, or @FILE"),
+		cli.Opt(&w.question, "ask", "Method", "ask another question in the same session: TEXT, or @FILE"),
+		cli.Opt(&w.form, "guidelines,g", "Method", "the form of the answer to --ask: TEXT, or @FILE"),
 		cli.Opt(&w.drop, "drop", "Method",
 			"go back to before this step of the plan: drop it and all after it"),
-		cli.Opt(&w.note, "note", "Method",
-			"with --drop: what to do otherwise, as a note in the notebook"),
+		cli.Opt(&w.note, "note", "Method", "with --drop: what to do otherwise, as a note in the notebook"),
 		cli.Opt(&w.choose, "choose", "Method",
 			"the option that is meant, of the readings that change the answer, "+
 				"as --json names it: N, or QUESTION.N"),

@@ -71,8 +71,7 @@ func (s *saver) save(t *record.Trajectory) (warnings []string, err error) {
 		return warnings, fmt.Errorf("save the notebook: %w", err)
 	}
 	told := len(warnings)
-	if err := guarded(s.script, func() ([]byte, error) { return s.saved[1], nil },
-		warn); err != nil {
+	if err := guarded(s.script, func() ([]byte, error) { return s.saved[1], nil }, warn); err != nil {
 		return warnings, fmt.Errorf("save the script: %w", err)
 	}
 	if len(warnings) > told {

@@ -177,8 +177,7 @@ func checkBudget(s *configs.Settings) error {
 				hint = fmt.Sprintf(
 					"%s   # belongs under prices: in your settings; US dollars per million tokens", row)
 			}
-			return usage.New(fmt.Sprintf("--max-cost: the price of %s is unknown", name),
-				usage.Shell(hint))
+			return usage.New(fmt.Sprintf("--max-cost: the price of %s is unknown", name), usage.Shell(hint))
 		}
 	}
 	return nil

@@ -151,8 +151,7 @@ func matches(pattern, name string) (all []files.Source, err error) {
 		all = append(all, files.Source{Name: path.Join(name, below), Path: at})
 	}
 	if err != nil || len(all) == 0 {
-		return nil, usage.New("nothing matches "+pattern,
-			usage.Shell("ls %s", disk.Existing(fixed(pattern))))
+		return nil, usage.New("nothing matches "+pattern, usage.Shell("ls %s", disk.Existing(fixed(pattern))))
 	}
 	return all, nil
 }

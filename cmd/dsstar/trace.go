@@ -76,8 +76,7 @@ func readTrace(path string) ([]llm.Exchange, error) {
 		err = fmt.Errorf("its exchange %d has no role", i+1)
 	}
 	if err != nil {
-		return nil, usage.New(fmt.Sprintf("the trace %s: %v", path, err),
-			usage.Shell("head -c 300 %s", path))
+		return nil, usage.New(fmt.Sprintf("the trace %s: %v", path, err), usage.Shell("head -c 300 %s", path))
 	}
 	return exchanges, nil
 }

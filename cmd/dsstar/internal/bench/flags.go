@@ -102,8 +102,7 @@ func (b *runFlags) all() []cli.Flag {
 		cli.Opt(cli.Choice(&b.agent, agentNames()...), "agent", "", "the agent"),
 		cli.Opt(&b.ids, "ids", "", "only these tasks, separated by commas"),
 		cli.Opt(&b.limit, "limit", "", "maximum number of tasks"),
-		cli.Opt(&b.seed, "seed", "",
-			"shuffles the tasks, before --limit (default: the benchmark's order)"),
+		cli.Opt(&b.seed, "seed", "", "shuffles the tasks, before --limit (default: the benchmark's order)"),
 		cli.Opt(&b.jobs, "jobs", "", "concurrent tasks"),
 		cli.Opt(&b.out, "out,o", "Output", "the folder of the run; must be new or empty"),
 		cli.Opt(&b.resume, "resume", "", "continue the run in --out"),
@@ -143,11 +142,9 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 	}
 	switch {
 	case b.out == "":
-		return usage.New("--out is not given",
-			usage.Again("--out", filepath.Join("bench-runs", b.agent)))
+		return usage.New("--out is not given", usage.Again("--out", filepath.Join("bench-runs", b.agent)))
 	case b.jobs < 1:
-		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs),
-			usage.Again("--jobs", "1"))
+		return usage.New(fmt.Sprintf("--jobs must be at least 1, not %d", b.jobs), usage.Again("--jobs", "1"))
 	case b.agentOptions.Steps < 0:
 		return usage.New("--max-steps must be at least 0", usage.Without("max-steps").Note("as published"))
 	}

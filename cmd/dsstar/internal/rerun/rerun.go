@@ -114,8 +114,7 @@ func (f Flags) refuse(path string, nb *notebook.Notebook) error {
 	case f.Timeout < 0:
 		return usage.New("--timeout is negative", usage.Without("timeout").Note("without a limit"))
 	case !(0 <= f.Tolerance && f.Tolerance < 1):
-		return usage.New("--tolerance must be at least 0 and less than 1",
-			usage.Again("--tolerance", "1e-6"))
+		return usage.New("--tolerance must be at least 0 and less than 1", usage.Again("--tolerance", "1e-6"))
 	case f.Check && f.Round == 0 && !slices.ContainsFunc(nb.Cells, isRan):
 		return usage.New(ui.Printable(path)+" has no outputs to compare",
 			usage.Without("check").Note("makes a notebook that has"))
@@ -195,8 +194,7 @@ func (r *rerun) goBack(ctx context.Context) error {
 		r.Round))
 	back, err := r.k.Rollback(ctx, r.base)
 	if n := len(back.Executions); err == nil && n > 0 && back.Executions[n-1].Status != notebook.OK {
-		err = fmt.Errorf("cell %d of those before round %d: %s", n, r.Round,
-			problem(back.Executions[n-1]))
+		err = fmt.Errorf("cell %d of those before round %d: %s", n, r.Round, problem(back.Executions[n-1]))
 	}
 	return err
 }

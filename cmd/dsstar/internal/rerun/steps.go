@@ -210,8 +210,7 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 	}
 	for _, s := range r.steps {
 		record := recordOf(r.nb.Cells[s.cell])
-		if !r.place.own || record.Role != "final" || s.was == nil ||
-			strings.TrimSpace(s.was.Stdout()) == "" {
+		if !r.place.own || record.Role != "final" || s.was == nil || strings.TrimSpace(s.was.Stdout()) == "" {
 			continue
 		}
 		now := notebook.Execution{Outputs: r.nb.Cells[s.cell].Outputs}

@@ -231,8 +231,7 @@ type Use struct {
 }
 
 // Site chooses where sessions are opened and how they are confined. It starts nothing.
-func (h Host) Site(ctx context.Context, s *configs.Settings, use Use,
-	say func(string)) (Site, error) {
+func (h Host) Site(ctx context.Context, s *configs.Settings, use Use, say func(string)) (Site, error) {
 	at, err := h.find(ctx, s, use, say)
 	if err != nil {
 		return nil, err
@@ -240,8 +239,7 @@ func (h Host) Site(ctx context.Context, s *configs.Settings, use Use,
 	return at, h.refuse(at.About(), s, use)
 }
 
-func (h Host) find(ctx context.Context, s *configs.Settings, use Use,
-	say func(string)) (Site, error) {
+func (h Host) find(ctx context.Context, s *configs.Settings, use Use, say func(string)) (Site, error) {
 	if s.Python != "" || s.Kernel == "" && s.Server == "" {
 		spec, err := h.Spec(ctx, s, say)
 		if err != nil {

@@ -225,8 +225,7 @@ func findCluster(u *url.URL, engine string) (d Database, shown string, err error
 		return d, "", usage.New("--engine: the address of a "+engine+" cluster is "+example,
 			usage.Again("--engine", engine+"="+example))
 	}
-	d = Database{Address: u.String(),
-		Endpoints: []sandbox.Endpoint{{Host: u.Hostname(), Port: port}}}
+	d = Database{Address: u.String(), Endpoints: []sandbox.Endpoint{{Host: u.Hostname(), Port: port}}}
 	for parameter := range strings.SplitSeq(u.Path, ";") {
 		if token, ok := strings.CutPrefix(parameter, "token="); ok {
 			d.Secrets = append(d.Secrets, token)

@@ -46,13 +46,12 @@ func (g *guest) About() About {
 	if len(g.use.Keep) > 0 {
 		kept = ", but for " + strings.Join(g.use.Keep, ", ")
 	}
-	a.Consent = Consent{What: "attaching to a running kernel",
-		Lines: []string{
-			fmt.Sprintf("kernel   %s: %s", g.name, InState(g.running)),
-			"         It is not dsstar's: it is not restarted or shut down. The model's cells run in its",
-			"         session, unsandboxed, and use your variables, which are described to the model.",
-			"         At the end the names are as they were" + kept + "; what is changed in place stays so.",
-		}}
+	a.Consent = Consent{What: "attaching to a running kernel", Lines: []string{
+		fmt.Sprintf("kernel   %s: %s", g.name, InState(g.running)),
+		"         It is not dsstar's: it is not restarted or shut down. The model's cells run in its",
+		"         session, unsandboxed, and use your variables, which are described to the model.",
+		"         At the end the names are as they were" + kept + "; what is changed in place stays so.",
+	}}
 	if g.dial && g.running.Connections == 0 {
 		a.Consent.Lines = append(a.Consent.Lines,
 			"         Nobody is connected to it: output that its server keeps for whoever was is dropped.")
@@ -177,8 +176,7 @@ func (v visit) Carry(ctx context.Context, code string, before []string,
 }
 
 // Leave reports what cells have changed in place, and keeps the names of --keep.
-func (v visit) Leave(ctx context.Context,
-	known []record.Variable) (warnings []string, err error) {
+func (v visit) Leave(ctx context.Context, known []record.Variable) (warnings []string, err error) {
 	var left struct{ Changed, Unbound []string }
 	if err := v.put(ctx, "leave", map[string]any{"seconds": comparingTime.Seconds(), "limit": compared,
 		"known": known, "keep": v.keep}, answerTime, &left); err != nil {

@@ -22,8 +22,7 @@ var Required = []string{"ipykernel", "numpy", "pandas"}
 // Spec returns the kernel to start: that of --python or --kernel, or else of the environment that
 // the program is installed in if it has the modules, or of the managed one, which is created on
 // first use.
-func (h Host) Spec(ctx context.Context, s *configs.Settings,
-	say func(string)) (kernel.Spec, error) {
+func (h Host) Spec(ctx context.Context, s *configs.Settings, say func(string)) (kernel.Spec, error) {
 	switch {
 	case s.Python != "" && s.Kernel+s.Server != "":
 		return kernel.Spec{}, usage.New("--python cannot be combined with --kernel or --server",
@@ -62,8 +61,7 @@ func around(program string) (pythons []string) {
 }
 
 // ownKernel finds the kernelspec that the user named and checks its Python.
-func (h Host) ownKernel(ctx context.Context, s *configs.Settings,
-	name string) (kernel.Spec, error) {
+func (h Host) ownKernel(ctx context.Context, s *configs.Settings, name string) (kernel.Spec, error) {
 	spec, err := kernel.FindSpec(name, h.Lookup())
 	if err != nil {
 		return kernel.Spec{}, err

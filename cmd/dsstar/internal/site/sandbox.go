@@ -60,8 +60,7 @@ func (h Host) Box(s *configs.Settings) (b sandbox.Box, notes []string, err error
 	}{{s.AllowRead, &b.Read, "--allow-read"}, {s.AllowWrite, &b.Write, "--allow-write"}} {
 		for _, path := range list.from {
 			if _, err := os.Stat(path); err != nil {
-				return b, nil, usage.New(fmt.Sprintf("%s: %v", list.flag, err),
-					usage.Shell("ls -ld %s", path))
+				return b, nil, usage.New(fmt.Sprintf("%s: %v", list.flag, err), usage.Shell("ls -ld %s", path))
 			}
 			*list.to = append(*list.to, disk.Absolute(path))
 		}
@@ -74,8 +73,7 @@ func (h Host) Box(s *configs.Settings) (b sandbox.Box, notes []string, err error
 			return b, nil, usage.New(
 				fmt.Sprintf("--allow-write: %s would give your account to the cells: programs "+
 					"run the content of %s when they start", path, at),
-				usage.Again("--allow-write",
-					"out").Note("after mkdir out: a folder for what cells are to write"))
+				usage.Again("--allow-write", "out").Note("after mkdir out: a folder for what cells are to write"))
 		}
 		there := func(name string) bool {
 			_, err := os.Lstat(filepath.Join(path, name))
@@ -92,8 +90,7 @@ func (h Host) Box(s *configs.Settings) (b sandbox.Box, notes []string, err error
 // Private reports whether cells must not read a folder just because a notebook names it: the
 // notebook may come from somebody else. The demo's data folder is exempt.
 func (h Host) Private(folder string) bool {
-	demo := strings.HasPrefix(disk.RealPath(filepath.Clean(folder)),
-		disk.RealPath(h.CacheDir)+"/demo-")
+	demo := strings.HasPrefix(disk.RealPath(filepath.Clean(folder)), disk.RealPath(h.CacheDir)+"/demo-")
 	return !demo && sandbox.Private(folder)
 }
 

@@ -251,8 +251,7 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	case agent.Proving:
 		p.Wait("proving: running everything again from scratch")
 	case agent.Proved:
-		p.SayIn(Strong, "proof    %s",
-			cmp.Or(e.Text, "a fresh session and the script print the same answer"))
+		p.SayIn(Strong, "proof    %s", cmp.Or(e.Text, "a fresh session and the script print the same answer"))
 	case agent.Warned:
 		p.Warn("%s", e.Text)
 	case agent.Ended:
