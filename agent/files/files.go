@@ -10,7 +10,6 @@ package files
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -86,7 +85,7 @@ func (l *Listing) walk(ctx context.Context, s Source, taken map[string]bool) err
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil && (in == "" || !errors.Is(err, fs.ErrPermission)):
+		case err != nil && in == "":
 			return err
 		case err != nil:
 			why = "it cannot be read"
@@ -136,6 +135,8 @@ func skipped(at string, d fs.DirEntry) string {
 		return "installed packages"
 	case has("pyvenv.cfg"), has("conda-meta"):
 		return "a Python environment"
+	case has("mounts", "self", "uptime"), has("devices", "firmware", "fs"): // proc and sys
+		return "of the system"
 	}
 	return ""
 }

@@ -230,6 +230,7 @@ func TestListSkips(t *testing.T) {
 	for _, name := range strings.Fields(`sales.csv src/load.py build/kept.csv env/pyvenv.cfg
 		env/lib/site-packages/pandas/x.py env/share/x.csv conda/conda-meta/history conda/lib/x.csv
 		web/node_modules/left/data.json lib/site-packages/x.csv
+		root/proc/mounts root/proc/self/x.csv root/proc/uptime root/sys/devices/x root/sys/firmware/x root/sys/fs/x
 		CVS/pharmacies.csv .git/HEAD .gitignore`) {
 		write(t, data, name, "a")
 	}
@@ -242,12 +243,17 @@ func TestListSkips(t *testing.T) {
 			t.Errorf("%s: got %q\nwant %q", folder, names, want)
 		}
 	}
+	root, err := os.OpenRoot(data)
+	check(t, err, root.MkdirAll("x"+strings.Repeat("/"+strings.Repeat("x", 200), 25), 0o755), root.Close())
 	const skipped = "conda/ (a Python environment), env/ (a Python environment), lib/site-packages/ " +
-		"(installed packages), web/node_modules/ (installed packages), conda/ (a Python environment), " +
-		"env/ (a Python environment) and 2 more"
+		"(installed packages), root/proc/ (of the system), root/sys/ (of the system), web/node_modules/ " +
+		"(installed packages) and 1 more"
 	got, _ := listed(t, data)
-	if said := InWords(append(got.Skipped, got.Skipped...)); said != skipped {
+	if said := InWords(got.Skipped); said != skipped {
 		t.Error(said)
+	}
+	if last := got.Skipped[len(got.Skipped)-1]; last.Why != "it cannot be read" { // its path is too long
+		t.Error(last)
 	}
 }
 

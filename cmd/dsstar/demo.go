@@ -87,7 +87,7 @@ func (a *app) demo(ctx context.Context, j job) error {
 	if j.sources, err = a.sources(ctx, &j, []string{data}); err != nil {
 		return err
 	}
-	if j.task, err = newTask(ctx, question, strings.TrimSpace(demoGuidelines), j.sources); err != nil {
+	if err = j.setTask(ctx, question, strings.TrimSpace(demoGuidelines)); err != nil {
 		return err
 	}
 	return a.answer(ctx, j)

@@ -63,7 +63,7 @@ func (a *app) describe(ctx context.Context, c *cli.Call, d runFlags, question st
 	if j.sources, err = a.sources(ctx, &j, c.Args); err != nil {
 		return none, err
 	}
-	if j.task, err = newTask(ctx, strings.TrimSpace(question), "", j.sources); err != nil {
+	if err = j.setTask(ctx, strings.TrimSpace(question), ""); err != nil {
 		return none, err
 	}
 	remove, err := j.linkApart()

@@ -55,7 +55,7 @@ var causes = []func(error) (cause, bool){
 		usage.Shell("pgrep -af dsstar   # which one; try again when it has ended")),
 	one(record.ErrInUse, exitUsage, usage.Shell("mktemp -d   # makes a new folder for --out")),
 	one(sandbox.ErrExposed, exitUsage,
-		usage.Shell("mkdir data && mv FILES data   # a folder with only what cells may read"),
+		usage.Again("--data", "DIR").Note("a folder with only what cells may read"),
 		usage.Again("--sandbox", "off").Note("gives cells all your rights")),
 	one(sandbox.ErrUnsearched, exitUsage,
 		usage.Again("--sandbox", "builtin").Note("needs no search for sockets")),

@@ -21,6 +21,7 @@ import (
 	"dsstar/cmd/dsstar/internal/ui"
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
+	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
 )
 
@@ -257,18 +258,23 @@ func dataFrom(run, data string) string {
 	return rel
 }
 
-// newTask lists the data of a question; without sources it is about variables only.
-func newTask(ctx context.Context, question, guidelines string,
-	sources []files.Source) (record.Task, error) {
-	task := record.Task{Question: question, Guidelines: guidelines}
-	if len(sources) == 0 {
-		return task, nil
+// setTask makes the job's task of a question and lists its data; without sources it is about variables only.
+// Data that the sandbox would refuse later, since cells would read all of the home folder, are not listed.
+func (j *job) setTask(ctx context.Context, question, guidelines string) error {
+	j.task = record.Task{Question: question, Guidelines: guidelines}
+	if len(j.sources) == 0 {
+		return nil
 	}
-	if task.Data = record.DataFolder; sources[0].Name == "" {
-		task.Data = sources[0].Path
+	own := j.settings.Kernel+j.settings.Server == ""
+	home := slices.IndexFunc(j.paths(), sandbox.AboveHome)
+	if own && home >= 0 && !slices.Contains([]string{"external", "off"}, j.settings.Sandbox) {
+		return fmt.Errorf("%w: all that is in your home folder, through %s", sandbox.ErrExposed, j.paths()[home])
+	}
+	if j.task.Data = record.DataFolder; j.sources[0].Name == "" {
+		j.task.Data = j.sources[0].Path
 	} else {
-		task.Sources = slices.DeleteFunc(slices.Clone(sources),
+		j.task.Sources = slices.DeleteFunc(slices.Clone(j.sources),
 			func(s files.Source) bool { return s.Of != "" })
 	}
-	return task, listData(ctx, &task, sources)
+	return listData(ctx, &j.task, j.sources)
 }

@@ -91,7 +91,7 @@ func (a *app) nbCommand() cli.Command {
 
 // ready makes a job of a question about the job's sources: all is checked before anything is set up.
 func (a *app) ready(ctx context.Context, j *job, question, form string) (err error) {
-	if j.task, err = newTask(ctx, question, form, j.sources); err != nil {
+	if err = j.setTask(ctx, question, form); err != nil {
 		return err
 	}
 	if err := a.remember(ctx, j); err != nil {
