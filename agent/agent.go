@@ -101,8 +101,7 @@ func newRun(cfg Config, t *record.Trajectory) *run {
 var lookedAt = []string{"sight", "files", "origin", "apart"}
 
 // whole does the work of a run within its time and ends its record.
-func (r *run) whole(ctx context.Context,
-	work func(context.Context) error) (*record.Trajectory, error) {
+func (r *run) whole(ctx context.Context, work func(context.Context) error) (*record.Trajectory, error) {
 	limited, cancel := r.asker.WithTime(ctx)
 	defer cancel()
 	err := ask.Overdue(limited, work(limited))

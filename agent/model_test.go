@@ -55,8 +55,11 @@ var three = simple.with(script{
 // more is a model for runs that are resumed: it says yes to all.
 var more = script{
 	"verdict": yes, "second": "agreed()", "step": "More.",
-	"cell": "y = x\ny += \"b\"\nprint(y)", "last": "print(y)",
+	"cell": "y = x\ny += \"b\"\nprint(y)", "last": "print(latest)",
 }
+
+// printed matches what the cells print that a request shows; print(latest) stands for the last of it.
+var printed = regexp.MustCompile(`(?m)^print\(\w+\)$`)
 
 // published is simple in the paper's roles.
 var published = script{
@@ -153,6 +156,9 @@ func (m *model) Ask(ctx context.Context, r llm.Request) (llm.Reply, error) {
 	if strings.Contains(text, "agreed()") { // whose value is another one with another answer
 		mark := fmt.Sprintf("# %x\n", crc32.ChecksumIEEE([]byte(m.answer())))
 		text = strings.Replace(text, "agreed()", mark+"agreed()", 1)
+	}
+	if all := printed.FindAllString(lastOf(r), -1); len(all) > 0 {
+		text = strings.ReplaceAll(text, "print(latest)", all[len(all)-1])
 	}
 	reply := llm.Reply{Model: "m1", Finish: "stop", Usage: llm.Usage{InputTokens: 10, OutputTokens: 2}}
 	if reply.Text, ok = strings.CutPrefix(text, "cut:"); ok {

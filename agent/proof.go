@@ -303,8 +303,7 @@ func runAlone(ctx context.Context, run RunScript, script string,
 	return runIn(ctx, run, dir, script, limit)
 }
 
-func runIn(ctx context.Context, run RunScript, dir, script string,
-	limit time.Duration) (notebook.Execution, error) {
+func runIn(ctx context.Context, run RunScript, dir, script string, limit time.Duration) (notebook.Execution, error) {
 	if err := os.WriteFile(record.Folder(dir).Script(), []byte(script), 0o600); err != nil {
 		return notebook.Execution{}, err
 	}

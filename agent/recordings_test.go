@@ -86,8 +86,7 @@ func withoutNotes(nb *notebook.Notebook) {
 
 // judges is a judge that finds a step wrong.
 func judges(wrong int) script {
-	return more.with(script{"verdict round 4": bad, "wrong round 4": fmt.Sprint(wrong), "cell": "x = 1\nprint(x)",
-		"last": "print(x)"})
+	return more.with(script{"verdict round 4": bad, "wrong round 4": fmt.Sprint(wrong), "cell": "x = 1\nprint(x)"})
 }
 
 // alike is a run whose other option has the same answer: doubted are cells of what is in doubt.
@@ -130,7 +129,7 @@ var (
 	// a question with an open reading, which the next steps leave open
 	open = simple.with(script{"solver round 1": reads(isOpen), "branches": branch("1.2", 0, "x = 2\nx")})
 	// a follow-up that builds on the answer x, one on the answer z, and one that loads all anew
-	onward = simple.with(script{"cell": "b = x\nb += \"2\"\nprint(b)", "last": "print(b)",
+	onward = simple.with(script{"cell": "b = x\nb += \"2\"\nprint(b)", "last": "print(latest)",
 		"branches": branches("z = 7\nz")})
 	onZ     = onward.with(script{"cell": "v = z\nprint(v)", "last": "print(v)"})
 	fresh   = onward.with(script{"cell": "b = 5\nprint(b)", "verdict": yes + "\nTakes: 0"})

@@ -18,8 +18,7 @@ import (
 // limits are those of cfg and count from here. The files are the present ones of the data folder.
 //
 // The error is a [*record.EditError] if a cell that a person wrote fails.
-func Resume(ctx context.Context, cfg Config, t *record.Trajectory,
-	files []record.File) (*record.Trajectory, error) {
+func Resume(ctx context.Context, cfg Config, t *record.Trajectory, files []record.File) (*record.Trajectory, error) {
 	cfg.Method, t.Sandbox, t.Choice = t.Method, cfg.Sandbox, cfg.Choice
 	if what := t.DataChanges(files); what != "" && t.Described {
 		t.Renew("the data files have changed: " + what)
@@ -94,34 +93,23 @@ func (r *run) repeat(ctx context.Context, next record.Round) error {
 	return r.observe(Event{Kind: Ran, Try: 1, Execution: &x})
 }
 
-// finalGiven runs the last cell with which a person has left the question, if the person wrote it or
-// nothing was added to the plan since. If it does not serve, there is no last cell yet; one of the
-// person's must.
+// finalGiven runs the last cell with which a person has left the question, if the person wrote it. Such a
+// cell must serve. Otherwise there is no last cell yet: what a model wrote, its sentences too, is about the
+// cells and outputs that it saw.
 func (r *run) finalGiven(ctx context.Context, t task) error {
 	start := r.t.Start
-	if start == nil || start.Last == "" || !start.ByHand && !r.asLeft() {
+	if start == nil || start.Last == "" || !start.ByHand {
 		r.t.Final = &record.Final{} // before the first try, so that every event's notebook shows the tries
 		return nil
 	}
 	r.t.Final = start.Final() // which the notebook has, whatever comes
-	if start.ByHand {
-		t.faults = nil
-	}
-	a, err := r.attempt(ctx, t, start.Last, t.faults)
+	a, err := r.attempt(ctx, t, start.Last, mustPrint)
 	if err != nil {
 		return err
 	}
-	failed := a.Execution.Status != notebook.OK
-	if start.ByHand && (failed || strings.TrimSpace(a.Execution.Stdout()) == "") {
+	if a.Execution.Status != notebook.OK {
 		r.work.Forget(t.chain, t.cell(start.Last))
-		if !failed {
-			return &record.EditError{Problem: "the last cell prints nothing: it must print the answer"}
-		}
 		return stays("the last cell", a.Execution)
-	}
-	if failed {
-		r.t.Final = &record.Final{}
-		return nil
 	}
 	r.t.Final.Attempts = []record.Attempt{a}
 	return r.observe(Event{Kind: Ran, Try: 1, Execution: &a.Execution})
@@ -130,7 +118,6 @@ func (r *run) finalGiven(ctx context.Context, t task) error {
 // stays returns the error for a failing cell that stays in the notebook, since a person
 // wrote it or builds on it.
 func stays(cell string, e notebook.Execution) error {
-	return &record.EditError{Problem: fmt.Sprintf("%s fails: %s; it is in the notebook as you "+
-		"left it\n%s",
-		cell, brief.Problem(e), strings.TrimSpace(brief.ErrorReport(e, ask.ReportChars)))}
+	return &record.EditError{Problem: fmt.Sprintf("%s fails: %s; it is in the notebook as you left it\n%s", cell,
+		brief.Problem(e), strings.TrimSpace(brief.ErrorReport(e, ask.ReportChars)))}
 }

@@ -269,8 +269,7 @@ type kept struct {
 }
 
 // askTwice makes a request, and makes it again with the rule if the reply cannot be read.
-func askTwice[T any](ctx context.Context, a *Asker, request llm.Request,
-	format Format[T]) (kept, error) {
+func askTwice[T any](ctx context.Context, a *Asker, request llm.Request, format Format[T]) (kept, error) {
 	if last := &request.Messages[len(request.Messages)-1].Text; format.Form != "" {
 		*last = strings.TrimRight(*last, "\n") + "\n\n" + format.Form
 	}

@@ -146,8 +146,7 @@ func within(s, o record.Sizes) record.Sizes {
 // tooLong returns what is kept in place of a reply to a request that was too long: how much is shown
 // instead, first less of earlier questions, then half of all else, as little may be left of the
 // context. If nothing is left to take away, the error is the reason.
-func (a *Asker) tooLong(before record.Sizes, r Request, parts []prompts.Part,
-	reason error) (kept, error) {
+func (a *Asker) tooLong(before record.Sizes, r Request, parts []prompts.Part, reason error) (kept, error) {
 	if now := within(a.Sizes(), a.most); now != before { // another request was too long, or a run goes on
 		return kept{Less: &now}, nil
 	}

@@ -36,8 +36,7 @@ func (r *Describer) describeByModel(ctx context.Context, s *scratch, left []int)
 
 // describeFile asks for a script, runs it and has it repaired while it fails. That no script works
 // is no error: the description then says so.
-func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (d record.Description,
-	err error) {
+func (r *Describer) describeFile(ctx context.Context, s *scratch, i int) (d record.Description, err error) {
 	d = r.t.Descriptions[i]
 	path := r.dataPython(i)
 	size := human.Bytes(r.t.Task.Files[i].Size)

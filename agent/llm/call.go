@@ -28,8 +28,7 @@ const maxWait = 120 // seconds
 // call sends the params of a request through the library and reads the response with read, at each
 // try anew. The library waits and repeats the call. A try is a middleware of it that reads the whole
 // response, so that it also repeats after a reply that breaks off.
-func (m *endpoint) call(ctx context.Context, r Request, params any,
-	read func(io.Reader) error) error {
+func (m *endpoint) call(ctx context.Context, r Request, params any, read func(io.Reader) error) error {
 	tries := 0
 	attempt := func(req *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 		tries++
@@ -53,8 +52,7 @@ func (m *endpoint) call(ctx context.Context, r Request, params any,
 }
 
 // try makes one HTTP call and reads the whole response, within its limits.
-func (m *endpoint) try(req *http.Request, next option.MiddlewareNext,
-	read func(io.Reader) error) error {
+func (m *endpoint) try(req *http.Request, next option.MiddlewareNext, read func(io.Reader) error) error {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
 	after := func(limit time.Duration, kind error) *time.Timer {

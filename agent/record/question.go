@@ -33,7 +33,7 @@ type Start struct {
 	Number   int       `json:"number"`          // of the person's turn among the rounds
 	What     []string  `json:"what"`            // the person did, in words
 	Given    []Round   `json:"given,omitempty"` // its steps, with no more than their last attempt
-	Last     string    `json:"last,omitempty"`  // the last cell
+	Last     string    `json:"last,omitempty"`  // the last cell, which runs again if a person wrote it
 	ByHand   bool      `json:"by_hand,omitempty"`
 	Readings []Reading `json:"readings,omitempty"`
 	Less     bool      `json:"less,omitempty"`    // a person took steps away, and wants others

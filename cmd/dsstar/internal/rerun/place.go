@@ -43,8 +43,7 @@ type place struct {
 // newPlace returns the place for the notebook at path. The cells of dsstar's own notebooks
 // run in a temporary folder, so that the run folder is unchanged. The notebook is changed to use
 // the data and the parameters of the flags. The caller must close the place.
-func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook,
-	s *configs.Settings) (*place, error) {
+func (a *Runner) newPlace(path string, flags Flags, nb *notebook.Notebook, s *configs.Settings) (*place, error) {
 	home := disk.RealPath(disk.Absolute(filepath.Dir(path))) // as cells see it
 	seal := record.SealOf(nb)
 	p := &place{own: nb.Metadata["dsstar"] != nil, made: a.Key.Holds(seal), intact: !seal.Reshown,

@@ -174,8 +174,7 @@ func InState(k kernel.Running) string {
 
 // look checks a kernel of the user's or a new one of a server, at where, and closes it. It returns
 // the kernel's Python.
-func look(ctx context.Context, k *kernel.Kernel, where string, folders []string) (python string,
-	err error) {
+func look(ctx context.Context, k *kernel.Kernel, where string, folders []string) (python string, err error) {
 	defer k.Close()
 	temporary, err := disk.TempFolder("", "dsstar-look-")
 	if err != nil {
@@ -268,8 +267,7 @@ func (h Host) find(ctx context.Context, s *configs.Settings, use Use, say func(s
 }
 
 // visiting returns the site of a run in a kernel of the user's.
-func (h Host) visiting(v Survey, k kernel.Running, s *configs.Settings, use Use,
-	say func(string)) (Site, error) {
+func (h Host) visiting(v Survey, k kernel.Running, s *configs.Settings, use Use, say func(string)) (Site, error) {
 	g := &guest{running: k, name: v.Name(k), dial: v.named != nil || k.File == "",
 		host: h, settings: s, use: use}
 	if k.File == "" {

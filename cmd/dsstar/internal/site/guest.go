@@ -92,13 +92,11 @@ func (g *guest) attach(ctx context.Context, o kernel.Options) (*kernel.Kernel, e
 	return kernel.Dial(ctx, g.running.Server, g.running.ID, o)
 }
 
-func (g *guest) RunScript(ctx context.Context, dir string,
-	limit time.Duration) (notebook.Execution, error) {
+func (g *guest) RunScript(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error) {
 	return g.beside.RunScript(ctx, dir, limit)
 }
 
-func (g *guest) Open(ctx context.Context, p agent.Purpose, dir string,
-	see Observer) (agent.Session, error) {
+func (g *guest) Open(ctx context.Context, p agent.Purpose, dir string, see Observer) (agent.Session, error) {
 	if p == agent.Work {
 		return g.visit(ctx, dir, see)
 	}
@@ -195,8 +193,7 @@ func (v visit) Leave(ctx context.Context, known []record.Variable) (warnings []s
 }
 
 // put has variables.py answer a request in the kernel, within limit.
-func (v visit) put(ctx context.Context, ask string, request map[string]any, limit time.Duration,
-	into any) error {
+func (v visit) put(ctx context.Context, ask string, request map[string]any, limit time.Duration, into any) error {
 	mark := rand.Text()
 	request["ask"], request["mark"] = ask, mark
 	request["folder"], request["reserved"] = v.folder.Variables(), record.SetUpNames

@@ -62,8 +62,7 @@ func (o *own) With(r Reach) Site {
 	return &more
 }
 
-func (o *own) Open(ctx context.Context, p agent.Purpose, dir string,
-	see Observer) (agent.Session, error) {
+func (o *own) Open(ctx context.Context, p agent.Purpose, dir string, see Observer) (agent.Session, error) {
 	box := o.box
 	if p != agent.Work { // dir is a temporary folder
 		box.Read = append(slices.Clone(box.Read), dir)
@@ -86,8 +85,7 @@ func (o *own) Open(ctx context.Context, p agent.Purpose, dir string,
 	return observed(k, p, see), nil
 }
 
-func (o *own) RunScript(ctx context.Context, dir string,
-	limit time.Duration) (notebook.Execution, error) {
+func (o *own) RunScript(ctx context.Context, dir string, limit time.Duration) (notebook.Execution, error) {
 	options, box := o.host.plain(o.settings, o.spec, dir), o.box
 	box.Read = append(slices.Clone(box.Read), dir)
 	options.Sandbox = box
@@ -181,8 +179,7 @@ func (r *remote) Look(ctx context.Context, folders ...string) error {
 	return err
 }
 
-func (r *remote) Open(ctx context.Context, p agent.Purpose, dir string,
-	see Observer) (agent.Session, error) {
+func (r *remote) Open(ctx context.Context, p agent.Purpose, dir string, see Observer) (agent.Session, error) {
 	options, back := r.host.options(r.settings, r.spec, p, dir)
 	k, err := kernel.Dial(ctx, r.server, "", options)
 	if err != nil {
