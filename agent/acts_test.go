@@ -201,6 +201,19 @@ func (p *played) ranCells() (all []string) {
 	return all
 }
 
+// TestSettledAnew: a point that was settled is not said to be taken as before if a person has changed the
+// cells since and the judge, who names the points anew, does not name it.
+func TestSettledAnew(t *testing.T) {
+	settled := simple.with(script{"solver round 1": reads(isSettled), "verdict": yes + "\nTakes: 1\nDecided: 1"})
+	for _, c := range []struct {
+		says string
+		left int
+	}{{yes + "\n\n" + python("print(x)"), 0}, {readsAgain(2, "")["judge round 2"], 1}} {
+		p := of(settled).on(doubled, readsAgain(1, "").with(script{"judge round 2": c.says})).play(t)
+		equal(t, "readings", len(p.Readings), c.left)
+	}
+}
+
 // TestReviewStops: every cell is asked about right before it runs, byte for byte, repairs included, and
 // none runs that was rejected. A run that is stopped at a question goes on from there, and nothing is
 // asked twice.

@@ -70,8 +70,7 @@ func (r *run) round(ctx context.Context) error {
 
 // implement has the cell of the round's step written, unless it is, and repaired until it runs
 // (Algorithm 1, lines 26 and 27). If no attempt runs, the step is dropped.
-func (r *run) implement(ctx context.Context, code string,
-	words, show func() []prompts.Part) (done bool, err error) {
+func (r *run) implement(ctx context.Context, code string, words, show func() []prompts.Part) (done bool, err error) {
 	round := r.t.Last()
 	problem, err := r.carryOut(ctx, task{step: round.Place, text: round.Step, code: code,
 		work: r.work, chain: r.chain(), attempts: &round.Attempts,
@@ -223,7 +222,9 @@ func (r *run) rereads() bool {
 // heed applies what a verdict says of the readings. Those that came with it take the place of others;
 // what a person has chosen stays. A sufficient one says which options the cells take; words of the
 // question settle a point only if the judge also finds that they decide it, those of a document unless
-// the judge has been asked and finds that they do not. It can rule out what was inherited.
+// the judge has been asked and finds that they do not. It can rule out what was inherited. If it is asked
+// to name the readings anew and names none, an open one stays, and the cells may take another option of it;
+// nothing is said any more of a settled one.
 func (r *run) heed(said ask.Judgement) {
 	anew := r.rereads()
 	if len(said.Readings) > 0 {
@@ -244,12 +245,14 @@ func (r *run) heed(said ask.Judgement) {
 	var all []record.Reading
 	told := len(said.Takes) == len(r.t.Readings)
 	for i, reading := range r.t.Readings {
-		reading.Confirmed = anew || told && said.Takes[i] == reading.Chosen+1
+		unnamed := anew && len(said.Readings) == 0 && !reading.ByUser
+		reading.Confirmed = anew && !unnamed || told && said.Takes[i] == reading.Chosen+1
 		ofAsker := reading.From == record.FromQuestion || reading.From == record.FromForm
 		if !anew && (ofAsker || said.Decided != nil) && !slices.Contains(said.Decided, i+1) {
 			reading.Settled = false
 		}
-		if !told || !reading.Inherited || said.Takes[i] > 0 {
+		ruledOut := told && reading.Inherited && said.Takes[i] == 0 || unnamed && reading.Settled
+		if !ruledOut {
 			all = append(all, reading)
 		}
 	}

@@ -292,6 +292,8 @@ var recordings = map[string]turns{
 	"another option after an edit": of(open).on(doubled, readsAgain(2, "")),
 	"another point after an edit": of(open).on(doubled, readsAgain(1,
 		"Reading: Whether it counts.\nOption 1: yes\nOption 2: no\nTaken: 2\n"+isOpen+"\n\n")),
+	"an option after an edit, which the judge does not name": of(open).on(doubled, open.with(script{
+		"judge round 2": judged, "branches the readings, what is in doubt": taken("w = 1\nw")})),
 
 	// what settled a reading is looked for again
 	"a rule in other data": of(byRule, ruled(rule)).on(nil, byRule, ruled(rule+" So it is.")),
