@@ -262,6 +262,7 @@ var recordings = map[string]turns{
 	"a person's cell, and a verdict against a step before it": of(three).on(hers, judges(1)),
 	"a person's cell, and a verdict against a step after it":  of(three).on(hers, judges(3)),
 	"a person's cell, and a ruling against it":                of(undecided).on(hers, more.with(script{"arbiter": wrongStep + "2"})),
+	"a person's last cell, and a ruling against it":           of(undecided).on(shout, more.with(script{"arbiter": wrongStep + "0"})),
 	"cells of two questions edited": of(three).on(next, onZ.with(script{"cell": "v = z\nv += \"4\"\nprint(v)"})).
 		on(edit(source("step-1", "1", "7"), source("final", "print(z)", "z += \"!\"\nprint(z)")), more).
 		on(edit(source("step-2", "y = x", "y = x\nz = y"), source("final", "z += \"!\"\nprint(z)", "print(y)"),

@@ -128,8 +128,7 @@ func (r *run) unseen() []prompts.Part {
 
 // arbitrate has one request decide between two derivations that differ, and carries the ruling out.
 // That they mean the same counts only where a program cannot exclude it.
-func (r *run) arbitrate(ctx context.Context, s *record.Second,
-	found compare.Finding) (changed bool, err error) {
+func (r *run) arbitrate(ctx context.Context, s *record.Second, found compare.Finding) (changed bool, err error) {
 	if len(s.Rejected) >= maxRulings {
 		s.Ruling, s.Reason = record.RuledUndecided, "the derivations still differ after two corrections"
 		return false, nil
@@ -156,8 +155,14 @@ func (r *run) arbitrate(ctx context.Context, s *record.Second,
 		r.t.Readings = append(r.t.Readings, record.Reading{Point: ruling.Point, Options: []record.Option{
 			{Text: ruling.Options[0]}, {Text: ruling.Options[1], Derived: s.Derived}}})
 	case record.RuledFirst:
+		mine := ""
 		if step := r.t.Mine(ruling.Wrong); step > 0 {
-			s.Ruling, s.Reason = record.RuledUndecided, fmt.Sprintf("your cell of step %d stays: %s", step, ruling.Reason)
+			mine = fmt.Sprintf("your cell of step %d", step)
+		} else if ruling.Wrong == 0 && r.t.Final.ByHand {
+			mine = "your last cell"
+		}
+		if mine != "" {
+			s.Ruling, s.Reason = record.RuledUndecided, mine+" stays: "+ruling.Reason
 			break
 		}
 		s.Rejected = append(s.Rejected, record.Ruled{Ruling: ruling.Ruling, Reason: ruling.Reason,

@@ -214,7 +214,7 @@ func follow(t *record.Trajectory) {
 
 // TestWords: the words of an answer's worth are written only where they are true.
 func TestWords(t *testing.T) {
-	words := map[string]string{"own": "independently", "none": "no reading", "whole": "no open reading",
+	words := map[string]string{"own": "independently", "hand": "saw nothing of what was written or changed by hand: step 1, the last cell", "none": "no reading", "whole": "no open reading",
 		"chart": "not compared: the chart", "other": "another answer, South: both may be.",
 		"nothing": "The data hold no answer: no sales are in it", "files": "compared: n.csv, c.png", "file": "not compared: c.png"}
 	rejected := func(ruling string) func(*record.Trajectory) {
@@ -230,6 +230,7 @@ func TestWords(t *testing.T) {
 	}{
 		{"own whole chart", func(*record.Trajectory) {}},
 		{"own none chart", func(t *record.Trajectory) { t.Readings = nil }},
+		{"own whole chart hand", func(t *record.Trajectory) { t.Rounds[0].ByHand, t.Final.ByHand = true, true }},
 		{"none", follow},
 		{"whole chart", func(t *record.Trajectory) { t.Second.Together = true }},
 		{"whole chart", rejected(record.RuledSecond)}, // it was told a mistake

@@ -113,8 +113,17 @@ func (t *Trajectory) disagreement() string {
 		slices.ContainsFunc(t.Readings, Reading.Matters):
 		return ""
 	}
-	return fmt.Sprintf("the second derivation gave another answer, %s",
-		s.InWords()) + After(": ", s.Reason)
+	return "the second derivation gave another answer, " + s.InWords() + After(": ", s.Reason) + t.unseen()
+}
+
+// unseen says, after a semicolon, which cells of a person the second derivation did not see; "": there are none.
+func (q *Question) unseen() string {
+	var cells []string
+	for n, r := range q.Accepted() {
+		cells = append(cells, where(r.ByHand, fmt.Sprintf("step %d", n+1))...)
+	}
+	return After("; the second derivation saw nothing of what was written or changed by hand: ",
+		strings.Join(append(cells, where(q.final().ByHand, "the last cell")...), ", "))
 }
 
 // After returns the text in one line after mark, without its full stop, or "" if there is none.
@@ -228,7 +237,7 @@ func (t *Trajectory) twice() string {
 	if s.Ruling == RuledSame {
 		how += "; that both answers mean the same is a model's word"
 	}
-	return "derived twice, " + how
+	return "derived twice, " + how + t.unseen()
 }
 
 // BuildsOn returns the indexes of the earlier questions on which the answer may build: until it is
