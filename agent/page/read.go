@@ -106,7 +106,7 @@ func (e *editing) leftIn(nb *notebook.Notebook) error {
 			(c.Type == notebook.Code) == slices.Contains(codeRoles, m.Role)
 		if l.own {
 			seen[m.id()], before, l.part = true, m.id(), max(1, m.Part)
-			l.changed = m.Digest != "" && m.Digest != record.Digest(c.Source)
+			l.changed = Edited(c)
 		}
 		if l.own && shows != nil {
 			l.changed = l.changed || shows.Code != c.Source // whatever the cell says of itself
@@ -124,6 +124,15 @@ func (e *editing) leftIn(nb *notebook.Notebook) error {
 		}
 	}
 	return nil
+}
+
+// Edited reports whether a cell of a run's notebook was changed since it was drawn, or is code that was added.
+func Edited(c notebook.Cell) bool {
+	var m cellMeta
+	if decode(c.Metadata, &m) != nil || m.Role == "" {
+		return c.Type == notebook.Code && strings.TrimSpace(c.Source) != ""
+	}
+	return m.Digest != "" && m.Digest != record.Digest(c.Source)
 }
 
 // ownID matches the ids that [Draw] gives.

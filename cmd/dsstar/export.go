@@ -131,7 +131,7 @@ func (a *app) export(ctx context.Context, arg string, e exporter, out string) er
 func realFolder(file string) string { return disk.RealPath(filepath.Dir(disk.Absolute(file))) }
 
 // disclaim has a notebook in a folder say that another dsstar made it, that it shows something else
-// than its record, or that its data have changed.
+// than its record, at the cells that were edited too, or that its data have changed.
 func disclaim(ctx context.Context, nb *notebook.Notebook, key record.Key, folder record.Folder) {
 	meta, ok := nb.Metadata["dsstar"].(map[string]any)
 	if !ok {
@@ -143,6 +143,13 @@ func disclaim(ctx context.Context, nb *notebook.Notebook, key record.Key, folder
 	others := ""
 	if made && !changed {
 		others = departed(ctx, folder, t)
+	}
+	for i, c := range slices.Backward(nb.Cells) {
+		if page.Edited(c) {
+			changed = true
+			nb.Cells = slices.Insert(nb.Cells, i, notebook.Cell{ID: "edited", Type: notebook.Markdown,
+				Source: "*The cell below was changed or added, by a person or a program, since dsstar wrote this notebook.*"})
+		}
 	}
 	changed = changed || others != ""
 	if meta["verified"] == true {
