@@ -80,7 +80,7 @@ func (c *conversation) says(r llm.Request) (text string, ok bool) {
 		}
 		text += "Step: Count.\n\n" + python(bind(x, right)+save(file)+"print("+x+")")
 	case does == "back":
-		text = bad + "\nWrong step: 1"
+		text = bad
 	case r.Role == "judge", r.Role == "branches":
 		code := cmp.Or(map[string]string{"dies": "die()"}[does], bind("z", c.answer(n, m[0], "2"))+save("z")+"z")
 		text = yes + "\n\n" + python("print("+x+")") + "\n\n"

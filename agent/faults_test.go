@@ -25,7 +25,7 @@ import (
 // nor one whose sentences say another number, whoever agrees. Where the data hold no answer, nothing
 // else is one.
 func TestUnfit(t *testing.T) {
-	const q, none = "What is the value?", "Verdict: inconclusive\nReason: no shop is in Bremen"
+	const q, none = "What is the value?", "Verdict: no answer\nReason: no shop is in Bremen"
 	for _, c := range []struct{ question, form, verdict, answer, summary, doubt string }{
 		{"Save it as counts.csv.", "", yes, "counts.csv", "", "counts.csv"},
 		// these are no answers

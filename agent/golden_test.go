@@ -330,7 +330,7 @@ var whims = map[string][]string{
 	"solver": {"Step: One.\n\n" + python("x = 1\nprint(x)"), "Step: Two.\n\n" + python("x = 2\nsave(out.csv, x)\nprint(x)"),
 		reads(isOpen), reads(isSettled), "Step: No.\n\n" + python("die()")},
 	"judge": {"Hm.", yes + "\n\n" + python("x = 1\nprint(x)"), yes + "\nTakes: 1\n\n" + python("x = 2\nprint(x)"), no,
-		bad + "\nWrong step: 1", yes + "\n\n" + python("die()")},
+		bad, yes + "\n\n" + python("die()")},
 	"debugger": {"Hm.", python("x = 1\nprint(x)\nx"), python("x = 2\nprint(x)\nx")},
 	"branches": {"", branches("z = 1\nz"), branches("z = 2\nz"), branches("die()")},
 	"second":   {"Hm.", python("s = 1\ns"), python("s = 2\ns"), python("die()")},

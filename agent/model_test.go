@@ -31,9 +31,9 @@ import (
 type script map[string]string
 
 const (
-	yes = "Verdict: sufficient\nReason: all is there"
-	no  = "Verdict: unfinished\nReason: the total is missing"
-	bad = "Verdict: insufficient\nReason: the total is wrong"
+	yes = "Verdict: enough\nReason: all is there"
+	no  = "Verdict: go on\nReason: the total is missing"
+	bad = "Verdict: step 1 is wrong\nReason: the total is wrong"
 )
 
 // simple is a run that needs one round, and whose second derivation agrees; the cases of a
@@ -111,9 +111,9 @@ func (s script) whole(role, subject string) (text string, ok bool) {
 	case role == "judge":
 		text, ok = s.reply("verdict", subject)
 		wrong, of := s.reply("wrong", subject)
-		if back := strings.Contains(text, "Verdict: insufficient"); back && of {
-			text += "\nWrong step: " + wrong
-		} else if !back && !strings.Contains(text, "Verdict: unfinished") {
+		if back := strings.Contains(text, "is wrong\nReason"); back && of {
+			text = strings.Replace(text, "step 1 is", "step "+wrong+" is", 1)
+		} else if !back && !strings.Contains(text, "Verdict: go on") {
 			last, has := s.reply("last", subject)
 			text, ok = text+"\n\n"+python(last), ok && has
 		}

@@ -42,13 +42,13 @@ func branch(option string, keeps int, code string) string {
 func taken(code string) string { return branch("1.1", 1, code) }
 
 const (
-	judged    = "Verdict: sufficient\nReason: it is\n\n```python\ny = x\nprint(y)\ny\n```\n\n"
+	judged    = "Verdict: enough\nReason: it is\n\n```python\ny = x\nprint(y)\ny\n```\n\n"
 	isOpen    = "Evidence: none\nSettled: no"
 	isSettled = "Evidence: \"a value, at most 2 decimals\" (form)\nSettled: yes"
 	who       = "Ruling: undecided\nReason: who knows"
 	wrongStep = "Ruling: first\nReason: it counts twice\nWrong step: " // lacks the number
 	isReading = "Ruling: reading\nReason: both can be meant\nReading: Which count.\nOption 1: all\nOption 2: some"
-	noShop    = "Verdict: inconclusive\nReason: no such column\nTakes: 1"
+	noShop    = "Verdict: no answer\nReason: no such column\nTakes: 1"
 
 	rule, mind = "Cancelled orders do not count in the revenue.", "Mind the orders of all stores."
 )

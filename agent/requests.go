@@ -229,17 +229,17 @@ func (r *run) system() prompts.Part {
 		known := r.context()
 		s.Variables = len(known.Variables) > 0 || known.OtherVariables != ""
 	}
+	of := &s.Sources
 	for _, source := range files.Databases(r.t.Task.Sources) {
-		s.Buckets = s.Buckets || source.Is(files.BucketEnding)
-		s.Databases = s.Databases || source.Is(files.DatabaseEnding)
+		of.Buckets = of.Buckets || source.Is(files.BucketEnding)
+		of.Databases = of.Databases || source.Is(files.DatabaseEnding)
 		if source.Is(files.ClusterEnding) { // there is one at most
 			engine := source.Engine()
-			s.Spark, s.Dask, s.Ray = engine == "spark", engine == "dask", engine == "ray"
+			of.Spark, of.Dask, of.Ray = engine == "spark", engine == "dask", engine == "ray"
 		}
 	}
-	if r.cfg.Memory > 0 {
-		s.Memory = human.Bytes(r.cfg.Memory)
-		s.Large = r.t.Task.Bytes() > r.cfg.Memory/8 // a frame takes up to eight times its file
+	if r.cfg.Memory > 0 && r.t.Task.Bytes() > r.cfg.Memory/8 { // a frame takes up to eight times its file
+		of.Large, of.Memory = true, human.Bytes(r.cfg.Memory)
 	}
 	return s
 }

@@ -67,7 +67,7 @@ func TestTold(t *testing.T) {
 		// a person's cells and notes, and a stranger's, which are nobody's wishes
 		{"judge", nil, []string{"Cells of the user"}, of(three)},
 		{"judge", []string{"The user wrote the cell of step 2.", "The user wrote the cell of step 3."}, nil, of(three).on(edit(source("step-2", `"2"`, `"II"`), insert("step-2", mine)), more)},
-		{"judge", []string{"They may take other options now", "Which of 1 count."}, nil, of(open).on(doubled, open)},
+		{"judge", []string{"took these before the user changed cells", "Which of 1 count."}, nil, of(open).on(doubled, open)},
 		{"judge", []string{"Mind the gap.", "Cells of the user"}, nil, of(three).on(gap, lastZ)},
 		{"judge", nil, []string{"Mind the gap.", "Cells of the user"}, of(three).on(then(gap, stranger), lastZ)},
 		{"judge", nil, []string{"Mind the gap."}, of(three).on(then(gap, stranger), lastZ).on(seven, lastZ)},

@@ -35,14 +35,16 @@ type (
 	// System says who the model is and what it works with.
 	System struct {
 		Environment string
-		Memory      string // the session's limit; "": unknown
-		Large       bool   // whether the data are large for that
-		Databases   bool   // there are databases
-		Buckets     bool   // there are buckets
-		Spark       bool   // there is such a cluster, and so on
-		Dask, Ray   bool
+		Sources     Sources
 		Variables   bool // the session is the user's and already has variables
 		NoFiles     bool // there is no data folder
+	}
+	// Sources says how cells read what is not a file that fits into memory.
+	Sources struct {
+		Databases, Buckets bool   // there are some
+		Spark, Dask, Ray   bool   // there is such a cluster
+		Large              bool   // the data are large for the session
+		Memory             string // the session's limit, where it is said
 	}
 	// Context describes the files, and the variables that the session already had. It begins with
 	// the question, if that does not follow as a part of its own.

@@ -116,7 +116,8 @@ func FuzzReplies(f *testing.F) {
 		check((err == nil) == (first != "") && (lines || strings.Contains(reply, first)), "code", code)
 		v, _ := readText(verdict, reply)
 		check(!v.Inconclusive || v.Sufficient && v.Reason != "", "verdict", v)
-		check(!v.Sufficient || v.Inconclusive || lines || strings.Contains(lower, "sufficient") || strings.Contains(lower, "yes"), "verdict", v)
+		check(!v.Sufficient || v.Inconclusive || lines || strings.Contains(lower, "enough") ||
+			strings.Contains(lower, "sufficient") || strings.Contains(lower, "yes"), "verdict", v)
 		route, err := readText(Route(3), reply)
 		check(route.Back >= 0 && route.Back <= 3 && (err == nil || route.Back == 0) &&
 			(err != nil || route.Back > 0 || lines || strings.Contains(lower, "add")), "route", route)

@@ -87,7 +87,7 @@ type Judgement struct {
 	Takes    []int  // of each point of the request the option that the cells take, from 1; nil: not said
 	Decided  []int  // points of the request that the words quoted for them decide; nil: not said
 	Corrects []int  `json:",omitempty"` // numbers of earlier questions whose answers this one corrects
-	Code     string // the last cell, if the verdict is sufficient or inconclusive
+	Code     string // the last cell, if the verdict is enough or no answer
 	Branches []Branch
 }
 
@@ -132,6 +132,9 @@ func Judgements(steps, points int, asked []Branch, readings bool, earlier int) F
 
 func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err error) {
 	j.Verdict, err = form.verdict()
+	if m := wrongStep().FindStringSubmatch(form.Verdict); m != nil && !j.Sufficient {
+		form.Wrong, _ = strconv.Atoi(m[1])
+	}
 	switch j.Wrong = form.Wrong; {
 	case err != nil:
 	case j.Wrong > steps:
@@ -155,8 +158,10 @@ func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err
 }
 
 var (
+	wrongStep = lazy.Regexp(`(?i)\bstep\W{0,2}(\d+)\s+is\s+wrong\b`)
+
 	against = lazy.Regexp(`(?i)^(?:no|false)\b|` +
-		`\b(?:insufficient|unfinished|inconclusive|(?:not|isn['’]t)\s+(?:\w+\s+)?sufficient)\b`)
+		`\b(?:insufficient|unfinished|inconclusive|step n is wrong|(?:not|isn['’]t)\s+(?:\w+\s+)?(?:enough|sufficient))\b`)
 	doubts = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming|` +
 		`lacks?|needs?\s+to|must|should|incomplete|missing)\b`)
 )
@@ -174,7 +179,7 @@ func (form judgement) verdict() (v record.Verdict, err error) {
 	case value == "sufficient" && doubts().MatchString(rest):
 		err = errors.New("it makes a condition")
 	case v.Inconclusive && v.Reason == "":
-		err = errors.New("a reason is needed with `Verdict: inconclusive`")
+		err = errors.New("a reason is needed with `Verdict: no answer`")
 	}
 	return v, err
 }

@@ -84,17 +84,17 @@ type Verdict struct {
 	Reason       string `json:"reason,omitempty"`   // what is missing, or why it suffices
 }
 
-// Word returns the verdict in one word.
+// Word returns the verdict in the words of the judge.
 func (v Verdict) Word() string {
 	switch {
 	case v.Inconclusive:
-		return "inconclusive"
+		return "no answer"
 	case v.Sufficient:
-		return "sufficient"
+		return "enough"
 	case v.Unfinished:
-		return "unfinished"
+		return "go on"
 	}
-	return "insufficient"
+	return "not enough"
 }
 
 // A Route is the router's decision after an insufficient verdict: Back is 0 for Add Step, and l

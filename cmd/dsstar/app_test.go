@@ -135,7 +135,7 @@ func (m roles) reply() func(llmtest.Request) llmtest.Response {
 }
 
 // hasLast matches verdicts that a last cell comes with.
-var hasLast = regexp.MustCompile(`(?m)^Verdict: (?:sufficient|inconclusive)`)
+var hasLast = regexp.MustCompile(`(?m)^Verdict: (?:enough|no answer)`)
 
 // joined is one reply of two parts; the first of them that is none of text is the whole reply.
 func joined(label string, a, b llmtest.Response) llmtest.Response {
@@ -168,13 +168,13 @@ func say(texts ...string) []llmtest.Response {
 func cell(code string) string { return "```python\n" + code + "\n```" }
 
 const (
-	sufficient = "Verdict: sufficient\nReason: the total is computed."
-	unfinished = "Verdict: unfinished\nReason: the total is missing."
+	sufficient = "Verdict: enough\nReason: the total is computed."
+	unfinished = "Verdict: go on\nReason: the total is missing."
 )
 
 // wrong is the verdict that a step is wrong.
 func wrong(step int) string {
-	return fmt.Sprintf("Verdict: insufficient\nReason: it takes other numbers.\nWrong step: %d", step)
+	return fmt.Sprintf("Verdict: step %d is wrong\nReason: it takes other numbers.", step)
 }
 
 // counting returns a model that adds up the numbers in data/numbers.csv, in two ways that agree.
