@@ -114,8 +114,8 @@ func TestTold(t *testing.T) {
 		{"solver round 1", []string{"By hand.", "town"}, nil, byHand},
 		{"script", nil, []string{"data_", "data/"}, of(script{}, noData)},
 		{"solver round 1", nil, []string{"data/"}, of(script{}, noData)},
-		{"system", []string{"7.0 GB of memory"}, nil, of(script{}, func(s *stage) { s.config.Memory = 7e9 })},
-		{"system", nil, []string{"GB of memory"}, of(script{})},
+		{"system", []string{"70 bytes of memory"}, nil, of(script{}, func(s *stage) { s.config.Memory = 70 })},
+		{"system", nil, []string{" of memory"}, of(script{}, func(s *stage) { s.config.Memory = 7e9 })},
 	} {
 		run := slices.Clone(c.run)
 		run[0].replies = simple.with(run[0].replies)

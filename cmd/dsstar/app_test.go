@@ -74,7 +74,7 @@ var phrases = []struct{ role, phrase string }{
 	{"solver", "towards an answer and write its cell"},
 	{"debugger", "Write the cell again"},
 	{"summarizer", "Shorten this report"},
-	{"judge", "Judge whether the steps above"},
+	{"judge", "Judge whether the steps answer"},
 	{"finalizer", "Write the notebook's last cell"},
 	{"second", "A colleague answers the same question"},
 	{"arbiter", "Find out where the derivations part"},
