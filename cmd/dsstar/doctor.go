@@ -25,8 +25,8 @@ func (a *app) doctorCommand() cli.Command {
 		Use:   "doctor",
 		Short: "Check what works here, and say how to fix what does not",
 		Long: `Check the folders, Python (which is set up if needed), a kernel, the sandbox, and
-each model (by a request of a few tokens), and say how to fix what fails. Exit code 1
-if something failed.`,
+each model (by a request of a few tokens, which may take two minutes or call_timeout),
+and say how to fix what fails. Exit code 1 if something failed.`,
 		Example:  "  dsstar doctor\n  dsstar doctor --python ~/venv/bin/python --model ollama/qwen3",
 		Settings: "Model Kernel cell-timeout Sandbox",
 		Run:      a.doctor,
@@ -162,8 +162,9 @@ func (a *app) checkModel(ctx context.Context, s *configs.Settings, name string) 
 	if err != nil {
 		return "", err
 	}
-	e.CallTimeout, e.IdleTimeout, e.Retries = 2*time.Minute, 0, 0 // it may have to be loaded
+	e.CallTimeout, e.IdleTimeout, e.Retries = min(e.CallTimeout, 2*time.Minute), 0, 0 // it may have to be loaded
 	m, err := e.Open()
+	fmt.Fprintf(a.stderr, "asking %s at %s, which has %v to answer\n", ui.Clean(name), configs.Redact(e.BaseURL), e.CallTimeout)
 	answers := false
 	if err == nil {
 		ctx, stop := context.WithCancel(ctx)

@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"dsstar/agent/describe"
 	"dsstar/agent/describe/profile"
@@ -108,7 +110,12 @@ func TestDoctorEndpoint(t *testing.T) {
 		http.Redirect(w, r, "/v2"+r.URL.Path, http.StatusMovedPermanently)
 	})
 	const right = "OPENAI_API_KEY"
-	a, _, _ := testApp(t, right+"=right", "WRONG_KEY=wrong")
+	silence := answer(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else nobody notices that the client has gone
+		<-r.Context().Done()
+	})
+	wait := map[string]time.Duration{silence: 50 * time.Millisecond}
+	a, _, said := testApp(t, right+"=right", "WRONG_KEY=wrong")
 	for _, c := range []struct {
 		url, env string
 		ok       bool
@@ -121,11 +128,14 @@ func TestDoctorEndpoint(t *testing.T) {
 		{says(`"m"`), right, false, ""},
 		{says(`{"status":"m"}`), right, false, ""},
 		{moved, right, false, "dsstar config"},
-		{"http://127.0.0.1:1/v1?key=secret", "", false, ""},
+		{"http://127.0.0.1:1/v1?key=secret", "", false, "its server running?"},
+		{"http://api.openai.invalid/v1?key=secret", "", false, "curl -I http://api.openai.invalid   # is the name right"},
+		{silence, right, false, "dsstar config   # shows the base URL, whose server was reached"},
 		{answer(http.NotFound), right, false, "dsstar config"},
 		{says(`{"choices":[{"message":{"content":"yes"}}]}`), right, true, ""},
 	} {
-		text, err := a.checkModel(t.Context(), &configs.Settings{BaseURL: c.url, APIKeyEnv: c.env}, "m")
+		text, err := a.checkModel(t.Context(), &configs.Settings{BaseURL: c.url, APIKeyEnv: c.env,
+			CallTimeout: wait[c.url]}, "m")
 		var hints string
 		if err != nil {
 			_, text, all := explain(err, usage.Line{Command: "dsstar doctor"})
@@ -134,6 +144,9 @@ func TestDoctorEndpoint(t *testing.T) {
 		if (err == nil) != c.ok || strings.Contains(text+hints, "secret") || !strings.Contains(hints, c.hint) {
 			t.Errorf("%+v: %s %v\n%s", c, text, err, hints)
 		}
+	}
+	if want := "asking m at " + silence + ", which has 50ms to answer\n"; !strings.Contains(said.String(), want) {
+		t.Errorf("%s\nwhere is %q", said, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -100,6 +101,13 @@ var causes = []func(error) (cause, bool){
 	kind(func(*llm.ReplayError) cause {
 		return means(exitError, usage.Again("--model", "PROVIDER/MODEL").Note("records a new trace"))
 	}),
+	one(llm.ErrTimeout, exitError, silent, usage.Shell("export DSSTAR_CALL_TIMEOUT=30m   # if the model is slow; "+
+		"the doctor waits two minutes at most")),
+	one(llm.ErrIdle, exitError, silent, usage.Shell("export DSSTAR_IDLE_TIMEOUT=30m   # if the model is slow")),
+	kind(func(e *net.DNSError) cause { // of a model's server, a proxy or a Jupyter server
+		return means(exitError, usage.Shell("curl -I http://%s   # is the name right, the network there, a proxy set?",
+			e.Name))
+	}),
 	one(llm.ErrConnection, exitError, usage.Shell("dsstar config   # shows the base URL: is its server running?")),
 	one(llm.ErrEmpty, exitError, usage.Shell("dsstar config   # shows the model and the base URL")),
 
@@ -136,6 +144,8 @@ var causes = []func(error) (cause, bool){
 			cacheHint, usage.Again("--python", "PATH").Note("an environment of your own"))
 	}),
 }
+
+var silent = usage.Shell("dsstar config   # shows the base URL, whose server was reached but did not answer")
 
 // kind is the row of errors of a type.
 func kind[E error](of func(E) cause) func(error) (cause, bool) {
