@@ -202,15 +202,8 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 func (r *run) judgeWords(written string, due []ask.Branch) []prompts.Part {
 	parts := r.shared()
 	withoutMemory(parts) // as of the arbiter
-	request := prompts.Judgement{Written: written, Follows: r.t.Earlier() > 0,
-		Points: r.points(due), Branches: len(due) > 0,
-		Guidelines: r.t.Task.Guidelines != "", Reread: r.rereads()}
-	for n, round := range r.t.Accepted() {
-		if round.ByHand {
-			request.Hand = append(request.Hand, n+1)
-		}
-	}
-	return append(parts, request)
+	return append(parts, prompts.Judgement{Written: written, Follows: r.t.Earlier() > 0,
+		Points: r.points(due), Branches: len(due) > 0, Reread: r.rereads()})
 }
 
 // rereads reports whether the next verdict names the readings anew, since a person has changed the

@@ -174,7 +174,7 @@ func (r *run) steps(t *record.Trajectory) []prompts.Step {
 		a, _ := round.Accepted()
 		output := a.Execution.PlainText()
 		steps = append(steps, prompts.Step{Number: i + 1, Text: round.Step, Code: a.Code,
-			Output: output})
+			Output: output, Hand: round.ByHand})
 		lengths = append(lengths, min(len(output), show.Result))
 	}
 	for i, share := range brief.Shares(lengths, show.Results, show.Result) {

@@ -65,11 +65,11 @@ func TestTold(t *testing.T) {
 		{"solver round 2", []string{"leave open what is meant", "the total is wrong"}, nil, of(variants["readings of a new plan"])},
 
 		// a person's cells and notes, and a stranger's, which are nobody's wishes
-		{"judge", nil, []string{"Cells of the user"}, of(three)},
-		{"judge", []string{"The user wrote the cell of step 2.", "The user wrote the cell of step 3."}, nil, of(three).on(edit(source("step-2", `"2"`, `"II"`), insert("step-2", mine)), more)},
+		{"judge", nil, []string{"The user wrote this cell"}, of(three)},
+		{"judge", []string{"Step 2: Two.\n\nThe user wrote this cell", "Mend y\n\nThe user wrote this cell"}, nil, of(three).on(edit(source("step-2", `"2"`, `"II"`), insert("step-2", mine)), more)},
 		{"judge", []string{"took these before the user changed cells", "Which of 1 count."}, nil, of(open).on(doubled, open)},
-		{"judge", []string{"Mind the gap.", "Cells of the user"}, nil, of(three).on(gap, lastZ)},
-		{"judge", nil, []string{"Mind the gap.", "Cells of the user"}, of(three).on(then(gap, stranger), lastZ)},
+		{"judge", []string{"Mind the gap.", "The user wrote this cell"}, nil, of(three).on(gap, lastZ)},
+		{"judge", nil, []string{"Mind the gap.", "The user wrote this cell"}, of(three).on(then(gap, stranger), lastZ)},
 		{"judge", nil, []string{"Mind the gap."}, of(three).on(then(gap, stranger), lastZ).on(seven, lastZ)},
 		{"cell note", []string{"Mind the gap."}, nil, of(three).on(then(gap, stranger), lastZ).on(seven, lastZ)},
 

@@ -104,6 +104,7 @@ type Variable struct{ Name, Type, Description string }
 type Step struct {
 	Number             int
 	Text, Code, Output string
+	Hand               bool // the user wrote the cell
 }
 
 // An Example is a verified question about the same data, with the form of its answer and its cells.
@@ -162,12 +163,10 @@ type (
 	Judgement struct {
 		Written string // files that the cells have written
 		// Follows: other questions were answered before, whose cells may have written some.
-		Follows    bool `json:",omitempty"`
-		Points     []WeighedPoint
-		Branches   bool  // some points have other options
-		Guidelines bool  // the task has some
-		Hand       []int // steps whose cells the user wrote
-		Reread     bool  // the reply names the points anew, which the user may have changed
+		Follows  bool `json:",omitempty"`
+		Points   []WeighedPoint
+		Branches bool // some points have other options
+		Reread   bool // the reply names the points anew, which the user may have changed
 	}
 	// Second asks for an answer by somebody who has not seen the notebook.
 	Second struct {
