@@ -182,13 +182,16 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 	if err != nil {
 		return said, err
 	}
-	points, due := len(r.t.Readings), r.unwritten()
-	if r.rereads() { // it names the readings, and theirs come later
-		points, due = 0, nil
+	form, due := prompts.JudgementForm{Readings: r.rereads()}, r.unwritten()
+	if form.Readings { // their branches come later
+		due = nil
+	} else {
+		settled := func(x record.Reading) bool { return x.Settled }
+		form.Points, form.Quoted = len(r.t.Readings) > 0, slices.ContainsFunc(r.t.Readings, settled)
 	}
 	said, err = ask.Role(ctx, r.asker, ask.Request{Role: "judge", Subject: r.subject(),
 		Besides: r.t.Anew, Words: func() []prompts.Part { return r.judgeWords(written, due) },
-	}, ask.Judgements(r.t.Steps(), points, due, r.rereads(), r.t.Earlier()))
+	}, ask.Judgements(form, r.t.Steps(), r.t.Earlier(), due))
 	unread, err := r.unread(err)
 	if unread != "" {
 		said.Verdict = record.Verdict{Unfinished: true, Reason: "the judge gave no verdict that could be read"}

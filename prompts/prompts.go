@@ -209,6 +209,7 @@ type (
 	SolutionForm  struct{ Readings bool } // it names readings
 	JudgementForm struct {
 		Readings, Points bool // it names readings, or speaks of those of the request
+		Quoted           bool // words are quoted for some of these
 		Corrects         bool // there are earlier questions
 		Point, Option    int
 	}

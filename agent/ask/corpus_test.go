@@ -28,7 +28,7 @@ type group struct {
 	Replies []string
 }
 
-var asked = []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}
+var asked, twoPoints = []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}, prompts.JudgementForm{Points: true, Quoted: true}
 
 // readers read a reply in each form that a role may be asked for.
 var verdict = Format[record.Verdict]{Parse: reads(judgement.verdict, append(onPoints, "readings")...)}
@@ -37,8 +37,8 @@ var readers = map[string]func(string) (any, error){
 	"code": as(Code), "step": as(Step), "yes or no": as(YesNo), "verdict": as(verdict),
 	"route of 3 steps": as(Route(3)), "route of no steps": as(Route(0)),
 	"solution": as(Solutions(false)), "solution with readings": as(Solutions(true)),
-	"judgement": as(Judgements(3, 0, nil, false, 0)), "judgement that names readings": as(Judgements(3, 0, nil, true, 0)),
-	"judgement of two readings": as(Judgements(3, 2, asked, false, 0)),
+	"judgement": as(Judgements(prompts.JudgementForm{}, 3, 0, nil)), "judgement that names readings": as(Judgements(prompts.JudgementForm{Readings: true}, 3, 0, nil)),
+	"judgement of two readings": as(Judgements(twoPoints, 3, 0, asked)),
 	"branches":                  as(Branches(asked, 3)), "one branch": as(Branches(asked[:1], 3)), "ruling": as(Rulings(3)),
 }
 
@@ -129,7 +129,7 @@ func FuzzReplies(f *testing.F) {
 			read := len(r.Options) > 1 && r.Chosen >= 0 && r.Chosen < len(r.Options) && r.Point != ""
 			check(read == (r.Problem == "") && (!r.Settled || r.Evidence != ""), "reading", r)
 		}
-		j, _ := readText(Judgements(3, 2, asked, false, 0), reply)
+		j, _ := readText(Judgements(twoPoints, 3, 0, asked), reply)
 		check(j.Wrong >= 0 && j.Wrong <= 3 && j.Sufficient == (j.Code != "") && !(j.Sufficient && j.Wrong > 0), "judgement", j)
 		all, err := readText(Branches(asked, 3), reply)
 		check((err == nil) == (len(all) > 0), "branches", all)
@@ -144,7 +144,7 @@ func FuzzReplies(f *testing.F) {
 
 // TestForm: a request ends with the form, once, also if it is asked again.
 func TestForm(t *testing.T) {
-	form := Judgements(1, 0, nil, false, 0)
+	form := Judgements(prompts.JudgementForm{}, 1, 0, nil)
 	m := &llmtest.Model{Replies: []string{"Verdict: maybe", "Verdict: unfinished\nReason: x"}}
 	asker := NewAsker(Settings{Model: m}, func() prompts.Part { return prompts.Workplace{} }, nil)
 	request := Request{Role: "judge", Words: func() []prompts.Part { return []prompts.Part{prompts.Answer{}} }}

@@ -106,20 +106,18 @@ type judgement struct {
 // onPoints are the fields of a judgement that speak of the readings that there are.
 var onPoints = []string{"takes", "decided", "branches"}
 
-// Judgements reads the judgement of a plan of some steps, which takes some readings, or names them
-// itself if readings is set. asked are the branches whose cells come with it; those that cannot be
-// read are left out. earlier is the number of questions before this one.
-func Judgements(steps, points int, asked []Branch, readings bool, earlier int) Format[Judgement] {
-	words := prompts.JudgementForm{Readings: readings, Points: points > 0 && !readings,
-		Corrects: earlier > 0}
+// Judgements reads the judgement of a plan of some steps, in a form that says what of readings it is about.
+// asked are the branches whose cells come with it; those that cannot be read are left out. earlier is the
+// number of questions before this one.
+func Judgements(words prompts.JudgementForm, steps, earlier int, asked []Branch) Format[Judgement] {
 	var without []string
-	if !readings {
+	if !words.Readings {
 		without = append(without, "readings")
 	}
 	if !words.Points {
 		without = append(without, onPoints...)
 	}
-	if !words.Corrects {
+	if words.Corrects = earlier > 0; !words.Corrects {
 		without = append(without, "corrects")
 	}
 	if len(asked) > 0 {
