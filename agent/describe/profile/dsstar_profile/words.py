@@ -348,14 +348,15 @@ def in_a_row(columns: list[Json]) -> list[str]:
 
 def _names(columns: list[Json]) -> list[str]:
     """The names in the order of the file, with a type after the last that has it."""
+    types = [c["kind"] + (", mixed" if c.get("mixed") else "") for c in columns]
     parts: list[str] = []
     n = 0
     while n < len(columns):
         last = n
-        while last + 1 < len(columns) and columns[last + 1]["kind"] == columns[n]["kind"]:
+        while last + 1 < len(columns) and types[last + 1] == types[n]:
             last += 1
         parts += in_a_row(columns[n : last + 1])
-        parts[-1] += f" ({columns[n]['kind']})"
+        parts[-1] += f" ({types[n]})"
         n = last + 1
     return parts
 
