@@ -229,7 +229,7 @@ func TestLab(t *testing.T) {
 	// The link leads to the run's notebook, which shows its rounds as a reviewer needs them.
 	l.do("follow", "notebook.ipynb")
 	l.shows("Which store sold most", "Answer", "North Gate", "Verified", "Question", "Step 1",
-		"Leave out", "kept = sales", "unfinished", "Add Step", "Step 2", "Compare each", "sufficient",
+		"Leave out", "kept = sales", "go on", "Add Step", "Step 2", "Compare each", "enough",
 		"Answer", "Second derivation", "Log", "tried before", "NameError", "Take the largest",
 		"Proof and cost")
 	if folds := told[[]int](l, "folds"); len(folds) != 2 || folds[0] < 3 || folds[0] != folds[1] {
