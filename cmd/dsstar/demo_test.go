@@ -93,7 +93,7 @@ func TestDemo(t *testing.T) {
 		r.Usage.Calls != demoCalls || len(r.Warnings) > 0 {
 		t.Errorf("--json: %+v", r)
 	}
-	wantText(t, "stderr", stderr.String(), "replies are recorded; all else is live",
+	wantText(t, "stderr", stderr.String(), "replies are recorded; all else is live", "ruling   second: ",
 		"another derivation gives the same answer")
 
 	tr := readRun(t, out)
