@@ -25,6 +25,8 @@ OFTEN = 20  # times that numbers of a column repeat which are more than labels
 LEAST = 20  # texts of which the endings are compared
 KINDS = 4  # endings at most that are kinds
 CODE = re.compile(r"0\d+$")
+# A whole number that is written with decimals; 1.000 may be a thousand.
+POINTED = re.compile(r"\d\.(?!000\W*$)0*\W*$")
 EPOCH = re.compile(r"time|date|stamp|epoch|day|when|since|created|updated|(^|_)(at|ts)$", re.I)
 SERIAL = (20_000, 60_000)  # days since 1900, as Excel writes dates of 1954 to 2064
 
@@ -93,13 +95,14 @@ def _codes(texts: set[str]) -> set[str]:
     if not words:
         return words
     others = {v for v in texts if not missing(v)}
+    return {word for word in words if among_codes(word, others)}
 
-    def alike(word: str) -> bool:
-        same = [v for v in others if len(v) == len(word) and v.isalpha() and v.isascii()]
-        same = [v for v in same if (v.isupper(), v.islower()) == (word.isupper(), word.islower())]
-        return len(same) >= 3 and len(same) >= 0.95 * len(others)
 
-    return {word for word in words if alike(word)}
+def among_codes(word: str, others: set[str]) -> bool:
+    """Whether a word is of the form of codes that nearly all others have."""
+    same = [v for v in others if len(v) == len(word) and v.isalpha() and v.isascii()]
+    same = [v for v in same if (v.isupper(), v.islower()) == (word.isupper(), word.islower())]
+    return len(same) >= 3 and len(same) >= 0.95 * len(others)
 
 
 def _typed(
@@ -157,11 +160,12 @@ def _typed(
         out["type"] = "text"
         if zeros:
             notes.append("digits with leading zeros: codes, not numbers")
-        if kinds := {type(v).__name__ for v in counts} - {"str"}:
-            notes.append(f"mixed: text and {', '.join(sorted(kinds))}")
-            out["mixed"] = True
+        kinds = {type(v).__name__ for v in counts} - {"str"}
         if not zeros and (0.1 < share or 0.1 < dated):
             _others(out, counts, dates, real_dates, found, notes)
+        elif kinds:
+            notes.append(f"mixed: text and {', '.join(sorted(kinds))}")
+            out["mixed"] = True
         notes += _spelling(counts)
 
 
@@ -201,31 +205,40 @@ def _others(
     out: Json, counts: Counter, dates: Dates, real_dates: list, found: dict, notes: list[str]
 ) -> None:
     """How many values of a column of several kinds are of each, in which range and form."""
-    texts = [v for v in counts if isinstance(v, str) and v not in dates.of and v not in found]
+    rest = [v for v in counts if v not in found and v not in dates.of and v not in real_dates]
+    texts = [v for v in rest if isinstance(v, str)]
+    written = {v: n for v, n in found.items() if isinstance(v, str)}
+    stored = {v: n for v, n in found.items() if v not in written}
+    all_texts = all(isinstance(v, str) for v in counts)
+    are = "that are " if all_texts and out["type"] == "text" else ""
+    of_texts = are if all_texts else "texts that are "
     said = []
     if real_dates:
         ends = " to ".join(_ends(real_dates))
         said.append(f"{sum(counts[v] for v in real_dates)} dates ({ends})")
     if dates.of:
-        many, kind = sum(counts[v] for v in dates.of), (
-            "texts that are dates" if real_dates else "dates"
-        )
-        said.append(f"{many} {kind}, form {dates.form} ({' to '.join(dates.ends(dates.of))})")
-    if found:
-        low, high = min(found.values()), max(found.values())
+        many = sum(counts[v] for v in dates.of)
+        ends = " to ".join(dates.ends(dates.of))
+        said.append(f"{many} {of_texts}dates, form {dates.form} ({ends})")
+    for some, kind in (stored, "numbers"), (written, of_texts + "numbers"):
+        if not some:
+            continue
+        low, high = min(some.values()), max(some.values())
         serial = real_dates and SERIAL[0] <= low and high <= SERIAL[1]
         said.append(
-            f"{sum(counts[v] for v in found)} numbers ({show(low)} to {show(high)}"
+            f"{sum(counts[v] for v in some)} {kind} ({show(low)} to {show(high)}"
             + (", as Excel counts days)" if serial else ")")
         )
     if texts:
         texts.sort(key=lambda v: -counts[v])
-        said.append(
-            f"{sum(counts[v] for v in texts)} texts such as {', '.join(map(literal, texts[:3]))}"
-        )
+        kind = "" if are else "texts "
+        shown = ", ".join(map(literal, texts[:3]))
+        said.append(f"{sum(counts[v] for v in texts)} {kind}such as {shown}")
+    if others := [v for v in rest if not isinstance(v, str)]:
+        said.append(f"{sum(counts[v] for v in others)} others such as {literal(others[0])}")
     if len(said) > 1:
-        out["mixed"] = True
-        notes.append("mixed: " + ", ".join(said))
+        out |= {"mixed": True, "texts": bool(are)}
+        notes.append(("all are texts: " if are else "mixed: ") + ", ".join(said))
         if real_dates:
             notes += dates.notes
 
@@ -255,6 +268,8 @@ def _numbers(found: dict, read: Read, counts: Counter, texts: bool, notes: list[
     low, high = min(found.values()), max(found.values())
     whole = all(n == int(n) for n in found.values())
     out: Json = {"type": "number", "integer": whole, "range": [low, high]}
+    if whole and any(POINTED.search(v) for v in found if isinstance(v, str)):
+        out["pointed"] = True
     if nought := sum(counts[v] for v, n in found.items() if n == 0):
         out["zeros"] = nought
     if read.dress:

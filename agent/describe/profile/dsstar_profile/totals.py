@@ -8,8 +8,9 @@ import statistics
 from collections import defaultdict
 from typing import Any
 
+from dsstar_profile.columns import among_codes
 from dsstar_profile.numerals import Number, number
-from dsstar_profile.values import empty, label, literal, show
+from dsstar_profile.values import empty, label, literal, missing, show
 
 Json = dict[str, Any]
 Figures = dict[int, list[Number | None]]  # by column: its numbers, one for each row
@@ -132,6 +133,10 @@ def inner(names: list[str], rows: list[tuple], columns: list[Json], of: str) -> 
         sure = _sums(at, least, rows, [k for k in keys if k != n], figures)
         if not sure and not words_only:
             continue
+        others = {v.strip() for v in some - words if not missing(v)}
+        code = all(among_codes(v, others) for v in values)
+        if not sure and code and not _behaves(at, n, rows, keys, figures):
+            continue
         for f, of_all in figures.items() if sure else ():
             rest = [v for i, v in enumerate(of_all) if i not in at and v is not None]
             if rest and not columns[f].get("whole"):
@@ -172,6 +177,22 @@ def _sums(at: set[int], least: int, rows: list[tuple], keys: list[int], figures:
         if right >= least:
             return True
     return False
+
+
+def _behaves(at: set[int], n: int, rows: list[tuple], keys: list[int], figures: Figures) -> bool:
+    """Whether rows may be totals by more than a word: their other texts are empty or such words, or
+    most of their numbers are near the sum or the mean of the others."""
+    texts = [rows[i][k] for i in at for k in keys if k != n and k < len(rows[i])]
+    if texts and all(empty(v) or isinstance(v, str) and SUM.fullmatch(v.strip()) for v in texts):
+        return True
+    near = given = 0
+    for values in figures.values():
+        rest = [v for i, v in enumerate(values) if i not in at and v is not None]
+        made = [math.fsum(rest), statistics.fmean(rest)] if _parts(rest) > 1 else []
+        for value in (values[i] for i in at if made and values[i] is not None):
+            given += 1
+            near += any(math.isclose(value, m, rel_tol=0.02) for m in made)
+    return near * 2 > given
 
 
 def _tested(

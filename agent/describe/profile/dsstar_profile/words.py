@@ -310,7 +310,7 @@ def _size(t: Json) -> str:
             "all"
         )
     of = " in the sample" if t.get("sample") else ""
-    if (keys := t.get("keys")) and not t["all"]:
+    if (keys := t.get("keys")) and (not t["all"] or len(t["columns"]) == 1):
         parts.append(f"unique{of}: " + "; ".join(" + ".join(k) for k in keys))
     if again := t.get("duplicates"):
         said = "1 row repeats another" if again == 1 else f"{again} rows repeat another"
@@ -348,7 +348,7 @@ def in_a_row(columns: list[Json]) -> list[str]:
 
 def _names(columns: list[Json]) -> list[str]:
     """The names in the order of the file, with a type after the last that has it."""
-    types = [c["kind"] + (", mixed" if c.get("mixed") else "") for c in columns]
+    types = [c["kind"] + (", mixed" if c.get("mixed") and not c.get("texts") else "") for c in columns]
     parts: list[str] = []
     n = 0
     while n < len(columns):
@@ -403,7 +403,8 @@ def _alike(a: Json, b: Json, rows: int) -> bool:
 
 def _kind(c: Json) -> str:
     if c["type"] == "number":
-        return "integer" if c.get("integer") else "number"
+        whole = c.get("integer") and not (c.get("pointed") and c.get("distinct") == 1)
+        return ("whole number" if c.get("pointed") else "integer") if whole else "number"
     return {"empty": "no values"}.get(c["type"], c["type"])
 
 

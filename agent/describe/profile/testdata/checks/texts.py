@@ -134,7 +134,7 @@ CASES = [
      "k text, d date 2024-03-01 2024-04-02", "",
      '20 dates, form %Y-%m-%d (2024-03-01 to 2024-04-02), 10 texts such as "late"'),
     ("sorts.csv", "k,d\n", ["A@,@\n", "A@,late\n", "A@,soon\n"], "k text, d text", "",
-     "10 numbers (101 to 128), 20 texts"),
+     "all are texts: 10 that are numbers (101 to 128), 20 such as"),
     # Encodings, which are guesses.
     ("cp1251.csv", b"\xe3\xee\xf0\xee\xe4;n\n",
      [b"\xcc\xee\xf1\xea\xe2\xe0 @;@\n", b"\xd2\xe0\xed\xfc\xff @;@\n"],
