@@ -38,7 +38,7 @@ const (
 // choices match the values of fields that have no others. Their groups have the names of the values.
 var choices = map[string]func() *regexp.Regexp{
 	"verdict": lazy.Regexp(before + `(?:(?<sufficient>enough|sufficient|yes)|(?<unfinished>go\s+on|unfinished)|` +
-		`(?<insufficient>(?:step\W{0,2}\d+\s+is\s+)?wrong|insufficient|` +
+		`(?<insufficient>(?:step\W{0,4}\d+\W{1,4}is\W{1,4})?wrong|insufficient|` +
 		`(?:not|isn['’]t)\s+(?:\w+\s+)?(?:enough|sufficient)|no)|` +
 		`(?<inconclusive>no\s+answer|inconclusive|not\s+applicable))` + behind),
 	"ruling": lazy.Regexp(before + `(?:(?<same>same)|(?<first>first)|(?<second>second)|` +

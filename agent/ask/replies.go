@@ -130,7 +130,7 @@ func Judgements(words prompts.JudgementForm, steps, earlier int, asked []Branch)
 
 func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err error) {
 	j.Verdict, err = form.verdict()
-	if m := wrongStep().FindStringSubmatch(form.Verdict); m != nil && !j.Sufficient {
+	if m := wrongStep().FindStringSubmatch(form.Verdict); m != nil && !j.Sufficient && !j.Unfinished {
 		form.Wrong, _ = strconv.Atoi(m[1])
 	}
 	switch j.Wrong = form.Wrong; {
@@ -156,10 +156,11 @@ func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err
 }
 
 var (
-	wrongStep = lazy.Regexp(`(?i)\bstep\W{0,2}(\d+)\s+is\s+wrong\b`)
+	wrongStep = lazy.Regexp(`(?i)^\W*step\W{0,4}(\d+)\W{1,4}is\W{1,4}wrong\b`)
+	beside    = lazy.Regexp(`(?i)^\W*(?:(?:to|and|or)\s+)?(?:go\s+on|no\s+answer|(?:as\s+)?(?:yet|so\s+far))\b`)
 
 	against = lazy.Regexp(`(?i)^(?:no|false)\b|` +
-		`\b(?:insufficient|unfinished|inconclusive|step n is wrong|(?:not|isn['’]t)\s+(?:\w+\s+)?(?:enough|sufficient))\b`)
+		`\b(?:insufficient|unfinished|inconclusive|step\W{0,4}(?:n|\d+)\W{1,4}is\W{1,4}wrong|(?:not|isn['’]t)\s+(?:\w+\s+)?(?:enough|sufficient))\b`)
 	doubts = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming|` +
 		`lacks?|needs?\s+to|must|should|incomplete|missing)\b`)
 )
@@ -172,7 +173,8 @@ func (form judgement) verdict() (v record.Verdict, err error) {
 	v.Sufficient = v.Inconclusive || value == "sufficient"
 	switch {
 	case err != nil:
-	case value == "sufficient" && (against().MatchString(rest) || against().MatchString(form.Reason)):
+	case v.Sufficient && beside().MatchString(rest),
+		value == "sufficient" && (against().MatchString(rest) || against().MatchString(form.Reason)):
 		err = errors.New("it gives two verdicts")
 	case value == "sufficient" && doubts().MatchString(rest):
 		err = errors.New("it makes a condition")

@@ -135,7 +135,7 @@ func skipped(at string, d fs.DirEntry) string {
 		return "installed packages"
 	case has("pyvenv.cfg"), has("conda-meta"):
 		return "a Python environment"
-	case has("mounts", "self", "uptime"), has("devices", "firmware", "fs"): // proc and sys
+	case has("mounts", "self", "uptime"), has("block", "bus", "class", "devices", "firmware"): // proc and sys
 		return "of the system"
 	}
 	return ""

@@ -230,7 +230,7 @@ func TestListSkips(t *testing.T) {
 	for _, name := range strings.Fields(`sales.csv src/load.py build/kept.csv env/pyvenv.cfg
 		env/lib/site-packages/pandas/x.py env/share/x.csv conda/conda-meta/history conda/lib/x.csv
 		web/node_modules/left/data.json lib/site-packages/x.csv
-		root/proc/mounts root/proc/self/x.csv root/proc/uptime root/sys/devices/x root/sys/firmware/x root/sys/fs/x
+		root/proc/mounts root/proc/self/x.csv root/proc/uptime root/sys/block/x root/sys/bus/x root/sys/class/x root/sys/devices/x root/sys/firmware/x
 		CVS/pharmacies.csv .git/HEAD .gitignore`) {
 		write(t, data, name, "a")
 	}

@@ -147,7 +147,7 @@ func disclaim(ctx context.Context, nb *notebook.Notebook, key record.Key, folder
 	for i, c := range slices.Backward(nb.Cells) {
 		if page.Edited(c) {
 			changed = true
-			nb.Cells = slices.Insert(nb.Cells, i, notebook.Cell{ID: "edited", Type: notebook.Markdown,
+			nb.Cells = slices.Insert(nb.Cells, i, notebook.Cell{ID: fmt.Sprint("edited-", i), Type: notebook.Markdown,
 				Source: "*The cell below was changed or added, by a person or a program, since dsstar wrote this notebook.*"})
 		}
 	}
