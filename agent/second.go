@@ -172,11 +172,11 @@ func (r *run) arbitrate(ctx context.Context, s *record.Second, found compare.Fin
 		}
 		return true, r.takeBack(ruling.Reason, ruling.Wrong)
 	case record.RuledSecond:
-		*s = record.Second{Rejected: append(s.Rejected, record.Ruled{Ruling: ruling.Ruling,
-			Reason: r.withoutAnswer(ruling.Reason), First: r.t.Answer(), Second: s.Answer})}
 		if err := r.observe(Event{Kind: Ruled, Text: found.Why + ": " + ruling.Reason}); err != nil {
 			return false, err
 		}
+		*s = record.Second{Rejected: append(s.Rejected, record.Ruled{Ruling: ruling.Ruling,
+			Reason: r.withoutAnswer(ruling.Reason), First: r.t.Answer(), Second: s.Answer})}
 		return false, r.derive(ctx)
 	}
 	return false, r.observe(Event{Kind: Ruled, Text: ruling.Reason})

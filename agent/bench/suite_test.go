@@ -308,9 +308,6 @@ var all kept
 // real returns an opener of the kept session.
 func real(t testing.TB) Opener {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("-short: it needs the managed Python")
-	}
 	if all.Kernel == nil {
 		k, err := kernel.Start(context.Background(), kernel.Options{
 			Spec: kernel.PythonSpec(pyenvtest.Python(t)), Dir: os.TempDir(), CellTimeout: 5 * time.Minute,

@@ -34,9 +34,6 @@ func TestMain(m *testing.M) {
 // tagged raises-exception, and gives the same outputs. Only the tests of this package may import package
 // kernel.
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it starts real kernels")
-	}
 	tier, why, err := sandbox.Choose("auto")
 	if t.Log(why, err); err != nil {
 		tier = sandbox.Off

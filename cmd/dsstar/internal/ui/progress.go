@@ -238,11 +238,7 @@ func (p *Progress) Event(e agent.Event, t *record.Trajectory) {
 	case agent.Read:
 		p.Say("reading  %s: %s", e.Branch, cmp.Or(e.Text, "no answer"))
 	case agent.Ruled:
-		ruling := t.Second.Ruling
-		if n := len(t.Second.Rejected); ruling == "" && n > 0 { // the derivation is made anew
-			ruling = t.Second.Rejected[n-1].Ruling
-		}
-		p.Say("ruling   %s: %s", ruling, e.Text)
+		p.Say("ruling   %s: %s", t.Second.Ruling, e.Text)
 	case agent.Derived:
 		switch s := t.Second; {
 		case s.Agrees:
