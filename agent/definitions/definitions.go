@@ -1,0 +1,204 @@
+// Package definitions reads what a team has agreed on: what its terms mean, with unit, filters and
+// code. [Files] reads files, [Parse] takes the definitions out of them: of Markdown here, of other
+// formats by a program in Python, for a sandbox. Whether a person has approved them is not known here.
+package definitions
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"dsstar/agent/brief"
+	"dsstar/notebook/disk"
+	"dsstar/notebook/human"
+)
+
+// Limits: bytes of a file, of all files, and of a definition, which requests have to hold.
+const maxFile, maxRead, maxDefinition = 4 << 20, 64 << 20, 16 << 10
+
+// formats are how the names of files with definitions end. The first is Markdown.
+var formats = []string{".md", ".yaml", ".yml", ".json", ".csv", ".tsv", ".xlsx"}
+
+// A Definition says what a term means.
+type Definition struct {
+	Term  string   `json:"term"`
+	Also  []string `json:"also,omitempty"` // other names of the term
+	Text  string   `json:"text"`           // meaning, unit, filters, as Markdown, without its code
+	Code  string   `json:"code,omitempty"` // Python: a function with its imports and cases
+	Place string   `json:"place"`          // "terms.md, line 12", "manifest.json, metric revenue"
+}
+
+// Digest is of all that the definition says, wherever it stands.
+func (d Definition) Digest() string {
+	d.Place = ""
+	b, _ := json.Marshal(d) // strings cannot fail
+	return fmt.Sprintf("%x", sha256.Sum256(b))
+}
+
+// size is about how many bytes of a request the definition takes.
+func (d Definition) size() int {
+	return len(d.Term+d.Text+d.Code+d.Place) + len(strings.Join(d.Also, ", "))
+}
+
+// A File has definitions. Its name is relative to its folder.
+type File struct {
+	Name, Path string
+	Text       []byte
+}
+
+// Files reads a file, or those of a folder that have a known format, in the order of their names.
+// A link to the folder or in it is an error, as is a file that is too large.
+func Files(path string) (all []File, err error) {
+	is, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if name := filepath.Base(path); !is.IsDir() {
+		if !known(name) {
+			return nil, fmt.Errorf("%s: definitions are in files %s", path, strings.Join(formats, ", "))
+		}
+		text, err := disk.ReadFile(path, maxFile)
+		return []File{{name, path, text}}, err
+	}
+	folder, err := disk.OpenFolder(path)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	entries, err := fs.ReadDir(folder.FS(), ".") // by name
+	size := 0
+	for _, e := range entries {
+		if e.IsDir() || !known(e.Name()) {
+			continue
+		}
+		text, err := disk.ReadIn(folder, e.Name(), maxFile)
+		if size += len(text); err == nil && size > maxRead {
+			err = fmt.Errorf("%s: all files together have more than %s", path, human.Bytes(maxRead))
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, File{e.Name(), filepath.Join(path, e.Name()), text})
+	}
+	return all, err
+}
+
+// known says whether a file has definitions, by its name. What editors put beside files has none.
+func known(name string) bool {
+	beside := strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$")
+	return !beside && slices.Contains(formats, strings.ToLower(filepath.Ext(name)))
+}
+
+// Digest is of the names and contents of files.
+func Digest(files []File) string {
+	h := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(h, "%q %d\n%s", f.Name, len(f.Text), f.Text)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
+
+// Parse takes the definitions out of files. If some are no Markdown, foreign is called once: it runs
+// a script in a fresh process, confined, within its own time, and returns what that printed. An
+// error says which file is wrong, and in which line if there is one.
+func Parse(ctx context.Context, files []File,
+	foreign func(ctx context.Context, script string) (stdout string, err error),
+) (all []Definition, err error) {
+	var others []File
+	for _, f := range files {
+		if strings.ToLower(filepath.Ext(f.Name)) != formats[0] {
+			others = append(others, f)
+			continue
+		}
+		found, err := markdown(f)
+		if err = cmp.Or(ctx.Err(), err); err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	if len(others) > 0 {
+		printed, err := foreign(ctx, script(others))
+		if err != nil {
+			return nil, err
+		}
+		found, err := printedBy(printed)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	for _, d := range all {
+		if size := d.size(); size > maxDefinition {
+			return nil, fmt.Errorf("%s: the definition of %.60q has %s, of at most %s", d.Place, d.Term,
+				human.Bytes(int64(size)), human.Bytes(maxDefinition))
+		}
+	}
+	return all, nil
+}
+
+//go:embed foreign.py
+var program string
+
+// script returns Python that needs no files. The last line of what it prints is for [printedBy].
+func script(files []File) string {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_ = json.NewEncoder(w).Encode(files) // plain data, to a buffer
+	_ = w.Close()
+	return program + "\nmain(" + brief.Python(base64.StdEncoding.EncodeToString(packed.Bytes())) + ")\n"
+}
+
+func printedBy(printed string) ([]Definition, error) {
+	var found struct {
+		Problem     string
+		Definitions []Definition
+	}
+	printed = strings.TrimSpace(printed)
+	line := printed[strings.LastIndexByte(printed, '\n')+1:]
+	if err := json.Unmarshal([]byte(line), &found); err != nil {
+		return nil, fmt.Errorf("the program that reads definitions has printed nothing to read: %w", err)
+	}
+	if found.Problem != "" {
+		return nil, errors.New(found.Problem)
+	}
+	return found.Definitions, nil
+}
+
+// Conflict returns an error if two definitions of a term say different things; it names both. Names
+// are the same in any letter case, with any spaces, and in the plural.
+func Conflict(all []Definition) error {
+	first := map[string]Definition{}
+	for _, d := range all {
+		for _, name := range append([]string{d.Term}, d.Also...) {
+			key := strings.ToLower(key(name))
+			was, defined := first[key]
+			if !defined && key != "" {
+				first[key] = d
+			} else if a, b := was.says(), d.says(); defined && a != b {
+				from := 0 // where they differ, if they begin with the same words
+				for i := 0; i < min(len(a), len(b)) && a[i] == b[i]; i++ {
+					if a[i] == ' ' {
+						from = i + 1
+					}
+				}
+				return fmt.Errorf("two definitions of %q contradict each other: %s says %.100q, %s says %.100q",
+					name, was.Place, a[from:], d.Place, b[from:])
+			}
+		}
+	}
+	return nil
+}
+
+func (d Definition) says() string { return brief.OneLine(d.Text + " " + d.Code) }
