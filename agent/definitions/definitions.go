@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -151,7 +152,7 @@ func Parse(ctx context.Context, files []File,
 //go:embed foreign.py
 var program string
 
-// script returns Python that needs no files. The last line of what it prints is for [printedBy].
+// script returns Python that needs no files. [printedBy] reads what it prints.
 func script(files []File) string {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -160,20 +161,24 @@ func script(files []File) string {
 	return program + "\nmain(" + brief.Python(base64.StdEncoding.EncodeToString(packed.Bytes())) + ")\n"
 }
 
+// printedBy reads what the program has printed in its last line, packed: only so much is kept of it.
 func printedBy(printed string) ([]Definition, error) {
 	var found struct {
 		Problem     string
 		Definitions []Definition
 	}
 	printed = strings.TrimSpace(printed)
-	line := printed[strings.LastIndexByte(printed, '\n')+1:]
-	if err := json.Unmarshal([]byte(line), &found); err != nil {
-		return nil, fmt.Errorf("the program that reads definitions has printed nothing to read: %w", err)
+	line := strings.NewReader(printed[strings.LastIndexByte(printed, '\n')+1:])
+	unpacked, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, line))
+	if err == nil {
+		err = json.NewDecoder(io.LimitReader(unpacked, maxRead)).Decode(&found)
 	}
-	if found.Problem != "" {
+	if err == nil && found.Problem != "" {
 		return nil, errors.New(found.Problem)
+	} else if err != nil {
+		err = fmt.Errorf("the program that reads definitions has not come to its end: %w", err)
 	}
-	return found.Definitions, nil
+	return found.Definitions, err
 }
 
 // Conflict returns an error if two definitions of a term say different things; it names both. Names
