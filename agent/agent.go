@@ -37,10 +37,11 @@ type run struct {
 	ending   sync.WaitGroup // of sessions of which nothing else depends on their end
 	approved bool           // the last cell is one that a person has seen and accepted
 
-	all         []record.File     // that the data folder had and the run may look at
-	data        map[string]string // their sums as the run began, by their names
-	digest      string            // of the data
-	changedFile string            // a data file that is no longer as data has it
+	all         []record.File       // that the data folder had and the run may look at
+	data        map[string]string   // their sums as the run began, by their names
+	digest      string              // of the data
+	definitions []record.Definition // that bind
+	changedFile string              // a data file that is no longer as data has it
 }
 
 // Run answers the task's question. The trajectory is never nil. It holds all that happened,
@@ -134,10 +135,16 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 	if !r.t.Described {
 		r.work.prepare(ctx)
 	}
+	if err := r.define(ctx); err != nil {
+		return err
+	}
 	if err := r.describeData(ctx); err != nil {
 		return err
 	}
 	r.digest = r.t.DataDigest()
+	if err := r.defineFunctions(ctx); err != nil {
+		return err
+	}
 	if r.cfg.Guest {
 		if err := r.meet(ctx); err != nil { // its variables are part of what is asked
 			return err
@@ -177,6 +184,7 @@ func (r *run) pass(ctx context.Context) error {
 		r.asker.Begin(r.t.Earlier() + 1)
 		r.t.UsedOnly = false
 		r.shown, r.approved = shown{}, false
+		r.t.Question.Definitions = r.near(r.definitions, r.asker.Sizes())
 		l, now := &r.t.Limits, record.Limits{Rounds: r.cfg.MaxRounds, Tries: r.cfg.DebugTries}
 		if *l == (record.Limits{}) {
 			*l = now

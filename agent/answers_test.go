@@ -168,9 +168,9 @@ func TestDocumentIn(t *testing.T) {
 	const table, page = "delimited text\n200 rows, 8 columns\n- text: text; 5 values: North", "HTML\n\n- a: text\ntext:\nIt is due."
 	for want, all := range map[string][]record.Description{
 		"": {{Text: table, Profile: true}, {Text: "JSON\ntext:\n[1", Kind: "JSON", Profile: true},
-			{Text: "The script says:\ntext:\nIt is due."}, {Error: "no", Profile: true}},
+			{Text: "The script says:\ntext:\nIt is due."}, {Text: page, Corrected: true, Profile: true}, {Error: "no", Profile: true}},
 		"It is due.": {{Text: "It is due.", Whole: true, Document: true, Profile: true}, {Text: page, Profile: true},
-			{Text: "It is due.", Corrected: true}, {Text: "PDF\n3 pages\nparts of the text:\nIt is due.", Profile: true}},
+			{Text: "It is due.", Corrected: true, Approved: true}, {Text: "PDF\n3 pages\nparts of the text:\nIt is due.", Profile: true}},
 	} {
 		for _, d := range all {
 			if got := documentIn(d); got != want {

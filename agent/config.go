@@ -29,6 +29,8 @@ type Config struct {
 	Alone     bool      // there can be no session for Second beside it
 
 	Recalled *record.Recalled // of the memory of the data, to show and to use: see [RecallFor]
+	Approved []Approved       // definitions, which bind
+	Confined bool             // a sandbox confines all cells
 	Learn    bool             // have the model propose what a verified answer leaves for the memory
 
 	Choice   record.Choice // of the models, for the record

@@ -20,9 +20,9 @@ type source struct {
 	text  string
 }
 
-// sources returns what may settle a point: the words of the asker and of other people, and
-// documents among the files. What a program or a model says of the files settles nothing, nor do
-// values.
+// sources returns what may settle a point: the words of the asker and of other people, documents
+// among the files, and definitions that bind. What a program or a model says of the files settles
+// nothing, nor do values.
 func (r *run) sources() []source {
 	all := []source{{place: record.FromQuestion, text: r.t.Task.Question},
 		{place: record.FromForm, text: r.t.Task.Guidelines}}
@@ -32,13 +32,19 @@ func (r *run) sources() []source {
 	for _, d := range r.t.Descriptions {
 		all = append(all, source{place: d.File, text: documentIn(d)})
 	}
+	for _, d := range r.t.Question.Definitions { // last, so that a sentence of both is theirs
+		all = append(all, source{place: d.String(), text: d.Term + "\n\n" + d.Text})
+	}
 	return all
 }
 
-// documentIn returns the text of a document in a description, or what a person says of a file.
+// documentIn returns the text of a document in a description, or what a person says of a file, unless the
+// user has not approved that: it may have come with the data.
 func documentIn(d record.Description) string {
 	m := documentBegins().FindStringIndex(d.Text)
 	switch {
+	case d.Corrected && !d.Approved:
+		return ""
 	case d.Whole || d.Corrected:
 		return d.Text
 	case !d.Profile || m == nil || strings.HasPrefix(d.Kind, "JSON") || d.Kind == "XML":

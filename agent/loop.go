@@ -205,7 +205,7 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 func (r *run) judgeWords(written string, due []ask.Branch) []prompts.Part {
 	parts := r.shared()
 	withoutMemory(parts) // as of the arbiter
-	return append(parts, prompts.Judgement{Written: written, Follows: r.t.Earlier() > 0,
+	return append(parts, prompts.Judgement{Written: written, Ignored: r.ignored(), Follows: r.t.Earlier() > 0,
 		Points: r.points(due), Branches: len(due) > 0, Reread: r.rereads()})
 }
 

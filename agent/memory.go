@@ -85,7 +85,7 @@ var leaves = ask.Format[*lesson.Lesson]{
 
 // fault returns why a function is not admitted beside others, or "".
 func (r *run) fault(ctx context.Context, known []lesson.Tool, tool lesson.Tool) (string, error) {
-	if r.t.Recalled != nil {
+	if known = slices.Concat(r.t.Defined, known); r.t.Recalled != nil {
 		known = slices.Concat(r.t.Recalled.Tools, known)
 	}
 	if slices.ContainsFunc(known, func(t lesson.Tool) bool { return t.Name == tool.Name }) {
@@ -96,10 +96,15 @@ func (r *run) fault(ctx context.Context, known []lesson.Tool, tool lesson.Tool) 
 	}
 	module := lesson.Module(lesson.Needed(slices.Concat(known, []lesson.Tool{tool}),
 		tool.Name+"\n"+tool.Test))
-	return journal.Once(ctx, r.t.Journal, "function", []any{r.digest, module, tool.Test},
+	return r.toolFault(ctx, module, tool.Test)
+}
+
+// toolFault is [ToolFault] on the data of the run.
+func (r *run) toolFault(ctx context.Context, module, test string) (string, error) {
+	return journal.Once(ctx, r.t.Journal, "function", []any{r.digest, module, test},
 		func(ctx context.Context) (string, error) {
 			defer r.kernel.Start()()
-			return ToolFault(ctx, r.cfg.RunScript, r.elsewhere().Task, module, tool.Test)
+			return ToolFault(ctx, r.cfg.RunScript, r.elsewhere().Task, module, test)
 		})
 }
 

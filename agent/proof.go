@@ -40,6 +40,9 @@ func (r *run) prove(ctx context.Context) error {
 	last, _ := r.t.FinalCell()
 	on := []any{r.t.Task.Question, r.t.Task.Guidelines, r.digest, r.changedFile, record.State(r.t.Cells()),
 		last.Execution.Stdout(), r.t.Final.Summary, r.t.Final.Files, r.t.Final.Doubts}
+	for _, d := range r.t.Question.Definitions {
+		on = append(on, d.Digest())
+	}
 	live := false
 	made, err := journal.Once(ctx, r.t.Journal, "proved", on, func(ctx context.Context) (record.Proof, error) {
 		live = true

@@ -297,8 +297,10 @@ var recordings = map[string]turns{
 		"judge round 2": judged, "branches the readings, what is in doubt": taken("w = 1\nw")})),
 
 	// what settled a reading is looked for again
-	"a rule in other data": of(byRule, ruled(rule)).on(nil, byRule, ruled(rule+" So it is.")),
-	"another rule":         of(byRule, ruled(rule)).on(nil, byRule, ruled("Cancelled orders do count in the revenue.")),
+	"a rule in other data":      of(byRule, ruled(rule)).on(nil, byRule, ruled(rule+" So it is.")),
+	"another rule":              of(byRule, ruled(rule)).on(nil, byRule, ruled("Cancelled orders do count in the revenue.")),
+	"a definition that settles": of(byRule, defines(rule)).on(nil, script{}, defines(rule)),
+	"another definition":        of(byRule, defines(rule)).on(nil, byRule, defines("Cancelled orders do count in the revenue.")),
 	"another note beside one that settled": of(byRule, ruled(rule)).
 		on(then(byNote, edit(insert("data", note("Mind.")))), byRule, ruled(rule)),
 	"no note that settled": of(byRule, ruled(rule)).on(then(byNote, edit(withoutNotes)), byRule, ruled(rule)),

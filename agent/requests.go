@@ -34,6 +34,7 @@ func (r *run) context() prompts.Context {
 		c := prompts.Context{NoFiles: r.t.Task.Data == ""}
 		c.Files, c.LeftOut = r.files.Files(show)
 		c.Variables, c.OtherVariables = r.shownVariables(show)
+		c.Definitions = r.shownDefinitions(show)
 		c.Facts, c.Functions = shownMemory(r.t.Recalled)
 		r.shown = shown{show, &c}
 	}

@@ -55,9 +55,10 @@ type (
 		NamesOnly            bool   // no file is described
 		NoFiles              bool   // there is no data folder
 		Variables            []Variable
-		OtherVariables       string // names of variables that are not described
-		Facts                string // that earlier questions about the data left, a line each
-		Functions            string // signatures and docstrings of the memory's functions
+		OtherVariables       string       // names of variables that are not described
+		Definitions          []Definition `json:",omitempty"` // that bind
+		Facts                string       // that earlier questions about the data left, a line each
+		Functions            string       // signatures and docstrings of the memory's functions
 	}
 	// Question is the task.
 	Question struct{ Question, Guidelines string }
@@ -84,6 +85,9 @@ type File struct {
 	Whole                         bool // Description is the content itself
 	Alike                         string
 }
+
+// A Definition is one that the user has approved, with the head of its function.
+type Definition struct{ Term, Place, Text, Function string }
 
 // Answered is a question with its steps and answer.
 type Answered struct {
@@ -165,8 +169,9 @@ type (
 		// Follows: other questions were answered before, whose cells may have written some.
 		Follows  bool `json:",omitempty"`
 		Points   []WeighedPoint
-		Branches bool // some points have other options
-		Reread   bool // the reply names the points anew, which the user may have changed
+		Branches bool   // some points have other options
+		Reread   bool   // the reply names the points anew, which the user may have changed
+		Ignored  string `json:",omitempty"` // terms with what the cells have nothing of, a line each
 	}
 	// Second asks for an answer by somebody who has not seen the notebook.
 	Second struct {

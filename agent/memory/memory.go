@@ -1,10 +1,11 @@
 // Package memory reads and writes what earlier questions taught about a data folder: plain files in
 // a folder beside the data, which people read, edit, review, commit and merge.
 //
-//	facts.md         definitions and rules, each with its source
-//	tools/NAME.py    a function with its imports and cases, with values that verified runs printed
-//	questions.jsonl  questions that were answered and verified
-//	definitions/*.md what people say of data files, each below a heading that is its name
+//	tools/NAME.py         a function with its imports and cases, with values that verified runs printed
+//	questions.jsonl       questions that were answered and verified
+//	definitions/facts.md  what verified runs have learned, each with its source: evidence, which binds nobody
+//	definitions/*.md      what people say of data files, each below a heading that is its name; the rest of
+//	                      definitions/ is read by package definitions
 //
 // Each function has a file, so that git merges the additions of two people by itself. Nothing here
 // runs code. What is read is data: facts are evidence with a source, and only imports and functions
@@ -41,11 +42,14 @@ const Name = ".dsstar"
 
 // The files of the folder, and folders in it.
 const (
-	factsFile     = "facts.md"
+	factsFile     = definitions + FactsName
 	questionsFile = "questions.jsonl"
 	tools         = "tools/"
 	definitions   = "definitions/"
 )
+
+// Definitions is the folder of definitions, in which FactsName is none of them.
+const Definitions, FactsName = "definitions", "facts.md"
 
 // Limits of what is read: bytes of a file, and of all.
 const maxFile, maxRead = 4 << 20, 64 << 20
@@ -79,7 +83,7 @@ func Read(ctx context.Context, dir string) (*Memory, error) {
 	}
 	defer folder.Close()
 	size := 0
-	for _, pattern := range []string{factsFile, questionsFile, tools + "*.py", definitions + "*.md"} {
+	for _, pattern := range []string{definitions + "*.md", questionsFile, tools + "*.py"} {
 		names, _ := fs.Glob(folder.FS(), pattern) // which is no bad pattern
 		for _, name := range names {
 			text, err := textOf(folder, name)
@@ -191,7 +195,7 @@ func (c Change) store(folder *os.Root) error {
 	case errors.Is(err, fs.ErrNotExist) || err == nil && (now == c.Before || now == c.After):
 	case err != nil:
 		return err
-	case path.Dir(c.Name) != ".":
+	case path.Dir(c.Name)+"/" == tools:
 		return fmt.Errorf("%s was changed meanwhile, and is left as it is", c.Name)
 	default:
 		c.After = ended(now) + Without(Without(c.After, c.Before), now)
@@ -270,8 +274,13 @@ func (m *Memory) Corrections(names []string) map[string]string {
 	if m == nil {
 		return nil
 	}
+	return Said(m.said, names)
+}
+
+// Said is what texts say, as [Memory.Corrections] returns it.
+func Said(texts, names []string) map[string]string {
 	all := map[string]string{}
-	for _, said := range m.said {
+	for _, said := range texts {
 		name, level, from := "", 0, 0
 		end := func(at int) {
 			all[name] = strings.TrimSpace(all[name] + said[from:at]) // which begins with a line break
@@ -301,7 +310,8 @@ func (m *Memory) Corrections(names []string) map[string]string {
 
 const factsHead = `# Facts about these data
 
-One item for each, with its source. Edit them freely: they are shown to the model as evidence.
+Remembered from verified runs, an item each, with its source. Edit them freely: they are shown to the
+model as evidence. One that is to bind becomes a heading of another file here, which you approve.
 
 `
 

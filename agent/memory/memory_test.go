@@ -80,7 +80,7 @@ func TestReadHostile(t *testing.T) {
 	}
 	write(t, dir, factsFile, "- A fact\n")
 	out := t.TempDir()
-	for _, name := range []string{factsFile, "tools"} {
+	for _, name := range []string{"definitions", "tools"} {
 		pyenvtest.OK(t, os.Rename(filepath.Join(dir, name), filepath.Join(out, name)))
 		pyenvtest.OK(t, os.Symlink(filepath.Join(out, name), filepath.Join(dir, name)))
 	}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"slices"
@@ -48,6 +49,7 @@ func (q *Question) LastScript() (Attempt, bool) {
 const (
 	RoleParameters = "parameters"
 	RoleSetup      = "setup"
+	RoleDefined    = "defined"   // has the functions of definitions that the cells use
 	RoleTools      = "tools"     // defines the functions of memory that the cells use
 	RoleVariables  = "variables" // loads what the cells use of somebody's session
 	RoleStep       = "step"
@@ -229,7 +231,7 @@ var SetUpNames = []string{
 }
 
 // Opening returns the cells before the first step: parameters, set-up, if cells use variables of a
-// user's session the cell that loads them, and the functions of memory if there are any.
+// user's session the cell that loads them, and the functions of definitions and of memory.
 func (t *Trajectory) Opening() []Cell {
 	parameters := "question = " + brief.Python(t.Questions[0].Text)
 	if t.Task.Data != "" {
@@ -242,15 +244,34 @@ func (t *Trajectory) Opening() []Cell {
 	if code := t.variablesCell(); code != "" {
 		cells = append(cells, Cell{Role: RoleVariables, Title: "Variables", Code: code})
 	}
-	tools := t.UsedTools()
-	if t.Recalled != nil && !t.UsedOnly {
-		tools = t.Recalled.Tools
+	defined, lent := t.functions()
+	if len(defined) > 0 {
+		code := "# Functions of definitions that bind.\n" + lesson.Module(defined)
+		cells = append(cells, Cell{Role: RoleDefined, Title: "Definitions", Code: code})
 	}
-	if len(tools) > 0 { // last: the second derivation begins before it
-		code := ToolsComment + "\n" + lesson.Module(tools)
+	if len(lent) > 0 { // last: the second derivation begins before it
+		code := ToolsComment + "\n" + lesson.Module(lent)
 		cells = append(cells, Cell{Role: RoleTools, Title: "Functions", Code: code})
 	}
 	return cells
+}
+
+// functions returns those of definitions, and those of memory that have other names: from the proof
+// on only those that the cells use, with those that these call.
+func (t *Trajectory) functions() (defined, lent []lesson.Tool) {
+	binds := func(f lesson.Tool) bool {
+		return slices.ContainsFunc(t.Defined, func(d lesson.Tool) bool { return d.Name == f.Name })
+	}
+	lent = slices.DeleteFunc(slices.Clone(cmp.Or(t.Recalled, &Recalled{}).Tools), binds)
+	all := slices.Concat(t.Defined, lent)
+	if t.UsedOnly {
+		all = lesson.Needed(all, strings.Join(codes(t.Asked()), "\n"))
+	}
+	n := len(all)
+	if i := slices.IndexFunc(all, func(f lesson.Tool) bool { return !binds(f) }); i >= 0 {
+		n = i
+	}
+	return all[:n], all[n:]
 }
 
 // variablesCell returns the cell that loads the variables that cells have read. A session that has
@@ -287,10 +308,11 @@ func (t *Trajectory) Loaded() []Variable {
 // ToolsComment begins the cell with the functions of memory.
 const ToolsComment = "# Functions that earlier questions about these data left."
 
-// UsedTools returns the functions of memory that the cells use, with those that these call.
+// UsedTools returns the functions of definitions and of memory that the cells use, with those that these
+// call.
 func (t *Trajectory) UsedTools() []lesson.Tool {
-	if t.Recalled == nil {
-		return nil
-	}
-	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(t.Asked()), "\n"))
+	view := *t
+	view.UsedOnly = true
+	defined, lent := view.functions()
+	return slices.Concat(defined, lent)
 }

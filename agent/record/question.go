@@ -21,6 +21,8 @@ type Question struct {
 	Rest       []Round `json:"rest,omitempty"`  // cells of Start that are still to run again
 	Rounds     []Round `json:"rounds"`
 
+	Definitions []Definition `json:"definitions,omitempty"` // that its requests show
+
 	Corrects []int     `json:"corrects,omitempty"` // numbers of questions whose answers it replaces
 	Final    *Final    `json:"final,omitempty"`
 	Readings []Reading `json:"readings,omitempty"`

@@ -83,6 +83,7 @@ func (a *app) carryOut(ctx context.Context, j job, folder record.Folder, saver *
 	at := j.site.About()
 	config.Sandbox, config.Memory, config.Warnings = at.Sandbox, at.Memory, at.Warnings
 	config.Guest, config.Alone, config.Choice = at.Running != nil, at.Alone, a.choice(s)
+	config.Confined = at.Running == nil && at.Confined
 	j.progress.Say("sandbox  %s", config.Sandbox)
 	config.Dir, config.Model = string(folder), llm.Traced(j.model, trace, config.Price)
 	config.Open, config.RunScript = site.Opening(j.site, j.progress), j.site.RunScript
@@ -103,6 +104,7 @@ func (a *app) config(j job) agent.Config {
 	config.ChooseReading = a.chooseReading(j)
 	config.Learn = j.settings.Learn
 	config.Corrections = j.memory.Corrections(fileNames(j.task))
+	config.Options.Approved, config.Approved = j.agreed(fileNames(j.task)), j.approved
 	return config
 }
 

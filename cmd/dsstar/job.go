@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"dsstar/agent"
 	"dsstar/agent/files"
 	"dsstar/agent/llm"
 	"dsstar/agent/memory"
@@ -32,7 +33,8 @@ type job struct {
 	task     record.Task
 	sources  []files.Source // of the task's data, by where they are
 	model    llm.Model
-	memory   *memory.Memory // of the data; nil: none
+	memory   *memory.Memory   // of the data; nil: none
+	approved []agent.Approved // definitions that bind
 	site     site.Site
 	progress *ui.Progress
 	shown    bool         // a demo, for which an answer that depends on a reading is a success
@@ -55,6 +57,8 @@ type runFlags struct {
 	yes    bool       // attach to the user's kernel without asking
 	review bool       // ask before every cell
 	names  cli.Commas // names to keep in the user's kernel
+
+	definitions []string // folders and files of definitions, approved for this run
 	// choices, "" for the default
 	answer, ask, progressForm string
 }
@@ -95,9 +99,13 @@ func (r *runFlags) common() []cli.Flag {
 	}
 }
 
-// inKernel is the flag of commands that may run in the user's kernel.
-func (r *runFlags) inKernel() []cli.Flag {
-	return []cli.Flag{cli.Opt(&r.names, "keep", "Kernel", "variables to leave in a running kernel: NAMES, or all")}
+// inKernel are the flags of commands that take a question of the user's own.
+func (r *runFlags) asking() []cli.Flag {
+	return []cli.Flag{
+		cli.Opt(&r.definitions, "definitions", "Data",
+			"a folder or file of definitions, which you approve for this run: PATH; may be repeated"),
+		cli.Opt(&r.names, "keep", "Kernel", "variables to leave in a running kernel: NAMES, or all"),
+	}
 }
 
 // newJob returns a job with flags and settings, which it checks, and with its progress, which the caller

@@ -158,7 +158,7 @@ you may read, edit and commit. To forget one, remove its line or file.
 
 dsstar nb shows the model the facts and functions nearest to its question, and
 adds to them with --learn. The nearest verified question is shown as an example,
-with its cells.`
+with its cells. Definitions there bind once you have approved them.`
 
 func (a *app) memoryCommand() cli.Command {
 	data := "."
@@ -166,15 +166,12 @@ func (a *app) memoryCommand() cli.Command {
 		Use: "memory", Short: "Show what earlier questions taught about data", Long: memoryHelp,
 		Example:  "  dsstar memory --data ./data",
 		Flags:    []cli.Flag{cli.Opt(&data, "data,d", "Data", "the data that the memory is about")},
-		Settings: "memory",
+		Settings: "memory", Below: []cli.Command{a.approveCommand()},
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
 			j := job{settings: c.Settings, progress: a.newProgress(false)}
 			defer j.progress.Stop()
-			if j.sources, err = a.sources(ctx, &j, []string{data}); err == nil {
-				err = a.remember(ctx, &j)
-			}
-			if err == nil && j.memory == nil {
-				err = usage.New("memory is off", usage.Again("--memory", "auto"))
+			if err = a.readMemory(ctx, &j, data); err == nil {
+				err = a.define(&j, nil)
 			}
 			if err != nil {
 				return none, err
@@ -182,6 +179,17 @@ func (a *app) memoryCommand() cli.Command {
 			return cli.Text(listed(j.memory)), nil
 		},
 	}
+}
+
+// readMemory reads the memory of some data.
+func (a *app) readMemory(ctx context.Context, j *job, data string) (err error) {
+	if j.sources, err = a.sources(ctx, j, []string{data}); err == nil {
+		err = a.remember(ctx, j)
+	}
+	if err == nil && j.memory == nil {
+		err = usage.New("memory is off", usage.Again("--memory", "auto"))
+	}
+	return err
 }
 
 // mostListed is how many facts, functions and questions are listed.

@@ -56,7 +56,7 @@ func (a *app) nbCommand() cli.Command {
 	return cli.Command{
 		Use: `nb [flags] "question"`, Short: "Answer a question about data files and leave a notebook",
 		Long: nbHelp, Example: nbExample,
-		Args: cli.Any, Flags: slices.Concat(own, flags.ofNew(), flags.inKernel(), flags.common()), Settings: "all",
+		Args: cli.Any, Flags: slices.Concat(own, flags.ofNew(), flags.asking(), flags.common()), Settings: "all",
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
 			j, err := a.newJob(flags, c.Settings)
 			if err != nil {
@@ -95,6 +95,9 @@ func (a *app) ready(ctx context.Context, j *job, question, form string) (err err
 		return err
 	}
 	if err := a.remember(ctx, j); err != nil {
+		return err
+	}
+	if err := a.define(j, nil); err != nil {
 		return err
 	}
 	if err := checkMethod(j.settings); err != nil {

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"dsstar/agent"
+	"dsstar/agent/definitions"
 	"dsstar/agent/files"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
@@ -29,8 +32,8 @@ type pastRun struct {
 	theirs  bool // another dsstar made it: nothing of it counts as proved
 }
 
-// tell says from where the run goes on, and how its data have changed, if they have.
-func (r pastRun) tell(p *ui.Progress, question, changes string) {
+// tell says from where the run goes on, and how its data have changed, or which definition, if one has.
+func (r pastRun) tell(p *ui.Progress, question, changes, definition string) {
 	if r.theirs {
 		p.Say("theirs   another dsstar made this run, or it was changed: a model judges and derives its answer " +
 			"again, and its notes and cells count as nobody's wishes")
@@ -38,6 +41,8 @@ func (r pastRun) tell(p *ui.Progress, question, changes string) {
 	}
 	if changes != "" && r.t.Described {
 		p.Say("changed  the data, so what was asked is answered anew: %s", ui.Printable(changes))
+	} else if definition != "" {
+		p.Say("changed  a definition that it rests on, so what was asked is answered anew: %s", ui.Printable(definition))
 	} else if question == "" && len(r.t.Edits()) == 0 {
 		p.Say("goes on  where it stopped: %s so far", human.Plural(r.t.RoundsTaken(), "round"))
 	}
@@ -134,20 +139,32 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source) ([]recor
 	return now.Files, err
 }
 
-// departed tells what of a run in a folder is no more as it was proved: isOnOthers, hasOthers or "". Data
-// that are not where the run had them are not looked at.
-func departed(ctx context.Context, folder record.Folder, t *record.Trajectory) string {
+// finished reports whether the run has nothing left to do for a job.
+func (r pastRun) finished(ctx context.Context, now []record.File, j job) bool {
+	other := func(a agent.Approved) bool {
+		return a.Once && !slices.Contains(r.t.Named, record.Named{Path: a.Root, Digest: definitions.Digest(a.Files)})
+	}
+	return record.Finished(r.t, now, j.settings.MaxRounds) && !slices.ContainsFunc(j.approved, other) &&
+		agent.ChangedDefinition(ctx, r.t) == ""
+}
+
+// departed tells what of a run in a folder is no more as it was proved: isOnOthers, hasOthers, isDefined or
+// "", and which definition. Data that are not where the run had them are not looked at.
+func departed(ctx context.Context, folder record.Folder, t *record.Trajectory) (what, definition string) {
 	run := pastRun{folder: folder, t: record.New(t.Task, record.Question{})}
 	if data := run.data(); data != "" && exists(data) {
 		now, err := run.dataFiles(ctx, t.Task.In(data))
 		if err == nil && run.t.DataChanges(now) != "" {
-			return isOnOthers
+			return isOnOthers, ""
 		}
 	}
-	if otherFile(folder, t) != "" {
-		return hasOthers
+	if definition = agent.ChangedDefinition(ctx, t); definition != "" {
+		return isDefined, definition
 	}
-	return ""
+	if otherFile(folder, t) != "" {
+		return hasOthers, ""
+	}
+	return "", ""
 }
 
 // otherFile returns a file of the answer that is not in the run folder as it was proved, such as one
@@ -172,10 +189,14 @@ func otherFile(folder record.Folder, t *record.Trajectory) string {
 
 // How a run is no more as it was answered, in runs --json.
 const (
-	isEdited   = "edited" // a person has changed its cells
-	isOnOthers = "data"   // its data files have other content by now
-	hasOthers  = "files"  // a file of its answer is not as it was proved
+	isEdited   = "edited"     // a person has changed its cells
+	isOnOthers = "data"       // its data files have other content by now
+	hasOthers  = "files"      // a file of its answer is not as it was proved
+	isDefined  = "definition" // a definition that it rests on has changed
 )
+
+// definitionChanged says which definition has changed.
+const definitionChanged = "a definition that it rests on, %s, has changed since"
 
 // newestIn returns the newest notebook of a run folder; "" if there is none.
 func newestIn(run string) string { return disk.Newest(record.Folder(run).Notebook()) }

@@ -27,17 +27,19 @@ type result struct {
 	Doubts       []string `json:"doubts"` // why the answer is not verified
 	// Readings are the options of open readings that change the answer.
 	Readings []resultReading `json:"readings"`
-	Rounds   int             `json:"rounds"`
-	Steps    int             `json:"steps"`
-	RunDir   string          `json:"run_dir"`
-	Notebook string          `json:"notebook"`
-	Script   string          `json:"script"`
-	Trace    string          `json:"trace"`
-	Files    []string        `json:"files"` // paths: asked for or named by the answer; pictures
-	Usage    resultUsage     `json:"usage"`
-	Seconds  record.Seconds  `json:"seconds"`
-	Kernel   *resultKernel   `json:"kernel"` // null: none was needed
-	Warnings []string        `json:"warnings"`
+	// Definitions are those that bind, and that the question uses or evidence quotes.
+	Definitions []resultDefinition `json:"definitions"`
+	Rounds      int                `json:"rounds"`
+	Steps       int                `json:"steps"`
+	RunDir      string             `json:"run_dir"`
+	Notebook    string             `json:"notebook"`
+	Script      string             `json:"script"`
+	Trace       string             `json:"trace"`
+	Files       []string           `json:"files"` // paths: asked for or named by the answer; pictures
+	Usage       resultUsage        `json:"usage"`
+	Seconds     record.Seconds     `json:"seconds"`
+	Kernel      *resultKernel      `json:"kernel"` // null: none was needed
+	Warnings    []string           `json:"warnings"`
 }
 
 type resultReading struct {
@@ -48,6 +50,12 @@ type resultReading struct {
 	Choose   string `json:"choose"`  // what --choose takes
 	Differs  string `json:"differs"` // if it has files: how they, or it, differ from the cells'
 	Evidence string `json:"evidence"`
+}
+
+type resultDefinition struct {
+	Term   string `json:"term"`
+	Place  string `json:"place"`
+	Digest string `json:"digest"`
 }
 
 type resultUsage struct {
@@ -72,7 +80,10 @@ func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 		Doubts: append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Files: delivered(t, f), Usage: resultUsage{t.Usage, t.Cost, byRole},
-		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds,
+		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds, Definitions: []resultDefinition{},
+	}
+	for _, d := range t.Used() {
+		r.Definitions = append(r.Definitions, resultDefinition{d.Term, d.Place, d.Digest()})
 	}
 	if at.Name != "" {
 		r.Kernel = &resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox}

@@ -64,7 +64,7 @@ func (a *app) resumeCommand() cli.Command {
 		Use:   "resume [flags] [RUN]",
 		Short: "Continue a run that was stopped or edited, or ask another question",
 		Long:  resumeHelp, Example: resumeExample,
-		Args: a.oneRun("run"), Flags: slices.Concat(own, []cli.Flag{flags.outFlag()}, flags.inKernel(), flags.common()), Settings: "all",
+		Args: a.oneRun("run"), Flags: slices.Concat(own, []cli.Flag{flags.outFlag()}, flags.asking(), flags.common()), Settings: "all",
 		Excludes: [][]string{{"choose", "drop", "ask"}},
 		Needs:    [][]string{{"guidelines", "ask", "your question"}, {"note", "drop", "STEP"}},
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
@@ -168,7 +168,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err != nil {
 		return err
 	}
-	if j.out == "" && w == (wish{}) && !record.Finished(r.t, now, j.settings.MaxRounds) {
+	if j.out == "" && w == (wish{}) && len(j.definitions) == 0 && !r.finished(ctx, now, j) {
 		if next := next(); next != "" {
 			return a.resume(ctx, j, next, w)
 		}
@@ -196,7 +196,10 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err := a.remember(ctx, &j); err != nil {
 		return err
 	}
-	finished := record.Finished(r.t, now, j.settings.MaxRounds)
+	if err := a.define(&j, r.t.Named); err != nil {
+		return err
+	}
+	finished := r.finished(ctx, now, j)
 	if finished && j.learns && !r.t.Verified() {
 		return notLearned(r.t, r.folder)
 	}
@@ -214,7 +217,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	} else if j.out == "" {
 		j.out = string(r.folder)
 	}
-	r.tell(j.progress, w.question, r.t.DataChanges(now))
+	r.tell(j.progress, w.question, r.t.DataChanges(now), agent.ChangedDefinition(ctx, r.t))
 	if j.settings.Kernel == "" && r.t.Answer() == "" && r.t.Earlier() == 0 &&
 		(r.t.Task.Data == "" || len(r.t.Variables) > 0) {
 		return usage.New("the run uses the variables of a running kernel and has not finished: "+

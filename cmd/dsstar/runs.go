@@ -55,7 +55,7 @@ func (a *app) listRuns(ctx context.Context, words []string) (none cli.Output, er
 	for i := range listed {
 		r := &listed[i]
 		if !r.Claimed && r.GoesOn == "" {
-			r.GoesOn = departed(ctx, record.Folder(r.Run), r.t)
+			r.GoesOn, r.definition = departed(ctx, record.Folder(r.Run), r.t)
 		}
 		if r.GoesOn != "" && wentOn(all, r.Notebook, r.t) != "" {
 			r.GoesOn = ""
@@ -92,7 +92,8 @@ type listedRun struct {
 	Started time.Time         `json:"started"`
 	GoesOn  string            `json:"goes_on"` // from the answer; "": it does not
 
-	t *record.Trajectory
+	t          *record.Trajectory
+	definition string // that has changed
 }
 
 func (r listedRun) has(words []string) bool {
@@ -245,6 +246,9 @@ func printRuns(b *strings.Builder, all []listedRun, none string, now time.Time) 
 	words := map[string]string{isEdited: "its cells were changed", isOnOthers: "its data files have changed",
 		hasOthers: "a file of its answer was changed or removed"}
 	for _, r := range all {
+		if r.GoesOn == isDefined {
+			words[isDefined] = fmt.Sprintf(definitionChanged, ui.Printable(r.definition))
+		}
 		if r.GoesOn != "" {
 			fmt.Fprintf(b, "goes on  %s: dsstar resume %s\n", words[r.GoesOn], human.Shell(ui.Printable(r.Run)))
 		}
