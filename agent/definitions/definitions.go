@@ -5,7 +5,6 @@ package definitions
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -26,8 +25,9 @@ import (
 	"dsstar/notebook/human"
 )
 
-// Limits: bytes of a file, of all files, and of a definition, which requests have to hold.
-const maxFile, maxRead, maxDefinition = 4 << 20, 64 << 20, 16 << 10
+// Limits: bytes of a file, of one in JSON, as a manifest has much beside its metrics, of all files,
+// and of a definition, which requests have to hold.
+const maxFile, maxJSON, maxRead, maxDefinition = 4 << 20, 32 << 20, 64 << 20, 4000
 
 // formats are how the names of files with definitions end. The first is Markdown.
 var formats = []string{".md", ".yaml", ".yml", ".json", ".csv", ".tsv", ".xlsx"}
@@ -44,7 +44,14 @@ type Definition struct {
 // Digest is of all that the definition says, wherever it stands.
 func (d Definition) Digest() string {
 	d.Place = ""
-	b, _ := json.Marshal(d) // strings cannot fail
+	return digest(d)
+}
+
+// Digest is of the names and contents of files.
+func Digest(files []File) string { return digest(files) }
+
+func digest(said any) string {
+	b, _ := json.Marshal(said) // plain data
 	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
@@ -55,8 +62,9 @@ func (d Definition) size() int {
 
 // A File has definitions. Its name is relative to its folder.
 type File struct {
-	Name, Path string
-	Text       []byte
+	Name string
+	Path string `json:"-"`
+	Text []byte
 }
 
 // Files reads a file, or those of a folder that have a known format, in the order of their names.
@@ -70,7 +78,7 @@ func Files(path string) (all []File, err error) {
 		if !known(name) {
 			return nil, fmt.Errorf("%s: definitions are in files %s", path, strings.Join(formats, ", "))
 		}
-		text, err := disk.ReadFile(path, maxFile)
+		text, err := disk.ReadFile(path, most(name))
 		return []File{{name, path, text}}, err
 	}
 	folder, err := disk.OpenFolder(path)
@@ -84,7 +92,7 @@ func Files(path string) (all []File, err error) {
 		if e.IsDir() || !known(e.Name()) {
 			continue
 		}
-		text, err := disk.ReadIn(folder, e.Name(), maxFile)
+		text, err := disk.ReadIn(folder, e.Name(), most(e.Name()))
 		if size += len(text); err == nil && size > maxRead {
 			err = fmt.Errorf("%s: all files together have more than %s", path, human.Bytes(maxRead))
 		}
@@ -96,24 +104,24 @@ func Files(path string) (all []File, err error) {
 	return all, err
 }
 
+// most is how many bytes a file may have.
+func most(name string) int64 {
+	if strings.EqualFold(filepath.Ext(name), ".json") {
+		return maxJSON
+	}
+	return maxFile
+}
+
 // known says whether a file has definitions, by its name. What editors put beside files has none.
 func known(name string) bool {
 	beside := strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$")
 	return !beside && slices.Contains(formats, strings.ToLower(filepath.Ext(name)))
 }
 
-// Digest is of the names and contents of files.
-func Digest(files []File) string {
-	h := sha256.New()
-	for _, f := range files {
-		fmt.Fprintf(h, "%q %d\n%s", f.Name, len(f.Text), f.Text)
-	}
-	return fmt.Sprintf("%x", h.Sum(nil))
-}
-
 // Parse takes the definitions out of files. If some are no Markdown, foreign is called once: it runs
-// a script in a fresh process, confined, within its own time, and returns what that printed. An
-// error says which file is wrong, and in which line if there is one.
+// a script in a fresh process, confined, within its own time, and returns at least the last megabyte
+// of what that printed. The script is the same for the same files. An error says which file is
+// wrong, and in which line if there is one.
 func Parse(ctx context.Context, files []File,
 	foreign func(ctx context.Context, script string) (stdout string, err error),
 ) (all []Definition, err error) {
@@ -124,7 +132,7 @@ func Parse(ctx context.Context, files []File,
 			continue
 		}
 		found, err := markdown(f)
-		if err = cmp.Or(ctx.Err(), err); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, found...)
@@ -134,16 +142,14 @@ func Parse(ctx context.Context, files []File,
 		if err != nil {
 			return nil, err
 		}
-		found, err := printedBy(printed)
-		if err != nil {
+		if all, err = printedBy(printed, all); err != nil {
 			return nil, err
 		}
-		all = append(all, found...)
 	}
 	for _, d := range all {
 		if size := d.size(); size > maxDefinition {
-			return nil, fmt.Errorf("%s: the definition of %.60q has %s, of at most %s", d.Place, d.Term,
-				human.Bytes(int64(size)), human.Bytes(maxDefinition))
+			return nil, fmt.Errorf("%s: the definition of %.60q has %s, of at most %s: give its parts headings "+
+				"of their own", d.Place, d.Term, human.Bytes(int64(size)), human.Bytes(maxDefinition))
 		}
 	}
 	return all, nil
@@ -161,8 +167,8 @@ func script(files []File) string {
 	return program + "\nmain(" + brief.Python(base64.StdEncoding.EncodeToString(packed.Bytes())) + ")\n"
 }
 
-// printedBy reads what the program has printed in its last line, packed: only so much is kept of it.
-func printedBy(printed string) ([]Definition, error) {
+// printedBy adds what the program has printed, packed, in its last line.
+func printedBy(printed string, all []Definition) ([]Definition, error) {
 	var found struct {
 		Problem     string
 		Definitions []Definition
@@ -173,12 +179,12 @@ func printedBy(printed string) ([]Definition, error) {
 	if err == nil {
 		err = json.NewDecoder(io.LimitReader(unpacked, maxRead)).Decode(&found)
 	}
-	if err == nil && found.Problem != "" {
+	if err != nil {
+		return nil, fmt.Errorf("the program that reads definitions did not come to its end: %w", err)
+	} else if found.Problem != "" {
 		return nil, errors.New(found.Problem)
-	} else if err != nil {
-		err = fmt.Errorf("the program that reads definitions has not come to its end: %w", err)
 	}
-	return found.Definitions, err
+	return append(all, found.Definitions...), nil
 }
 
 // Conflict returns an error if two definitions of a term say different things; it names both. Names
@@ -191,19 +197,20 @@ func Conflict(all []Definition) error {
 			was, defined := first[key]
 			if !defined && key != "" {
 				first[key] = d
-			} else if a, b := was.says(), d.says(); defined && a != b {
-				from := 0 // where they differ, if they begin with the same words
-				for i := 0; i < min(len(a), len(b)) && a[i] == b[i]; i++ {
-					if a[i] == ' ' {
-						from = i + 1
-					}
-				}
-				return fmt.Errorf("two definitions of %q contradict each other: %s says %.100q, %s says %.100q",
-					name, was.Place, a[from:], d.Place, b[from:])
 			}
+			a, b := brief.OneLine(was.Text+" "+was.Code), brief.OneLine(d.Text+" "+d.Code)
+			if !defined || a == b {
+				continue
+			}
+			from := 0 // the word in which they differ
+			for i := 0; i < min(len(a), len(b)) && a[i] == b[i]; i++ {
+				if a[i] == ' ' {
+					from = i + 1
+				}
+			}
+			return fmt.Errorf("two definitions of %q contradict each other: %s says %.100q, %s says %.100q",
+				name, was.Place, a[from:], d.Place, b[from:])
 		}
 	}
 	return nil
 }
-
-func (d Definition) says() string { return brief.OneLine(d.Text + " " + d.Code) }

@@ -1,11 +1,11 @@
 # Reads definitions of other formats than Markdown: a data-dict.yaml, metrics of dbt and MetricFlow,
 # measures of Cube, and glossaries in CSV and Excel. What it reads may be anybody's: it keeps to limits
 # of its own, runs nothing, and what it cannot read is a problem that names the file.
-import base64, csv, gzip, io, json, re, signal, zipfile
+import base64, collections, csv, gzip, io, json, re, signal, zipfile
 
 SECONDS, LEVELS, ROWS, COLUMNS = 30, 60, 100_000, 64
 MODELS = ("models", "seeds", "snapshots")  # of dbt, which have tables
-UNZIPPED, PRINTED = 64 << 20, 32 << 20
+UNZIPPED, PRINTED, KEPT = 64 << 20, 32 << 20, 3500
 
 
 class Problem(Exception):
@@ -33,7 +33,7 @@ def main(packed):
 class Reader:
     def __init__(self):
         self.name = ""  # of the file that is read
-        self.found = []
+        self.found, self.labels, self.said = [], [], set()
         self.printed = 0
         self.measures = {}  # of semantic models, by name: in words
         self.shown = set()  # those that a metric shows
@@ -56,21 +56,39 @@ class Reader:
             for self.name, document in documents:
                 with Guard(self.name):
                     turn(document)
+        self.label()
         return self.found
 
-    def define(self, term, place, lines, also=()):
+    def define(self, term, place, lines, also=(), labels=()):
         lines = [line for line in map(plain, lines) if line]
         term = " ".join(plain(term).split())
         if not term or not lines:
             return
-        also = [name for name in map(plain, also) if name and name.lower() != term.lower()]
+        also = list(filter(None, map(plain, also)))
+        text = "\n".join(lines)
+        if len(text.encode()) > KEPT:  # as some descriptions of tables have
+            kept = text.encode()[:KEPT].decode(errors="ignore")
+            text = f"{kept.rpartition(' ')[0]} … (more in {self.name})"
+        if (term, text) in self.said:  # in another manifest
+            return
+        self.said.add((term, text))
         place = f"{self.name}, {place}"
-        self.found.append({"term": term, "also": also, "text": "\n".join(lines), "place": place})
-        self.printed += len(term) + sum(map(len, lines))
+        self.found.append({"term": term, "also": also, "text": text, "place": place})
+        self.labels.append(list(filter(None, map(plain, labels))))
+        self.printed += len(term) + len(text)
         if self.printed > PRINTED:
             raise Problem(f"has more than {PRINTED >> 20} MB of definitions, all aliases expanded")
 
-    # documents of YAML and JSON
+
+    def label(self):
+        """Adds labels, which projects give twice, to the names of what they name alone."""
+        times = collections.Counter()
+        for one, labels in zip(self.found, self.labels):
+            times.update({folded(name) for name in (one["term"], *one["also"], *labels)})
+        for one, labels in zip(self.found, self.labels):
+            known = {folded(name) for name in (one["term"], *one["also"])}
+            one["also"] += [name for name in dict.fromkeys(labels)
+                            if times[folded(name)] == 1 and folded(name) not in known]
 
     def collect(self, document):
         """Finds what metrics refer to."""
@@ -99,8 +117,8 @@ class Reader:
 
     def dictionary(self, d):
         """The form of https://data-dict.tidyverse.org."""
-        said = [d.get("description"), d.get("details")]
-        self.define(d.get("name") or f"Data of {self.name}", "description", said)
+        title = plain(d.get("label") or d.get("name")) or self.name
+        self.define(f"data set {title}", "description", [d.get("description"), d.get("details")])
         for table in items(d.get("tables")):
             name, columns = plain(table.get("name")), items(table.get("columns"))
             key = [c.get("name") for c in columns if "primary_key" in plain(c.get("constraints"))]
@@ -108,6 +126,12 @@ class Reader:
             self.define(f"table {name}", f"table {name}", said)
             for column in columns:
                 self.column(name, column)
+            for one in items(table.get("definitions")):
+                own, expr = plain(one.get("name")), one.get("expr")
+                said = [one.get("description"), one.get("details"),
+                        expr and f"It is {quoted(expr)} of the table {name}."]
+                self.define(f"{name}.{own}", f"definition {name}.{own}", said,
+                            labels=(own, one.get("label")))
         for one in items(d.get("relationships")):
             join = plain(one.get("join"))
             self.define(f"join {join}", f"relationship {join}", [
@@ -124,7 +148,8 @@ class Reader:
         name, values = plain(c.get("name")), c.get("values")
         said = [c.get("description"), c.get("details"), labelled("Unit", unit_of(c))]
         if any(map(plain, said)) or isinstance(values, dict):
-            more = {"Values": values, "Range": c.get("range"),
+            more = {"Label": c.get("label"), "Values": values, "Range": c.get("range"),
+                    "Time zone": c.get("time_zone"),
                     "Type": c.get("type") or c.get("data_type")}
             said += [labelled(label, value) for label, value in more.items()]
             said.append(f"It is the column `{name}` of the table {table}.")
@@ -164,7 +189,7 @@ class Reader:
             if own not in self.shown:
                 said = [one.get("description"), sentence(aggregate(one, table))]
                 self.define(f"measure {name}.{own}", f"measure {name}.{own}", said,
-                            names(one.get("label")))
+                            labels=[one.get("label")])
 
     def metric(self, m, model):
         """Says how a metric is computed. Its parameters are in type_params, or beside its name."""
@@ -178,8 +203,8 @@ class Reader:
         said += [f"Filter: {f}" for f in self.filters(p.get("filter") or p.get("filters"))]
         said.append(labelled("Unit", unit_of(m) or unit_of(meta)))
         name = plain(m.get("name"))
-        self.define(name, f"metric {name}", said,
-                    names(m.get("label"), meta.get("synonyms"), meta.get("aliases")))
+        self.define(name, f"metric {name}", said, names(meta.get("synonyms"), meta.get("aliases")),
+                    [m.get("label")])
 
     def computed(self, p, model):
         own = dict_of(p.get("metric_aggregation_params"))
@@ -254,7 +279,7 @@ class Reader:
                     only = [f"Filter: {quoted(of_cube(f.get('sql')))}"
                             for f in items(one.get("filters"))]
                     self.define(name, f"{kind} {name}", [one.get("description"), how, *only],
-                                names(one.get("title")))
+                                labels=[one.get("title")])
 
     # tables
 
@@ -462,6 +487,10 @@ def quoted(code):
 
 def sentence(text):
     return text[:1].upper() + text[1:] + "."
+
+
+def folded(name):
+    return re.sub(r"[\W_]", "", name.lower())
 
 
 def of_cube(sql):

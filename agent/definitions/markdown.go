@@ -27,7 +27,7 @@ var (
 	// fileTitle is of a document, which others may have, too.
 	fileTitle = lazy.Regexp(`(?i)definition|glossar|dictionar|convention|terms|metrics`)
 	// dataFile is the name of one; what is below it corrects its description.
-	dataFile = lazy.Regexp(`(?i)^\S[^\n]*\.(?:csv|tsv|txt|jsonl?|ndjson|parquet|xlsx?|xlsm|db|sqlite3?|` +
+	dataFile = lazy.Regexp(`(?i)^\S+\.(?:csv|tsv|txt|jsonl?|ndjson|parquet|xlsx?|xlsm|db|sqlite3?|` +
 		`duckdb|feather|arrow|orc|avro|md|pdf|html?|xml|ya?ml|pkl|zip|gz|bz2|zst|xz|dat|sav|dta|h5|nc|docx|log)$`)
 )
 
