@@ -88,10 +88,10 @@ func TestTold(t *testing.T) {
 		{"analyzer apes.csv", nil, nil, of(published, near, asPublished)},
 
 		// of more files than a run looks at some are chosen by their names; the others are named
-		{"solver round 1", []string{"log/00.csv", "many/how.csv", "## More files", "log/04.csv, log/05.csv", ", log/18.csv, log/19.csv\n"},
-			[]string{"log/00.csv, ", "log/03.csv, ", "how.csv, "}, of(script{}, crowded)},
+		{"solver round 1", []string{"log/00.csv", "many/how.csv", "## More files", "\"data/log/\": 04.csv, 05.csv", ", 18.csv, 19.csv\n"},
+			[]string{"00.csv, ", "03.csv, ", "how.csv, "}, of(script{}, crowded)},
 		{"solver round 1", []string{"many/how.csv", "## More files", "cut here"}, nil,
-			of(script{}, crowded, func(s *stage) { s.config.DescriptionChars = 500 })},
+			of(script{}, crowded, func(s *stage) { s.config.DescriptionChars = 300 })},
 
 		// the second derivation sees nothing of the first, and what was wrong of the one before
 		{"second the answer", []string{"How many?", "A value.", "a table"},

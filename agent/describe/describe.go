@@ -9,9 +9,12 @@
 package describe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -138,24 +141,28 @@ func (r *Describer) Choose() error {
 	if r.MaxFiles == 0 || len(names) <= r.MaxFiles {
 		return nil
 	}
-	r.rank(names, r.MaxFiles)
+	r.rank(names, names, r.MaxFiles)
 	return r.journal.Warn(fmt.Sprintf("%s not looked at: there are more than max_files, %d",
 		human.Plural(len(r.others), "file"), r.MaxFiles))
 }
 
 // rank orders the files by the words that their texts share with the question, and leaves the nearest
-// ones, at most so many, in the order of the task, and of the others their names: what nobody has
-// seen is no part of how the answer was found, and with thousands of files it would be most of the
-// notebook.
-func (r *Describer) rank(texts []string, most int) {
+// ones, of at most so many families, in the order of the task, and of the others their names: what
+// nobody has seen is no part of how the answer was found, and with thousands of files it would be most
+// of the notebook.
+func (r *Describer) rank(texts, families []string, most int) {
 	order, _ := profile.Near(r.t.Task.Question, texts, 0)
+	left := map[string]bool{}
 	for n, i := range order {
 		r.t.Descriptions[i].Near = n + 1
+		if len(left) < most {
+			left[families[i]] = true
+		}
 	}
 	all, described := r.t.Task.Files, r.t.Descriptions
 	r.t.Task.Files, r.t.Descriptions = nil, nil
 	for i, d := range described {
-		if d.Near <= most {
+		if left[families[i]] {
 			r.t.Task.Files = append(r.t.Task.Files, all[i])
 			r.t.Descriptions = append(r.t.Descriptions, d)
 		} else {
@@ -200,21 +207,54 @@ func (r *Describer) dataPython(i int) string {
 
 func inData(name string) string { return "data/" + name }
 
-// keepTop ranks the files, and says so if no more than the nearest TopK are shown (DS-STAR section
-// 3.3, which compares embeddings).
+// mostWords is how many bytes of a file's words count.
+const mostWords = 600
+
+// keepTop ranks the files, and says so if only the nearest are shown, of TopK families (DS-STAR section
+// 3.3, which compares embeddings). Names of columns count more than values.
 func (r *Describer) keepTop() error {
-	const most = 2000 // bytes of a profile that count
-	texts := make([]string, len(r.t.Descriptions))
+	texts, families := make([]string, len(r.t.Descriptions)), make([]string, len(r.t.Descriptions))
+	said := r.saidOf()
 	for i, d := range r.t.Descriptions {
-		text := d.Text
-		if p := r.profiles[d.File]; p != nil && p.Known() {
-			text = p.About
+		p := cmp.Or(r.profiles[d.File], &profile.Profile{Problem: "none"})
+		names, words := d.File+"\n"+d.File+"\n", d.Text
+		if p.Known() {
+			words = p.About
 		}
-		texts[i] = brief.Clip(d.File+"\n"+d.File+"\n"+text, most)
+		for _, t := range p.Tables {
+			for _, c := range t.Columns {
+				names += c.Name + "\n"
+			}
+		}
+		texts[i] = brief.Clip(names+said[d.File]+words, mostWords)
+		families[i] = cmp.Or(p.Structure, d.File)
 	}
-	if r.rank(texts, r.TopK); len(texts) <= r.TopK {
+	r.rank(texts, families, r.TopK)
+	if len(texts) == len(r.t.Descriptions) {
 		return nil
 	}
 	return r.journal.Warn(fmt.Sprintf("of %d files the %d that share most words with the question are "+
-		"shown to the model", len(texts), r.TopK))
+		"shown to the model", len(texts), len(r.t.Descriptions)))
+}
+
+// saidOf are the lines of documents that name a file, by the last part of its name: such a file is as
+// near to the question as what they say of it.
+func (r *Describer) saidOf() map[string]string {
+	said, left := map[string]string{}, 100_000 // bytes of documents that are looked at
+	for _, d := range r.t.Descriptions {
+		p := r.profiles[d.File]
+		if p == nil || len(p.Document) > left {
+			continue
+		}
+		left -= len(p.Document)
+		for line := range strings.Lines(p.Document) {
+			for _, f := range r.t.Task.Files {
+				named := strings.Contains(line, path.Base(f.Name)) && f.Name != d.File
+				if named && len(said[f.Name]) < mostWords {
+					said[f.Name] += brief.Clip(line, mostWords)
+				}
+			}
+		}
+	}
+	return said
 }

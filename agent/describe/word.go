@@ -2,6 +2,7 @@ package describe
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 
@@ -63,7 +64,7 @@ func (r *Describer) word() {
 		}
 		d.Like, d.Whole = r.t.Descriptions[lead].File, false
 		d.Text = p.Beyond(*r.profiles[d.Like], beyondChars)
-		if room -= len(d.Text); room < 0 && !r.alone {
+		if room -= len(d.File) + len(d.Text); room < 0 && !r.alone {
 			d.Text = ""
 		}
 	}
@@ -122,12 +123,15 @@ func (r *Describer) Files(show record.Sizes) (shown []prompts.File, leftOut stri
 		texts[n] = brief.Clip(texts[n], share)
 	}
 	var names []string
-	place := map[string]int{} // in shown, of what others are like
+	alike := map[string][]string{} // names of which nothing more is said, by what they are like
+	place := map[string]int{}      // in shown, of what others are like
 	for _, member := range []bool{false, true} {
 		for n, d := range r.t.Descriptions {
 			lead, told := place[d.Like]
 			switch {
 			case member != (d.Like != ""):
+			case told && texts[n] == "":
+				alike[d.Like] = append(alike[d.Like], d.File)
 			case r.t.Method.Profiles() && texts[n] == "" || member && !told:
 				names = append(names, d.File) // what a member has beyond the other says nothing alone
 			case member:
@@ -142,14 +146,23 @@ func (r *Describer) Files(show record.Sizes) (shown []prompts.File, leftOut stri
 			}
 		}
 	}
+	for lead, files := range alike {
+		shown[place[lead]].Alike += listed(files, show.Description/4)
+	}
 	return shown, listed(names, show.Description/8) + brief.Clip(r.t.Task.LeftOut, show.Description/4)
 }
 
-// listed names files in at most about most bytes.
+// listed names files in at most about most bytes, those of a folder in a line.
 func listed(names []string, most int) string {
-	if len(names) == 0 {
-		return ""
+	text, before := "", "none"
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		folder, file := path.Split(name)
+		if folder != before {
+			file, before = "\n"+brief.Python(inData(folder))+": "+file, folder
+		} else {
+			file = ", " + file
+		}
+		text += file
 	}
-	slices.Sort(names)
-	return brief.Clip(brief.Python(inData(""))+": "+strings.Join(names, ", "), most) + "\n"
+	return brief.Clip(strings.TrimPrefix(text+"\n", "\n"), most)
 }
