@@ -114,6 +114,9 @@ func (r *run) write(ctx context.Context, t task) (string, error) {
 func (r *run) attempt(ctx context.Context, t task, code string, faults examiner) (a record.Attempt, err error) {
 	x, err := t.work.Run(ctx, t.chain, t.cell(code))
 	a = record.Attempt{Code: code, Execution: x}
+	if err == nil && a.Execution.Status == notebook.OK && t.branch == "" {
+		a.Rows, err = r.rowsOf(ctx, t.work, t.chain, code)
+	}
 	if err != nil || a.Execution.Status != notebook.OK || faults == nil {
 		return a, err
 	}

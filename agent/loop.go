@@ -189,6 +189,7 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 		settled := func(x record.Reading) bool { return x.Settled }
 		form.Points, form.Quoted = len(r.t.Readings) > 0, slices.ContainsFunc(r.t.Readings, settled)
 	}
+	_, form.Warnings = r.counts()
 	said, err = ask.Role(ctx, r.asker, ask.Request{Role: "judge", Subject: r.subject(),
 		Besides: r.t.Anew, Words: func() []prompts.Part { return r.judgeWords(written, due) },
 	}, ask.Judgements(form, r.t.Steps(), r.t.Earlier(), due))
@@ -205,7 +206,9 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 func (r *run) judgeWords(written string, due []ask.Branch) []prompts.Part {
 	parts := r.shared()
 	withoutMemory(parts) // as of the arbiter
-	return append(parts, prompts.Judgement{Written: written, Ignored: r.ignored(), Follows: r.t.Earlier() > 0,
+	rows, warned := r.counts()
+	return append(parts, prompts.Judgement{Written: written, Rows: rows, Warned: warned > 0,
+		Ignored: r.ignored(), Follows: r.t.Earlier() > 0,
 		Points: r.points(due), Branches: len(due) > 0, Reread: r.rereads()})
 }
 

@@ -88,7 +88,11 @@ func (r *run) repeat(ctx context.Context, next record.Round) error {
 		r.t.Rest = nil
 		return r.Warn(reason)
 	}
-	next.Attempts = []record.Attempt{{Code: code, Execution: x}}
+	rows, err := r.rowsOf(ctx, r.work, chain, code)
+	if err != nil {
+		return err
+	}
+	next.Attempts = []record.Attempt{{Code: code, Execution: x, Rows: rows}}
 	r.t.Rounds, r.t.Rest = append(r.t.Rounds, next), r.t.Rest[1:]
 	return r.observe(Event{Kind: Ran, Try: 1, Execution: &x})
 }

@@ -229,9 +229,10 @@ func (r *run) arbiterWords(found compare.Finding) []prompts.Part {
 		}
 		return brief.Clip(words, show)
 	}
+	rows, _ := r.counts()
 	a := prompts.Arbiter{Code: last.Code, Answer: told(r.t.Answer(), r.t.Final.Files),
 		SecondCode: second.Code, SecondOutput: brief.Clip(second.Execution.Stdout(), show),
 		SecondAnswer: told(r.t.Second.Answer, r.t.Second.Files),
-		Differs:      found.Why, Excluded: found.Sameness == compare.Different}
+		Rows:         rows, Differs: found.Why, Excluded: found.Sameness == compare.Different}
 	return append(parts, a)
 }

@@ -90,12 +90,19 @@ var namedFile = lazy.Regexp(`[\pL\d_./-]*[\pL\d_-]\.[A-Za-z]\w{1,7}\b`)
 //go:embed written.py
 var writtenCode string
 
-// Prelude returns Python that runs before the first cell of every session that is not a user's own.
-// It remembers what the figures that cells save show.
-func Prelude() string {
-	return "import sys, types\n" +
-		"module = sys.modules['dsstar_written'] = types.ModuleType('dsstar_written')\n" +
-		"exec(compile(" + brief.Python(writtenCode) + ", 'dsstar_written', 'exec'), module.__dict__)"
+// Prelude returns Python that runs before the first cell of a session for a purpose that is not a
+// user's own. It remembers what the figures that cells save show; where the accepted cells run, it
+// counts what they do to rows.
+func Prelude(p Purpose) string {
+	code := "import sys, types\n"
+	module := func(name, of string) {
+		code += "module = sys.modules['" + name + "'] = types.ModuleType('" + name + "')\n" +
+			"exec(compile(" + brief.Python(of) + ", '" + name + "', 'exec'), module.__dict__)\n"
+	}
+	if module("dsstar_written", writtenCode); p == Work {
+		module("dsstar_rows", rowsCode)
+	}
+	return code
 }
 
 // filesGiven returns the files that the question asks for, written or not, and those that the
@@ -148,7 +155,7 @@ func telling(script, dir string, files []compare.File) string {
 	if tells == "" {
 		return script
 	}
-	return "exec(" + brief.Python(Prelude()) + ", {})\n\n\n" + script + tells
+	return "exec(" + brief.Python(Prelude(Prove)) + ", {})\n\n\n" + script + tells
 }
 
 // fileOf reads a file that cells have written in a folder, if there is one, and that is not empty. If

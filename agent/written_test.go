@@ -109,7 +109,7 @@ func TestWhatIsDrawn(t *testing.T) {
 			}
 		}
 	}
-	cmd := exec.Command(pyenvtest.Python(t), "-c", agent.Prelude()+"\nimport json\ncases = json.loads("+
+	cmd := exec.Command(pyenvtest.Python(t), "-c", agent.Prelude(agent.Prove)+"\nimport json\ncases = json.loads("+
 		brief.Python(string(must(json.Marshal(asked))))+")\n"+told)
 	cmd.Dir, cmd.Stderr = t.TempDir(), os.Stderr
 	var texts []string

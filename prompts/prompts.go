@@ -165,6 +165,8 @@ type (
 	// Judgement asks for a verdict and, if the plan suffices, the last cell and those of branches
 	// that take the other options.
 	Judgement struct {
+		Rows    string `json:",omitempty"` // what a program counted of the cells' rows, a line each
+		Warned  bool   `json:",omitempty"` // some of the lines are warnings
 		Written string // files that the cells have written
 		// Follows: other questions were answered before, whose cells may have written some.
 		Follows  bool `json:",omitempty"`
@@ -182,6 +184,7 @@ type (
 	Arbiter struct {
 		Code, Answer                           string // the last cell
 		SecondCode, SecondOutput, SecondAnswer string
+		Rows                                   string `json:",omitempty"` // as in Judgement
 		Differs                                string // how, in one line
 		Excluded                               bool   // they cannot mean the same
 	}
@@ -216,6 +219,7 @@ type (
 		Readings, Points bool // it names readings, or speaks of those of the request
 		Quoted           bool // words are quoted for some of these
 		Corrects         bool // there are earlier questions
+		Warnings         int  // on rows; each is answered
 		Point, Option    int
 	}
 	BranchesForm struct{ Point, Option int }

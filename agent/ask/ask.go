@@ -277,13 +277,17 @@ func askTwice[T any](ctx context.Context, a *Asker, request llm.Request, format 
 	if err != nil {
 		return kept{}, err
 	}
-	if _, problem := format.Read(reply); problem != nil {
+	if serves, problem := format.problem(reply); problem != nil {
+		first := kept{Text: reply.Text, Finish: reply.Finish}
 		again := prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
 		request.Subject += ", asked again"
 		request.Messages = append(slices.Clip(request.Messages),
 			llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
 		if reply, err = a.Call(ctx, request); err != nil {
 			return kept{}, err
+		}
+		if again, _ := format.problem(reply); serves && !again {
+			return first, nil
 		}
 	}
 	return kept{Text: reply.Text, Finish: reply.Finish}, nil

@@ -196,3 +196,27 @@ func TestGroundIsMasked(t *testing.T) {
 		t.Errorf("the ground is that of other words: %q", masked)
 	}
 }
+
+// TestWarnings: a sufficient verdict answers each warning on rows, in any of the ways that models number
+// things. One that does not is asked for again, and then taken.
+func TestWarnings(t *testing.T) {
+	format := Judgements(prompts.JudgementForm{Warnings: 2}, 3, 0, nil)
+	for lines, answers := range map[string]bool{
+		"":                            false,
+		"Warnings: 1: it is a lookup": false,
+		"Warnings: 1: it is a lookup; 2: none are lost that count":     true,
+		"Warnings: 1. it is a lookup, by design. 2. nothing is summed": true,
+		"Warnings:\n1. it is a lookup\n2. nothing is summed":           true,
+		"Warning 1: it is a lookup\nWarning 2: nothing is summed":      true,
+		"Warnings: both are of a cell that only looks":                 true,
+	} {
+		reply := llm.Reply{Text: "Verdict: enough\nReason: it is printed\n" + lines + "\n```python\nprint(1)\n```"}
+		if serves, why := format.problem(reply); !serves || (why == nil) != answers {
+			t.Errorf("%q: %t, %v", lines, serves, why)
+		}
+	}
+	unfinished := llm.Reply{Text: "Verdict: go on\nReason: more"}
+	if serves, why := format.problem(unfinished); !serves || why != nil {
+		t.Errorf("go on: %t, %v", serves, why)
+	}
+}

@@ -24,6 +24,7 @@ var labels = map[string]string{
 	"point":      `readings?|(?:open\s+)?points?|ambiguity`,
 	"reading":    `branch(?:es)?|readings?|(?:open\s+)?points?|ambiguity`,
 	"verdict":    `verdict|answer|judge?ment`,
+	"warnings":   `warnings?`,
 	"wrong step": `(?:wrong|incorrect|faulty|mistaken)\s+step|wrong`,
 }
 
@@ -139,6 +140,7 @@ type Format[T any] struct {
 	Rule  string                       // quoted to the model when its reply cannot be read
 	Parse func(text string) (T, error) // reads a reply without its thoughts
 	Form  string                       // asked for at the end of the request; "": none
+	Lacks func(value T) error          // what is asked for once more, but not insisted on; nil: nothing
 }
 
 // Read reads a reply. One that was cut off is not read, however well its beginning reads.
@@ -156,6 +158,15 @@ func (f Format[T]) Read(reply llm.Reply) (value T, err error) {
 		return *new(T), err
 	}
 	return value, nil
+}
+
+// problem returns why a reply is to be asked for once more, and whether it serves all the same.
+func (f Format[T]) problem(reply llm.Reply) (serves bool, why error) {
+	value, err := f.Read(reply)
+	if err == nil && f.Lacks != nil {
+		return true, f.Lacks(value)
+	}
+	return err == nil, err
 }
 
 // AnyText is any text that is whole.

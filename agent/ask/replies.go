@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -98,6 +99,7 @@ type judgement struct {
 	Wrong    int       `form:"wrong step"`
 	Corrects string    `form:"corrects"`
 	Code     string    `form:"code"`
+	Warnings []string  `form:"warnings"`
 	Takes    string    `form:"takes"`
 	Decided  string    `form:"decided"`
 	Branches []Branch  `form:"branches"`
@@ -123,9 +125,40 @@ func Judgements(words prompts.JudgementForm, steps, earlier int, asked []Branch)
 	if len(asked) > 0 {
 		words.Point, words.Option = asked[0].Point, asked[0].Option
 	}
-	return formatOf(words, func(form judgement) (Judgement, error) {
-		return form.read(steps, earlier, asked)
+	if words.Warnings == 0 {
+		without = append(without, "warnings")
+	}
+	format := formatOf(words, func(form judgement) (Judgement, error) {
+		j, err := form.read(steps, earlier, asked)
+		j.Warnings = strings.Join(form.Warnings, "; ")
+		j.Unanswered = j.Sufficient && answered(form.Warnings) < words.Warnings
+		return j, err
 	}, without...)
+	format.Lacks = func(j Judgement) (err error) {
+		if j.Unanswered {
+			err = fmt.Errorf("its line `Warnings` does not answer each of the %d warnings on rows by its "+
+				"number; if one changes the answer, the verdict is another", words.Warnings)
+		}
+		return err
+	}
+	return format
+}
+
+// answer matches where the answer to a warning begins, behind the first of a line; one for all has no number.
+var (
+	answer    = lazy.Regexp(`(?:[;,.]|\n)\s*\(?(?:warning\s+)?\d{1,2}\s*[:.)]\s`)
+	answerAll = lazy.Regexp(`(?i)^\W*(?:all|both|each|every|none of)\b|\b1\s*[-–]\s*\d`)
+)
+
+// answered returns how many warnings a reply answers.
+func answered(lines []string) (n int) {
+	for _, line := range lines {
+		if answerAll().MatchString(line) {
+			return math.MaxInt
+		}
+		n += 1 + len(answer().FindAllString(line, -1))
+	}
+	return n
 }
 
 func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err error) {

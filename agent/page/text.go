@@ -32,7 +32,7 @@ var templates = sync.OnceValue(func() *template.Template {
 		"printed": printed, "tries": tries,
 		"skipped": files.InWords, "plural": human.Plural, "dollars": human.Dollars, "bytes": human.Bytes,
 		"safety": func() string { return strings.Join(record.Safety, " ") },
-		"join":   strings.Join, "inc": func(i int) int { return i + 1 },
+		"join":   strings.Join, "inc": func(i int) int { return i + 1 }, "dec": func(i int) int { return i - 1 },
 	}).ParseFS(cellTexts, "cells/*.md.tmpl"))
 })
 
@@ -172,6 +172,14 @@ func (p part) First() bool { return p.Earlier() == 0 }
 
 // Number returns the number of the part, from 1.
 func (p part) Number() int { return p.Earlier() + 1 }
+
+// LastCell returns the accepted last cell; nil if there is none.
+func (p part) LastCell() *record.Attempt {
+	if a, ok := p.FinalCell(); ok {
+		return &a
+	}
+	return nil
+}
 
 // Corrected returns the number of the question that corrects the answer; 0: none does.
 func (p part) Corrected() int { return p.all.CorrectedBy(p.Earlier()) }

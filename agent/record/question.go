@@ -74,6 +74,20 @@ type Attempt struct {
 	Code      string             `json:"code"`
 	Execution notebook.Execution `json:"execution"`
 	Kept      bool               `json:"kept,omitempty"` // it raised, and stays: a baseline's
+	Rows      []string           `json:"rows,omitempty"` // what a program counted, a line each
+}
+
+// WarningMark begins a line on rows that tells what can make an answer wrong.
+const WarningMark = "! "
+
+// Warned returns the number of warnings among the lines on rows.
+func (a Attempt) Warned() (n int) {
+	for _, line := range a.Rows {
+		if strings.HasPrefix(line, WarningMark) {
+			n++
+		}
+	}
+	return n
 }
 
 // A Verdict is the verifier's judgement of plan, code and results. An inconclusive one is
@@ -82,8 +96,10 @@ type Verdict struct {
 	Sufficient   bool   `json:"sufficient"`
 	Unfinished   bool   `json:"unfinished,omitempty"` // insufficient, but every step is right so far
 	Inconclusive bool   `json:"inconclusive,omitempty"`
-	Disputes     int    `json:"disputes,omitempty"` // a person's step in its way, which stays
-	Reason       string `json:"reason,omitempty"`   // what is missing, or why it suffices
+	Disputes     int    `json:"disputes,omitempty"`   // a person's step in its way, which stays
+	Reason       string `json:"reason,omitempty"`     // what is missing, or why it suffices
+	Warnings     string `json:"warnings,omitempty"`   // why those of rows do not change the answer
+	Unanswered   bool   `json:"unanswered,omitempty"` // it does not say so of each
 }
 
 // Word returns the verdict in the words of the judge.

@@ -39,7 +39,13 @@ type result struct {
 	Usage       resultUsage        `json:"usage"`
 	Seconds     record.Seconds     `json:"seconds"`
 	Kernel      *resultKernel      `json:"kernel"` // null: none was needed
+	Rows        []resultRows       `json:"rows"`   // of cells of which a program counted something
 	Warnings    []string           `json:"warnings"`
+}
+
+type resultRows struct {
+	Step  int      `json:"step"` // 0: the last cell
+	Lines []string `json:"lines"`
 }
 
 type resultReading struct {
@@ -80,7 +86,7 @@ func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 		Doubts: append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Files: delivered(t, f), Usage: resultUsage{t.Usage, t.Cost, byRole},
-		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds, Definitions: []resultDefinition{},
+		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds, Rows: rowsOf(t), Definitions: []resultDefinition{},
 	}
 	for _, d := range t.Used() {
 		r.Definitions = append(r.Definitions, resultDefinition{d.Term, d.Place, d.Digest()})
@@ -89,6 +95,20 @@ func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 		r.Kernel = &resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox}
 	}
 	return r
+}
+
+// rowsOf returns what was counted of the rows of the accepted cells.
+func rowsOf(t *record.Trajectory) []resultRows {
+	all := []resultRows{}
+	for i, r := range t.Accepted() {
+		if a, _ := r.Accepted(); len(a.Rows) > 0 {
+			all = append(all, resultRows{i + 1, a.Rows})
+		}
+	}
+	if a, ok := t.FinalCell(); ok && len(a.Rows) > 0 {
+		all = append(all, resultRows{0, a.Rows})
+	}
+	return all
 }
 
 // readingsOf returns the options of the open readings that change the answer, and of those of the

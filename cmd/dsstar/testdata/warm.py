@@ -77,7 +77,7 @@ class Session:
         self.shell.execution_count = max(1, self.count)
         with contextlib.redirect_stdout(Streams("stdout", self.outputs)), \
                 contextlib.redirect_stderr(Streams("stderr", self.outputs)):
-            done = self.shell.run_cell(code, store_history=False)
+            done = self.shell.run_cell(code, store_history=False, silent=silent)
         return {"status": "ok" if done.success else "error", "execution_count": self.count,
                 "outputs": self.outputs, "seconds": time.time() - began}
 

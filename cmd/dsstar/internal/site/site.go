@@ -145,7 +145,7 @@ func (h Host) plain(s *configs.Settings, spec kernel.Spec, dir string) kernel.Op
 func (h Host) options(s *configs.Settings, spec kernel.Spec, p agent.Purpose,
 	dir string) (o kernel.Options, back rewind.Options) {
 	o = h.plain(s, spec, dir)
-	o.Prelude, o.Outputs.Run, back.Replay = agent.Prelude(), keptOutputs, s.Rollback == "replay"
+	o.Prelude, o.Outputs.Run, back.Replay = agent.Prelude(p), keptOutputs, s.Rollback == "replay"
 	if p == agent.Describe {
 		o.Outputs.Limits, o.Outputs.Run = notebook.Limits{Stream: profiles}, math.MaxInt64
 	} else { // the main session and the proof look the same to cells
