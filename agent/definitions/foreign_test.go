@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -101,5 +102,24 @@ func TestForeignLarge(t *testing.T) {
 	all := pyenvtest.Must(Parse(t.Context(), []File{{Name: "a.yaml", Text: []byte(glossary.String())}}, python(t)))
 	if n := len(all[0].Text); len(all) != 10001 || n > 3600 || !strings.HasSuffix(all[0].Text, " … (more in a.yaml)") {
 		t.Errorf("%d definitions, the first of %d bytes", len(all), n)
+	}
+}
+
+// TestDocs: the examples of docs/definitions.md are definitions.
+func TestDocs(t *testing.T) {
+	page := string(pyenvtest.Must(os.ReadFile("../../docs/definitions.md")))
+	example := regexp.MustCompile("(?ms)^````(markdown)\n(.*?)^````\n|^```(yaml|csv)\n(.*?)^```\n")
+	examples := example.FindAllStringSubmatch(page, -1)
+	var files []File
+	for i, m := range examples {
+		end := strings.ReplaceAll(m[1]+m[3], "markdown", "md")
+		files = append(files, File{Name: fmt.Sprintf("%d.%s", i, end), Text: []byte(m[2] + m[4])})
+	}
+	for i, f := range files {
+		if all, err := Parse(t.Context(), []File{f}, python(t)); err != nil || len(all) == 0 || len(files) != 5 {
+			t.Errorf("example %d of %d: %v, %v", i, len(files), all, err)
+		} else if i == 0 && (all[0].Code == "" || len(all) != 2) {
+			t.Errorf("a function and two terms are %+v", all)
+		}
 	}
 }
