@@ -6,13 +6,14 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
 )
 
 // A quotation must have minQuoted words to settle a point, since names of columns and files have
-// fewer.
-const minQuoted = 4
+// fewer; one of an output minPrinted words and numbers, or the whole line.
+const minQuoted, minPrinted = 4, 3
 
 // A source is a text that evidence may quote.
 type source struct {
@@ -102,6 +103,49 @@ func grounds(evidence string, sources []source) (sentences, from string) {
 		}
 	}
 	return "", ""
+}
+
+// outputWith returns the line that a quotation was cut from, with the step that printed it; "" if no
+// accepted cell has, if a word that denies it was left out, or if the cell has the quotation in its code, so
+// that it says nothing of the data.
+func (r *run) outputWith(quote string) string {
+	words := func(text string) string { // each between blanks
+		return " " + strings.Join(aWord().FindAllString(strings.ToLower(text), -1), " ") + " "
+	}
+	said := words(quote)
+	for i, step := range r.t.Accepted() {
+		a, _ := step.Accepted()
+		for line := range strings.Lines(a.Execution.PlainText()) {
+			before, after, stands := strings.Cut(words(line), said)
+			n := strings.Count(said, " ") - 1 // words
+			enough := n >= minPrinted || n > 1 && before+after == ""
+			if stands && enough && !denials().MatchString(before+" "+after) && !strings.Contains(words(a.Code), said) {
+				return fmt.Sprintf("step %d printed: “%s”", i+1, brief.OneLine(brief.Clip(line, 300)))
+			}
+		}
+	}
+	return ""
+}
+
+// samePoint reports whether two sentences name the same point: all words of one that say something are among
+// those of the other. Endings of words do not count.
+func samePoint(one, other string) bool {
+	const asking = "whether which what does this that with from should they"
+	words := func(text string) (all []string) {
+		for _, w := range wordsOf(strings.ToLower(text)) {
+			if w[0] < 'a' || w[0] > 'z' || len(w) > 3 && !strings.Contains(asking, w) {
+				all = append(all, string([]rune(w)[:min(5, len([]rune(w)))]))
+			}
+		}
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	few, many := words(one), words(other)
+	if len(few) > len(many) {
+		few, many = many, few
+	}
+	less := slices.ContainsFunc(few, func(w string) bool { return !slices.Contains(many, w) })
+	return one == other || !less && (len(few) > 2 || len(few) > 0 && len(few) == len(many))
 }
 
 // find returns the sentence, of people's words the clause, that a quotation was cut from, with its

@@ -107,6 +107,11 @@ func goes(p *played) string {
 				}
 			}
 		}
+		for _, r := range part.Readings {
+			if r.Decided() != "" {
+				fmt.Fprintf(&b, "    %s decided by what %s\n", r.Point, r.Decided())
+			}
+		}
 		if part.Final != nil {
 			for _, f := range part.Final.Files {
 				fmt.Fprintf(&b, "  %s: %q\n", f.Name, f.Text)
@@ -328,12 +333,12 @@ const rewritten = " Or not." // what an edit adds to words
 var whims = map[string][]string{
 	"analyzer": {python(`print("a table")`), python("die()")},
 	"solver": {"Step: One.\n\n" + python("x = 1\nprint(x)"), "Step: Two.\n\n" + python("x = 2\nsave(out.csv, x)\nprint(x)"),
-		reads(isOpen), reads(isSettled), "Step: No.\n\n" + python("die()")},
+		reads(isOpen), reads(isSettled), late + "Step: Three.\n\n" + python("x = \"one \"\nx += 1\nprint(x)"), "Step: No.\n\n" + python("die()")},
 	"judge": {"Hm.", yes + "\n\n" + python("x = 1\nprint(x)"), yes + "\nTakes: 1\n\n" + python("x = 2\nprint(x)"), no,
-		bad, yes + "\n\n" + python("die()")},
+		bad, yes + "\n\n" + python("die()"), late + no, late + yes + "\nTakes: 1\nPrinted: 1.2 \"one 1\"\n\n" + python("x = 1\nprint(x)")},
 	"debugger": {"Hm.", python("x = 1\nprint(x)\nx"), python("x = 2\nprint(x)\nx")},
 	"branches": {"", branches("z = 1\nz"), branches("z = 2\nz"), branches("die()")},
-	"second":   {"Hm.", python("s = 1\ns"), python("s = 2\ns"), python("die()")},
+	"second":   {"Hm.", python("s = 1\ns"), late + python("s = 1\ns"), python("s = 2\ns"), python("die()")},
 	"arbiter": {"Ruling: same\nReason: x", "Ruling: undecided\nReason: x", "Ruling: first\nReason: x\nWrong step: 1",
 		"Ruling: second\nReason: x", "Ruling: reading\nReason: x\nReading: Which.\nOption 1: all\nOption 2: some"},
 	"finalizer": {python("x = 1\nprint(x)"), python("x = 2\nprint(x)")},

@@ -116,9 +116,7 @@ func (r *run) solveWords() []prompts.Part {
 	next := prompts.Solver{Missing: r.missing(), Dropped: r.dropped(), Done: len(r.t.Plan()) > 0,
 		First: r.begins(), Readings: r.asksReadings()}
 	if !next.Readings {
-		for _, p := range r.points(nil) {
-			next.Points = append(next.Points, prompts.Point{Text: p.Text, Taken: p.Taken})
-		}
+		next.Points = r.points(nil)
 	}
 	known := r.t.Recalled
 	if next.First && r.t.Earlier() == 0 && known != nil && known.Example != nil {
@@ -134,18 +132,20 @@ func (r *run) solveWords() []prompts.Part {
 }
 
 // propose begins a round with the next step, and returns its cell. With the first step, the readings are
-// asked for. If the reply cannot be read, the error is a *[ask.Error].
+// asked for; a later one may add some. If the reply cannot be read, the error is a *[ask.Error].
 func (r *run) propose(ctx context.Context) (code string, err error) {
-	first := r.asksReadings()
+	form := prompts.SolutionForm{Readings: r.asksReadings(), Late: !r.t.Method.NoReadings}
 	next, err := ask.Role(ctx, r.asker, ask.Request{Role: "solver", Subject: r.nextSubject(),
-		Besides: r.t.Anew, Words: r.solveWords}, ask.Solutions(first))
+		Besides: r.t.Anew, Words: r.solveWords}, ask.Solutions(form))
 	if err != nil {
 		return "", err
 	}
-	if first {
+	if form.Readings { // a new plan may take others
 		r.ground(next.Readings)
-		r.t.Readings = next.Readings
+		late := slices.DeleteFunc(r.t.Readings, func(x record.Reading) bool { return !x.Late })
+		r.t.Readings, next.Readings = next.Readings, late
 	}
+	r.add(next.Readings, false)
 	return next.Code, r.beginRound(next.Step)
 }
 
@@ -182,12 +182,13 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 	if err != nil {
 		return said, err
 	}
-	form, due := prompts.JudgementForm{Readings: r.rereads()}, r.unwritten()
+	form := prompts.JudgementForm{Readings: r.rereads(), Late: !r.t.Method.NoReadings}
+	due := r.unwritten()
 	if form.Readings { // their branches come later
 		due = nil
 	} else {
-		settled := func(x record.Reading) bool { return x.Settled }
-		form.Points, form.Quoted = len(r.t.Readings) > 0, slices.ContainsFunc(r.t.Readings, settled)
+		quoted := func(x record.Reading) bool { return x.Settled || x.Decided() != "" }
+		form.Points, form.Quoted = len(r.t.Readings) > 0, slices.ContainsFunc(r.t.Readings, quoted)
 	}
 	_, form.Warnings = r.counts()
 	said, err = ask.Role(ctx, r.asker, ask.Request{Role: "judge", Subject: r.subject(),
@@ -218,37 +219,48 @@ func (r *run) rereads() bool {
 	return r.asLeft() && r.t.Start.Steps && !r.t.Method.NoReadings
 }
 
-// heed applies what a verdict says of the readings. Those that came with it take the place of others;
-// what a person has chosen stays. A sufficient one says which options the cells take; words of the
-// question settle a point only if the judge also finds that they decide it, those of a document unless
-// the judge has been asked and finds that they do not. It can rule out what was inherited. If it is asked
-// to name the readings anew and names none, an open one stays, and the cells may take another option of it;
-// nothing is said any more of a settled one.
+// heed applies what a verdict says of the readings. Those that came with it are added, or if it is asked to
+// name them anew take the place of others; what a person has chosen stays.
 func (r *run) heed(said ask.Judgement) {
 	anew := r.rereads()
-	if len(said.Readings) > 0 {
-		r.ground(said.Readings)
-		all := slices.DeleteFunc(r.t.Readings, func(x record.Reading) bool { return !x.ByUser })
-		for _, reading := range said.Readings {
-			if !slices.ContainsFunc(all, func(x record.Reading) bool { return x.Point == reading.Point }) {
-				all = append(all, reading)
-			}
-		}
-		r.t.Readings = all
+	if anew && len(said.Readings) > 0 {
+		r.t.Readings = slices.DeleteFunc(r.t.Readings, func(x record.Reading) bool { return !x.ByUser })
+		r.add(said.Readings, true)
 	}
-	if !said.Sufficient {
-		return
+	if said.Sufficient {
+		r.t.Corrects = said.Corrects
+		r.proposed(said.Branches)
 	}
-	r.t.Corrects = said.Corrects
-	r.proposed(said.Branches)
+	r.decide(said.Printed)
+	if said.Sufficient {
+		r.weigh(said, anew)
+	}
+	if !anew {
+		r.add(said.Readings, true)
+	}
+}
+
+// weigh applies what a sufficient verdict says of readings: which options the cells take, without which no
+// output decides; words of the question settle a point only if the judge also finds that they decide it, those
+// of a document, and outputs, unless the judge has been asked and finds that they do not. It can rule out what
+// was inherited. If it is asked to name the readings anew and names none, an open one stays, and the cells may
+// take another option of it; nothing is said any more of a settled one.
+func (r *run) weigh(said ask.Judgement, anew bool) {
 	var all []record.Reading
-	told := len(said.Takes) == len(r.t.Readings)
+	told := len(said.Takes) == len(r.t.Readings) || len(said.Takes) == len(r.t.Readings)+len(said.Readings)
 	for i, reading := range r.t.Readings {
 		unnamed := anew && len(said.Readings) == 0 && !reading.ByUser
 		reading.Confirmed = anew && !unnamed || told && said.Takes[i] == reading.Chosen+1
 		ofAsker := reading.From == record.FromQuestion || reading.From == record.FromForm
-		if !anew && (ofAsker || said.Decided != nil) && !slices.Contains(said.Decided, i+1) {
+		denied := !anew && !slices.Contains(said.Decided, i+1)
+		if denied && (ofAsker || said.Decided != nil) {
 			reading.Settled = false
+		}
+		now := func(p ask.Printed) bool { return p.Point == i+1 }
+		if !reading.Confirmed || denied && said.Decided != nil && !slices.ContainsFunc(said.Printed, now) {
+			for n := range reading.Options {
+				reading.Options[n].Decided = ""
+			}
 		}
 		ruledOut := told && reading.Inherited && said.Takes[i] == 0 || unnamed && reading.Settled
 		if !ruledOut {
@@ -256,6 +268,37 @@ func (r *run) heed(said ask.Judgement) {
 		}
 	}
 	r.t.Readings = all
+}
+
+// add adds readings that came after the others, but for those of points that there are. What several points
+// give together is computed anew with them.
+func (r *run) add(late []record.Reading, confirmed bool) {
+	r.ground(late)
+	for _, one := range late {
+		several := func(x record.Reading) bool { return x.Together != nil }
+		alone := slices.DeleteFunc(slices.Clone(r.t.Readings), several)
+		if !slices.ContainsFunc(alone, func(x record.Reading) bool { return samePoint(x.Point, one.Point) }) {
+			one.Late, one.Confirmed, one.Options = true, confirmed, slices.Clone(one.Options)
+			r.t.Readings = append(alone, one)
+		}
+	}
+}
+
+// decide takes what outputs decide, as the judge finds, provided that they have what it quotes. An option with
+// a cell is computed all the same; a person's choice and what an earlier question leaves open stay.
+func (r *run) decide(all []ask.Printed) {
+	for _, p := range all {
+		if p.Point < 1 || p.Point > len(r.t.Readings) {
+			continue
+		}
+		reading := r.t.Readings[p.Point-1]
+		for i := range reading.Options {
+			if o := &reading.Options[i]; i != reading.Chosen && (p.Option == 0 || p.Option == i+1) &&
+				o.Proposed == "" && !reading.ByUser && !reading.Inherited {
+				o.Decided = r.outputWith(p.Quote)
+			}
+		}
+	}
 }
 
 // inherit adds what earlier questions leave open to the readings, for the judge to rule in or out.

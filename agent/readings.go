@@ -47,7 +47,7 @@ func (r *run) due() (others []ask.Branch) {
 		for n, o := range reading.Options {
 			p, taken := ask.Branch{Point: i + 1, Option: n + 1}, n == reading.Chosen
 			switch {
-			case reading.ByUser || o.Answer != "" || o.Problem != "":
+			case reading.ByUser || o.Answer != "" || o.Problem != "" || o.Decided != "":
 			case !taken && reading.Together == nil:
 				others = append(others, p)
 			case !taken, reading.Together == nil && alike && !reading.Confirmed:
@@ -85,7 +85,7 @@ func (r *run) combine() {
 		case reading.Together != nil || !reading.ByUser && !reading.Computed(),
 			reading.Open() && reading.Matters():
 			return
-		case reading.Open():
+		case reading.Open() && reading.Options[reading.Other()].Decided == "":
 			together.Together, points = append(together.Together, i), append(points, reading.Point)
 			taken = append(taken, reading.Options[reading.Chosen].Text)
 			others = append(others, reading.Options[reading.Other()].Text)
@@ -114,11 +114,9 @@ func (r *run) proposeBranches(ctx context.Context) error {
 			Subject: subject + r.sinceRuling(), Words: func() []prompts.Part {
 				last, _ := r.t.FinalCell()
 				request := prompts.Branches{Code: last.Code, Anew: anew}
-				for _, p := range r.points(asked) {
-					if len(p.Others) > 0 {
-						request.Points = append(request.Points, p.OpenPoint)
-					}
-				}
+				request.Points = slices.DeleteFunc(r.points(asked), func(p prompts.Point) bool {
+					return len(p.Others) == 0
+				})
 				return append(r.shared(), request)
 			}}, ask.Branches(asked, r.t.Steps()))
 		if unread, err := r.unread(err); err != nil {
@@ -175,10 +173,10 @@ func (r *run) computeOption(ctx context.Context, p ask.Branch, o *record.Option)
 }
 
 // points returns the readings, with those of their options whose cells are asked for.
-func (r *run) points(due []ask.Branch) (all []prompts.WeighedPoint) {
+func (r *run) points(due []ask.Branch) (all []prompts.Point) {
 	for i, reading := range r.t.Readings {
-		p := prompts.WeighedPoint{Earlier: reading.Inherited}
-		p.Number, p.Text, p.Taken = i+1, reading.Point, "not said"
+		p := prompts.Point{Number: i + 1, Text: reading.Point, Taken: "not said",
+			Quoted: reading.Decided(), Earlier: reading.Inherited}
 		if reading.Problem == "" {
 			p.Option, p.Taken = reading.Chosen+1, reading.Options[reading.Chosen].Text
 		}

@@ -53,6 +53,15 @@ const (
 	rule, mind = "Cancelled orders do not count in the revenue.", "Mind the orders of all stores."
 )
 
+// another point that comes late, and the first reply of a solver whose cell prints how many are cancelled
+const (
+	late    = "Reading: Whether it counts.\nOption 1: yes\nOption 2: no\nTaken: 1\n\n"
+	counted = "c = \"cancelled\"\nc += \" orders 0\"\nprint(c)"
+	shows   = "Takes: 1\nPrinted: 1.2 \"cancelled orders: 0\""
+)
+
+var counts = strings.Replace(reads(isOpen), "print(x)", counted, 1)
+
 // saying is judged with more lines on the readings.
 func saying(lines string) string { return strings.Replace(judged, "\n\n", "\n"+lines+"\n\n", 1) }
 
@@ -378,8 +387,24 @@ var variants = map[string]script{
 		"verdict": yes + "\nTakes: 1"},
 	"the same answer, which is that of the cells":            alike(taken("w = 2\nw")),
 	"the same answer, and nothing shows what the cells take": alike(branches("z = 1\nz")),
-	"a branch left out":                           {"solver round 1": reads(isOpen, isOpen), "branches": branches("z = 1\nz")},
-	"branches with the verdict":                   {"solver round 1": reads(isOpen), "judge round 1": judged + branches("z = 2\nz")},
+	"a branch left out":                                  {"solver round 1": reads(isOpen, isOpen), "branches": branches("z = 1\nz")},
+	"branches with the verdict":                          {"solver round 1": reads(isOpen), "judge round 1": judged + branches("z = 2\nz")},
+	"a reading that the judge adds":                      {"judge round 1": late + judged, "branches": branches("z = 2\nz")},
+	"a reading that the judge adds, and changes nothing": {"judge round 1": late + judged, "branches": branches("z = 1\nz")},
+	"readings that a later step adds": {"solver round 1": reads(isOpen), "verdict round 1": no,
+		"solver round 2": late + strings.Replace(reads(isOpen), "x = 1", "x = 12", 1), "judge round 2": judged,
+		"branches": branches("z = 12\nz", "z = 2\nz"), "branches the readings, what is in doubt": ""},
+	"a reading that the second derivation adds": {"second": "raw:" + late + "```python\nagreed()\n```",
+		"branches": branches("z = 2\nz")},
+	"a reading of the second derivation, which there is": {"solver round 1": reads(isOpen), "branches": branches("z = 2\nz"),
+		"second": "raw:" + strings.Replace(late, "Whether it counts", "Which of 1 count", 1) + "```python\nagreed()\n```"},
+	"a reading of the second derivation, which differs": {"second": "raw:" + late + "```python\nz = 2\nz\n```",
+		"arbiter": who},
+	"an option that an output decides":       {"solver round 1": counts, "judge round 1": saying(shows)},
+	"an option that nothing printed decides": {"solver round 1": counts, "judge round 1": saying(strings.Replace(shows, "0", "7", 1)), "branches": branches("z = 2\nz")},
+	"an output that decided, of a step that was dropped": {"solver round 1": reads(isOpen), "verdict": no,
+		"cell": "print(x)", "cell round 2": counted, "verdict round 2": no + "\nPrinted: 1.2 \"cancelled orders 0\"",
+		"verdict round 3": bad, "wrong round 3": "2", "judge round 4": judged, "branches": branches("z = 2\nz")},
 	"a reading that cannot be read, and no reply": {"solver round 1": unread, "solver round 1, asked again": "Hm."},
 }
 

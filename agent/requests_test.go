@@ -59,8 +59,8 @@ func TestTold(t *testing.T) {
 		{"judge round 3", []string{"1000", "1002"}, []string{"1001"}, of(script{"cell round 1": "x = 1000\nx",
 			"cell round 2": "x = 1001\nx", "cell round 3": "x = 1002\nx", "verdict round 1": no,
 			"verdict round 2": bad, "wrong round 2": "2"})},
-		{"solver round 2", []string{"Which of 1 count.\n  Taken: all"}, nil, of(variants["branches that keep steps"])},
-		{"branches the readings", []string{"Branch 1.2: some", "Branch 2.2: some", "Taken: all"}, nil,
+		{"solver round 2", []string{"Which of 1 count.\n  Taken: option 1, all"}, nil, of(variants["branches that keep steps"])},
+		{"branches the readings", []string{"Branch 1.2: some", "Branch 2.2: some", "Taken: option 1, all"}, nil,
 			of(variants["branches that keep steps"])},
 		{"solver round 2", []string{"leave open what is meant", "the total is wrong"}, nil, of(variants["readings of a new plan"])},
 

@@ -19,7 +19,8 @@ import (
 const maxRulings = 2
 
 // deriveAgain answers the question a second time from scratch, in a session apart, and settles a
-// difference. It reports whether the plan has changed, so that the rounds go on.
+// difference. If both agree, the answer is computed under the other option of a point on which the second
+// says that it hangs. It reports whether the plan has changed, so that the rounds go on.
 func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 	if r.t.Method.NoSecond || r.t.Answer() == "" {
 		return false, nil
@@ -46,7 +47,11 @@ func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 			return changed, err
 		}
 	}
-	return false, r.observe(Event{Kind: Derived, Text: s.Reason})
+	if err := r.observe(Event{Kind: Derived, Text: s.Reason}); err != nil || !s.Agrees {
+		return false, err
+	}
+	r.add(s.Readings, true) // both take the option that the second says
+	return false, r.computeReadings(ctx)
 }
 
 // explained reports whether an answer is that of another option of an open reading: then the two
@@ -62,18 +67,20 @@ func (r *run) explained(answer compare.Answer) bool {
 	return false
 }
 
-// derive asks for the cell of the second derivation and runs it.
+// derive asks for the cell of the second derivation and runs it. The cell may come with the one point on
+// which its answer hangs.
 func (r *run) derive(ctx context.Context) error {
-	s := r.t.Second
-	code, err := ask.Role(ctx, r.asker, ask.Request{Role: "second", Subject: "the answer" + r.sinceRuling(),
+	s, form := r.t.Second, prompts.SolutionForm{Second: true, Late: !r.t.Method.NoReadings}
+	said, err := ask.Role(ctx, r.asker, ask.Request{Role: "second", Subject: "the answer" + r.sinceRuling(),
 		Words: func() []prompts.Part {
-			second := prompts.Second{Follows: r.t.Earlier() > 0, Mistakes: s.Mistakes()}
+			second := prompts.Second{Follows: r.t.Earlier() > 0, Mistakes: s.Mistakes(), Late: form.Late}
 			return append(r.unseen(), second)
-		}}, ask.Code)
+		}}, ask.Solutions(form))
 	if s.Reason, err = r.unread(err); s.Reason != "" || err != nil {
 		return err
 	}
-	b := task{branch: "second derivation", text: "Answer the question independently of the notebook", code: code,
+	s.Readings = said.Readings[:min(1, len(said.Readings))]
+	b := task{branch: "second derivation", text: "Answer the question independently of the notebook", code: said.Code,
 		work: r.apart, chain: unaided(r.elsewhere()), show: r.unseen}
 	if s.Together = r.cfg.Alone; s.Together { // in the first's session
 		b.work, b.chain = r.work, unaided(r.t)
@@ -230,7 +237,7 @@ func (r *run) arbiterWords(found compare.Finding) []prompts.Part {
 		return brief.Clip(words, show)
 	}
 	rows, _ := r.counts()
-	a := prompts.Arbiter{Code: last.Code, Answer: told(r.t.Answer(), r.t.Final.Files),
+	a := prompts.Arbiter{Points: r.points(nil), Code: last.Code, Answer: told(r.t.Answer(), r.t.Final.Files),
 		SecondCode: second.Code, SecondOutput: brief.Clip(second.Execution.Stdout(), show),
 		SecondAnswer: told(r.t.Second.Answer, r.t.Second.Files),
 		Rows:         rows, Differs: found.Why, Excluded: found.Sameness == compare.Different}

@@ -115,22 +115,12 @@ type Step struct {
 type Example struct{ Question, Form, Cells string }
 
 // A Point leaves open what is meant; Taken is the option that the cells take.
-type Point struct{ Text, Taken string }
-
-// An OpenPoint is a [Point] with the options whose cells are asked for.
-type OpenPoint struct {
-	Number      int
-	Text, Taken string
-	Others      []Option
-}
-
-// A WeighedPoint is one of which a verdict says which option the cells take, and whether words
-// decide.
-type WeighedPoint struct {
-	OpenPoint
-	Option  int    // number of the one taken; 0: not known
-	Quoted  string // the words; "": none were
-	Earlier bool   // an earlier question leaves it open: it may be none of this one
+type Point struct {
+	Number, Option int // its own, and that of the option taken; 0: not known
+	Text, Taken    string
+	Quoted         string   // words of a source that settle it, or an output that decides it; "": none do
+	Others         []Option // whose cells are asked for
+	Earlier        bool     // an earlier question leaves it open: it may be none of this one
 }
 
 // An Option is another way to take a [Point].
@@ -170,7 +160,7 @@ type (
 		Written string // files that the cells have written
 		// Follows: other questions were answered before, whose cells may have written some.
 		Follows  bool `json:",omitempty"`
-		Points   []WeighedPoint
+		Points   []Point
 		Branches bool   // some points have other options
 		Reread   bool   // the reply names the points anew, which the user may have changed
 		Ignored  string `json:",omitempty"` // terms with what the cells have nothing of, a line each
@@ -178,10 +168,12 @@ type (
 	// Second asks for an answer by somebody who has not seen the notebook.
 	Second struct {
 		Follows  bool     // other questions were answered before, whose cells have run
+		Late     bool     // the reply may name a point that leaves open what is meant
 		Mistakes []string // that earlier second derivations were found to have
 	}
 	// Arbiter asks which of two answers is right.
 	Arbiter struct {
+		Points                                 []Point
 		Code, Answer                           string // the last cell
 		SecondCode, SecondOutput, SecondAnswer string
 		Rows                                   string `json:",omitempty"` // as in Judgement
@@ -190,7 +182,7 @@ type (
 	}
 	// Branches asks for the cells that compute the answer under other readings.
 	Branches struct {
-		Points []OpenPoint
+		Points []Point
 		Code   string // the last cell
 		Anew   bool   // of some points the option that is taken, too
 	}
@@ -214,13 +206,17 @@ type (
 
 	// The forms of replies in text. Point and Option are those of the first branch whose cell is
 	// asked for; 0: none is.
-	SolutionForm  struct{ Readings bool } // it names readings
+	SolutionForm struct {
+		Readings bool // it names readings
+		Late     bool // it may name one that was not named yet
+		Second   bool // it is that of a second derivation, which has no step
+	}
 	JudgementForm struct {
-		Readings, Points bool // it names readings, or speaks of those of the request
-		Quoted           bool // words are quoted for some of these
-		Corrects         bool // there are earlier questions
-		Warnings         int  // on rows; each is answered
-		Point, Option    int
+		Readings, Late, Points bool // it names readings, may name one more, or speaks of those of the request
+		Quoted                 bool // words are quoted for some of these
+		Corrects               bool // there are earlier questions
+		Warnings               int  // on rows; each is answered
+		Point, Option          int
 	}
 	BranchesForm struct{ Point, Option int }
 	RulingForm   struct{}

@@ -85,7 +85,7 @@ var ours = []string{
 	"Observation.Note", "Node.ID", "Node.Instruction",
 	"InterpreterCode.ID", "InterpreterCode.Instruction", "InterpreterPlan.Task",
 	"InterpreterVerify.Instruction", "Grader.Gold", "Grader.Answer",
-	"Point.Text", "Point.Taken", "OpenPoint.Text", "OpenPoint.Taken", "Option.Text",
+	"Point.Text", "Point.Taken", "Option.Text",
 	"Sources.Memory", // a number and its unit, from dsstar's own limit
 }
 

@@ -28,7 +28,7 @@ type group struct {
 	Replies []string
 }
 
-var asked, twoPoints = []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}, prompts.JudgementForm{Points: true, Quoted: true}
+var asked, twoPoints = []Branch{{Point: 1, Option: 2}, {Point: 2, Option: 1}}, prompts.JudgementForm{Late: true, Points: true, Quoted: true}
 
 // readers read a reply in each form that a role may be asked for.
 var verdict = Format[record.Verdict]{Parse: reads(judgement.verdict, append(onPoints, "readings")...)}
@@ -36,7 +36,8 @@ var verdict = Format[record.Verdict]{Parse: reads(judgement.verdict, append(onPo
 var readers = map[string]func(string) (any, error){
 	"code": as(Code), "step": as(Step), "yes or no": as(YesNo), "verdict": as(verdict),
 	"route of 3 steps": as(Route(3)), "route of no steps": as(Route(0)),
-	"solution": as(Solutions(false)), "solution with readings": as(Solutions(true)),
+	"solution": as(Solutions(prompts.SolutionForm{})), "solution with readings": as(Solutions(prompts.SolutionForm{Readings: true})),
+	"later solution": as(Solutions(prompts.SolutionForm{Late: true})), "second derivation": as(Solutions(prompts.SolutionForm{Late: true, Second: true})),
 	"judgement": as(Judgements(prompts.JudgementForm{}, 3, 0, nil)), "judgement that names readings": as(Judgements(prompts.JudgementForm{Readings: true}, 3, 0, nil)),
 	"judgement of two readings": as(Judgements(twoPoints, 3, 0, asked)),
 	"branches":                  as(Branches(asked, 3)), "one branch": as(Branches(asked[:1], 3)), "ruling": as(Rulings(3)),
@@ -123,13 +124,19 @@ func FuzzReplies(f *testing.F) {
 			(err != nil || route.Back > 0 || lines || strings.Contains(lower, "add")), "route", route)
 		step, err := readText(Step, reply)
 		check((err == nil) == (step != "") && !strings.ContainsAny(step, "\n") && len(step) <= 2000, "step", step)
-		s, err := readText(Solutions(true), reply)
+		s, err := readText(Solutions(prompts.SolutionForm{Readings: true}), reply)
 		check((err == nil) == (s.Step != "" && s.Code != ""), "solution", s)
 		for _, r := range s.Readings {
 			read := len(r.Options) > 1 && r.Chosen >= 0 && r.Chosen < len(r.Options) && r.Point != ""
 			check(read == (r.Problem == "") && (!r.Settled || r.Evidence != ""), "reading", r)
 		}
 		j, _ := readText(Judgements(twoPoints, 3, 0, asked), reply)
+		for _, r := range j.Readings {
+			check(r.Point != "" && (r.Problem != "" || len(r.Options) > 1), "reading", r)
+		}
+		for _, p := range j.Printed {
+			check(p.Point >= 0 && p.Option >= 0 && !strings.Contains(p.Quote, "\n"), "printed", p)
+		}
 		check(j.Wrong >= 0 && j.Wrong <= 3 && j.Sufficient == (j.Code != "") && !(j.Sufficient && j.Wrong > 0), "judgement", j)
 		all, err := readText(Branches(asked, 3), reply)
 		check((err == nil) == (len(all) > 0), "branches", all)

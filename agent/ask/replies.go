@@ -14,7 +14,7 @@ import (
 	"dsstar/prompts"
 )
 
-// A Solution is the next step and its cell; that of a first step has readings, too.
+// A Solution is the next step and its cell, of a second derivation the cell alone, with the readings named.
 type Solution struct {
 	Step, Code string
 	Readings   []record.Reading
@@ -35,20 +35,18 @@ type reading struct {
 }
 
 // Solutions reads a step and its cell, and the readings if they are asked for.
-func Solutions(readings bool) Format[Solution] {
-	words := prompts.SolutionForm{Readings: readings}
-	if readings {
-		return formatOf(words, solution.read)
+func Solutions(words prompts.SolutionForm) Format[Solution] {
+	var without []string
+	if !words.Readings && !words.Late {
+		without = []string{"readings"}
 	}
-	return formatOf(words, solution.read, "readings")
-}
-
-func (form solution) read() (s Solution, err error) {
-	s.Step, s.Readings = form.Step, readingsOf(form.Readings)
-	if s.Code, err = codeOf(form.Code); err == nil && s.Step == "" {
-		err = errNoStep
-	}
-	return s, err
+	return formatOf(words, func(form solution) (s Solution, err error) {
+		s.Step, s.Readings = form.Step, readingsOf(form.Readings, !words.Readings)
+		if s.Code, err = codeOf(form.Code); err == nil && s.Step == "" && !words.Second {
+			err = errNoStep
+		}
+		return s, err
+	}, without...)
 }
 
 // different reports whether there are two options that differ by more than case.
@@ -56,10 +54,11 @@ func different(options []string) bool {
 	return len(slices.CompactFunc(slices.Clone(options), strings.EqualFold)) > 1
 }
 
-// readingsOf returns readings. One that cannot be read has a problem and no options.
-func readingsOf(said []reading) (all []record.Reading) {
+// readingsOf returns readings. One that cannot be read has a problem and no options. One that comes late is
+// open, and words without options say that there is none.
+func readingsOf(said []reading, late bool) (all []record.Reading) {
 	for _, one := range said {
-		if one.Point == "" && len(one.Options) == 0 {
+		if len(one.Options) == 0 && (late || one.Point == "") {
 			continue
 		}
 		r := record.Reading{Point: cmp.Or(one.Point, strings.Join(one.Options, " / "))}
@@ -70,7 +69,7 @@ func readingsOf(said []reading) (all []record.Reading) {
 			r.Problem = "it is not said which option is taken"
 		default:
 			r.Chosen, r.Evidence = one.Taken-1, one.Evidence
-			r.Settled = one.Settled && one.Evidence != ""
+			r.Settled = one.Settled && one.Evidence != "" && !late
 			for _, text := range one.Options {
 				r.Options = append(r.Options, record.Option{Text: text})
 			}
@@ -85,11 +84,18 @@ type Judgement struct {
 	record.Verdict
 	Wrong    int // number of the step that is wrong; 0: none
 	Readings []record.Reading
-	Takes    []int  // of each point of the request the option that the cells take, from 1; nil: not said
-	Decided  []int  // points of the request that the words quoted for them decide; nil: not said
-	Corrects []int  `json:",omitempty"` // numbers of earlier questions whose answers this one corrects
-	Code     string // the last cell, if the verdict is enough or no answer
+	Printed  []Printed `json:",omitempty"`
+	Takes    []int     // of each point of the request the option that the cells take, from 1; nil: not said
+	Decided  []int     // points of the request that the words quoted for them decide; nil: not said
+	Corrects []int     `json:",omitempty"` // numbers of earlier questions whose answers this one corrects
+	Code     string    // the last cell, if the verdict is enough or no answer
 	Branches []Branch
+}
+
+// A Printed is what is quoted of outputs against a branch, by its numbers; Option 0: all of a point.
+type Printed struct {
+	Point, Option int
+	Quote         string
 }
 
 type judgement struct {
@@ -102,11 +108,12 @@ type judgement struct {
 	Warnings []string  `form:"warnings"`
 	Takes    string    `form:"takes"`
 	Decided  string    `form:"decided"`
+	Printed  []string  `form:"printed"`
 	Branches []Branch  `form:"branches"`
 }
 
 // onPoints are the fields of a judgement that speak of the readings that there are.
-var onPoints = []string{"takes", "decided", "branches"}
+var onPoints = []string{"takes", "decided", "printed", "branches"}
 
 // Judgements reads the judgement of a plan of some steps, in a form that says what of readings it is about.
 // asked are the branches whose cells come with it; those that cannot be read are left out. earlier is the
@@ -141,6 +148,15 @@ func Judgements(words prompts.JudgementForm, steps, earlier int, asked []Branch)
 		}
 		return err
 	}
+	if parse := format.Parse; words.Late && !words.Readings { // beside branches, which look like them
+		format.Parse = func(text string) (Judgement, error) {
+			j, err := parse(lateReading().ReplaceAllString(text, ""))
+			lines := strings.Join(lateReading().FindAllString(text, -1), "\n")
+			late, _ := Solutions(prompts.SolutionForm{Late: true}).Parse(lines) // has no step
+			j.Readings = late.Readings
+			return j, err
+		}
+	}
 	return format
 }
 
@@ -160,6 +176,10 @@ func answered(lines []string) (n int) {
 	}
 	return n
 }
+
+// lateReading matches the lines of a reading, of which a branch has one at most.
+var lateReading = lazy.Regexp(`(?im)^[ \t#>*_|]*(?:(?:open|new)\s+)?(?:readings?|points?|ambiguity)\b.*\n` +
+	`(?:.*\n){0,2}?(?:[\s#>*_|-]*(?:\d[.)]\s+)?(?:options?|taken|evidence|settled)\b.*\n?){2,}`)
 
 func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err error) {
 	j.Verdict, err = form.verdict()
@@ -184,11 +204,21 @@ func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err
 	case j.Wrong > 0:
 		j.Unfinished = false
 	}
-	j.Readings = readingsOf(form.Readings)
+	for _, said := range form.Printed {
+		if m := printed().FindStringSubmatch(said); m != nil {
+			point, _ := strconv.Atoi(m[1])
+			option, _ := strconv.Atoi(m[2] + m[3])
+			j.Printed = append(j.Printed, Printed{point, option, strings.TrimSpace(m[4] + m[5])})
+		}
+	}
+	j.Readings = readingsOf(form.Readings, false)
 	return j, err
 }
 
 var (
+	printed = lazy.Regexp(`(?i)^\W*(?:(?:reading|branch|point)\W*)?(\d{1,2})` +
+		`(?:\.(\d{1,2})|\W+option\W+(\d{1,2}))?\b` + "(?:[^\"“„«`]*[\"“„«`](.+)[\"”“»`].*|(.*))$")
+
 	wrongStep = lazy.Regexp(`(?i)^\W*step\W{0,4}(\d+)\W{1,4}is\W{1,4}wrong\b`)
 	beside    = lazy.Regexp(`(?i)^\W*(?:(?:to|and|or)\s+)?(?:go\s+on|no\s+answer|(?:as\s+)?(?:yet|so\s+far))\b`)
 

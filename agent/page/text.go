@@ -184,10 +184,11 @@ func (p part) LastCell() *record.Attempt {
 // Corrected returns the number of the question that corrects the answer; 0: none does.
 func (p part) Corrected() int { return p.all.CorrectedBy(p.Earlier()) }
 
-// Assumed returns the readings that evidence or a person has settled.
+// Assumed returns the readings that evidence or a person has settled, or outputs decide.
 func (p part) Assumed() []record.Reading {
 	return slices.DeleteFunc(slices.Clone(p.Readings), func(r record.Reading) bool {
-		return r.Problem != "" || !r.ByUser && (!r.Settled || r.Evidence == "")
+		decided := r.Decided() != "" && !r.Matters()
+		return r.Problem != "" || !r.ByUser && !decided && (!r.Settled || r.Evidence == "")
 	})
 }
 

@@ -145,6 +145,7 @@ func (q *Question) Take(route Route) {
 		for _, r := range plan[route.Back-1:] {
 			r.Dropped, r.Why = last.Number, route.Reason
 		}
+		q.Readings = restated(q.Readings) // what decided some is no longer there
 	}
 }
 

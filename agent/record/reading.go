@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"dsstar/notebook/lazy"
 )
@@ -17,6 +18,7 @@ type Reading struct {
 	From     string   `json:"from,omitempty"`     // what weighs most: a file, or see FromForm
 	Settled  bool     `json:"settled,omitempty"`  // the evidence leaves no doubt
 	ByUser   bool     `json:"by_user,omitempty"`  // a person chose the option
+	Late     bool     `json:"late,omitempty"`     // it came after the first step
 	Problem  string   `json:"problem,omitempty"`  // why it could not be read; then it has no options
 
 	Inherited bool  `json:"inherited,omitempty"` // an earlier question leaves it open
@@ -40,6 +42,10 @@ type Option struct {
 	Derived
 	Same    bool   `json:"same,omitempty"`    // the answer is that of the accepted cells
 	Problem string `json:"problem,omitempty"` // why it has no answer, in one line
+
+	// Decided is what a step has printed if it decides, as the judge finds, that the option is not meant or
+	// changes nothing. Then it is not computed.
+	Decided string `json:"decided,omitempty"`
 }
 
 // Last returns the last cell of a notebook whose accepted cells are those of the option's branch:
@@ -67,13 +73,22 @@ func (r Reading) Chose() string {
 // Other returns the index of the first option that is not chosen.
 func (r Reading) Other() int { return 1 - min(r.Chosen, 1) }
 
+// Decided returns the outputs that decide the point, or an option of it, each with its step.
+func (r Reading) Decided() string {
+	var all []string
+	for _, o := range r.Options {
+		all = append(all, where(o.Decided != "" && !slices.Contains(all, o.Decided), o.Decided)...)
+	}
+	return strings.Join(all, "; ")
+}
+
 // known reports whether the answer under the option, or why it has none, is known.
 func (o Option) known() bool { return o.Answer != "" || o.Problem != "" }
 
-// Computed reports whether every option has an answer, or a reason why it has none.
+// Computed reports whether every option that nothing decides has an answer, or a reason why it has none.
 func (r Reading) Computed() bool {
 	for i, o := range r.Options {
-		if i != r.Chosen && !o.known() {
+		if i != r.Chosen && !o.known() && o.Decided == "" {
 			return false
 		}
 	}
@@ -102,6 +117,8 @@ type Second struct {
 	Unable   bool    `json:"unable,omitempty"`   // no session could be opened: to be derived yet
 	Together bool    `json:"together,omitempty"` // its cell ran in a branch of the first's session
 	Rejected []Ruled `json:"rejected,omitempty"` // earlier rulings that changed a derivation
+
+	Readings []Reading `json:"readings,omitempty"` // on which its answer hangs, as it says
 }
 
 // The rulings of an arbiter on two derivations that differ.

@@ -199,6 +199,7 @@ const noAnswer = "the data hold no answer"
 // many readings that were named, that none changes it; fewer than 0: nothing of readings.
 func (t *Trajectory) proved(readings int) string {
 	compared, not := t.compared()
+	decided := t.Decided()
 	drawn := slices.ContainsFunc(t.LastOutputs(), func(o notebook.Output) bool {
 		return strings.Contains(strings.Join(slices.Collect(maps.Keys(o.Data)), " "), "image/")
 	})
@@ -210,13 +211,23 @@ func (t *Trajectory) proved(readings int) string {
 		where(len(compared) > 0, "files compared: "+strings.Join(compared, ", ")),
 		where(len(not) > 0, "not compared: "+strings.Join(not, ", ")),
 		where(readings == 0, "no reading of the question was named"),
-		where(readings > 0, "no open reading of the question changes it"))
+		where(readings > 0 && decided == nil, "no open reading of the question changes it"), decided,
+		where(decided != nil && readings > len(decided), "no other open reading of the question changes it"))
 	end := "."
 	tier, _, _ := strings.Cut(strings.ReplaceAll(t.Sandbox, ",", " "), " ")
 	if slices.Contains([]string{"none", "off", "external"}, tier) { // dsstar's confines nothing
 		end = ". No sandbox of dsstar's kept the cells from passing something on to the proof."
 	}
 	return strings.Join(said, "; ") + end
+}
+
+// Decided says which readings were not computed, as the judge finds that outputs decide them.
+func (q *Question) Decided() (all []string) {
+	for _, r := range q.Readings {
+		by := r.Decided()
+		all = append(all, where(by != "", "not computed, but decided by what "+by+After(": ", r.Point))...)
+	}
+	return all
 }
 
 // twice says how far the second derivation is one of its own.
@@ -298,6 +309,8 @@ func (r Reading) Gives(i int, answer string) string {
 	switch o := r.Options[i]; {
 	case i == r.Chosen:
 		return answer + After(", but that the steps take it is not confirmed: ", o.Problem)
+	case o.Decided != "":
+		return "decided by what " + o.Decided
 	case o.Same:
 		return "the same"
 	case o.Answer != "":

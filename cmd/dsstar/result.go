@@ -27,6 +27,7 @@ type result struct {
 	Doubts       []string `json:"doubts"` // why the answer is not verified
 	// Readings are the options of open readings that change the answer.
 	Readings []resultReading `json:"readings"`
+	Decided  []string        `json:"decided"` // readings that were not computed, and by which output
 	// Definitions are those that bind, and that the question uses or evidence quotes.
 	Definitions []resultDefinition `json:"definitions"`
 	Rounds      int                `json:"rounds"`
@@ -83,7 +84,8 @@ func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 		Answer: t.Answer(), Summary: t.Summary(), Standing: t.Standing(),
 		Label: t.SummaryLabel(), Worth: t.InWords(), Verified: t.Verified(), Sufficient: t.Sufficient(),
 		Inconclusive: t.Inconclusive(), Readings: readingsOf(t),
-		Doubts: append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
+		Decided: append([]string{}, t.Decided()...),
+		Doubts:  append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Files: delivered(t, f), Usage: resultUsage{t.Usage, t.Cost, byRole},
 		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds, Rows: rowsOf(t), Definitions: []resultDefinition{},
