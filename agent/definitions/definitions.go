@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,12 +26,13 @@ import (
 	"dsstar/notebook/human"
 )
 
-// Limits: bytes of a file, of one in JSON, as a manifest has much beside its metrics, of all files,
-// and of a definition, which requests have to hold.
-const maxFile, maxJSON, maxRead, maxDefinition = 4 << 20, 32 << 20, 64 << 20, 4000
+// Limits: bytes of all files, and of a definition, which requests have to hold.
+const maxRead, maxDefinition = 64 << 20, 4000
 
-// formats are how the names of files with definitions end. The first is Markdown.
-var formats = []string{".md", ".yaml", ".yml", ".json", ".csv", ".tsv", ".xlsx"}
+// formats are how the names of files with definitions end, with the bytes that they may have: a
+// manifest, in JSON, has much beside its metrics.
+var formats = map[string]int64{".md": 4 << 20, ".yaml": 4 << 20, ".yml": 4 << 20, ".json": 32 << 20,
+	".csv": 4 << 20, ".tsv": 4 << 20, ".xlsx": 4 << 20}
 
 // A Definition says what a term means.
 type Definition struct {
@@ -75,8 +77,9 @@ func Files(path string) (all []File, err error) {
 		return nil, err
 	}
 	if name := filepath.Base(path); !is.IsDir() {
-		if !known(name) {
-			return nil, fmt.Errorf("%s: definitions are in files %s", path, strings.Join(formats, ", "))
+		if most(name) == 0 {
+			return nil, fmt.Errorf("%s: definitions are in files %s", path,
+				strings.Join(slices.Sorted(maps.Keys(formats)), ", "))
 		}
 		text, err := disk.ReadFile(path, most(name))
 		return []File{{name, path, text}}, err
@@ -89,7 +92,7 @@ func Files(path string) (all []File, err error) {
 	entries, err := fs.ReadDir(folder.FS(), ".") // by name
 	size := 0
 	for _, e := range entries {
-		if e.IsDir() || !known(e.Name()) {
+		if e.IsDir() || most(e.Name()) == 0 {
 			continue
 		}
 		text, err := disk.ReadIn(folder, e.Name(), most(e.Name()))
@@ -104,18 +107,13 @@ func Files(path string) (all []File, err error) {
 	return all, err
 }
 
-// most is how many bytes a file may have.
+// most is how many bytes a file may have, by its name. What editors put beside files has no
+// definitions, like a file of another format: 0.
 func most(name string) int64 {
-	if strings.EqualFold(filepath.Ext(name), ".json") {
-		return maxJSON
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$") {
+		return 0
 	}
-	return maxFile
-}
-
-// known says whether a file has definitions, by its name. What editors put beside files has none.
-func known(name string) bool {
-	beside := strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$")
-	return !beside && slices.Contains(formats, strings.ToLower(filepath.Ext(name)))
+	return formats[strings.ToLower(filepath.Ext(name))]
 }
 
 // Parse takes the definitions out of files. If some are no Markdown, foreign is called once: it runs
@@ -127,7 +125,7 @@ func Parse(ctx context.Context, files []File,
 ) (all []Definition, err error) {
 	var others []File
 	for _, f := range files {
-		if strings.ToLower(filepath.Ext(f.Name)) != formats[0] {
+		if strings.ToLower(filepath.Ext(f.Name)) != ".md" {
 			others = append(others, f)
 			continue
 		}

@@ -52,6 +52,7 @@ func markdown(f File) (all []Definition, err error) {
 	if front := frontMatter().FindString(said); front != "" {
 		said = strings.Repeat("\n", strings.Count(front, "\n")) + said[len(front):]
 	}
+	said += "\n" // each line has an end
 	sections := sectionsOf(said)
 	for i := 0; i < len(sections); {
 		s, next := sections[i], i+1
@@ -83,12 +84,7 @@ func markdown(f File) (all []Definition, err error) {
 
 // sectionsOf finds the headings of a text.
 func sectionsOf(said string) (all []section) {
-	end := func(at int) int { // of a line, behind its line break
-		if n := strings.IndexByte(said[at:], '\n'); n >= 0 {
-			return at + n + 1
-		}
-		return len(said)
-	}
+	end := func(at int) int { return at + strings.IndexByte(said[at:], '\n') + 1 } // of a line
 	line, counted := 1, 0
 	top := goldmark.DefaultParser().Parse(text.NewReader([]byte(said)))
 	for n := top.FirstChild(); n != nil; n = n.NextSibling() {
