@@ -106,8 +106,9 @@ func FuzzMarkdown(f *testing.F) {
 func TestErrors(t *testing.T) {
 	for name, want := range map[string]string{
 		"binary.md": "binary.md is no text in UTF-8",
-		"x\n## A\n```python\nR=1\ndef f(): pass\n```": "t.md, line 2: the Python of A may be a function with its imports and cases (assert NAME(...) == VALUE), without: R=1",
-		"## A\n" + strings.Repeat("x", 5000):          `t.md, line 1: the definition of "A" has 5.0 kB, of at most 4.0 kB: give its parts headings of their own`,
+		"x\n## A\n```python\nR=1\ndef f(): pass\n```":    "t.md, line 2: the Python of A may be a function with its imports and cases (assert NAME(...) == VALUE), without: R=1",
+		"## A\n<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> b\n": "t.md, line 2: git has left a conflict",
+		"## A\n" + strings.Repeat("x", 5000):             `t.md, line 1: the definition of "A" has 5.0 kB, of at most 4.0 kB: give its parts headings of their own`,
 	} {
 		f := File{Name: "t.md", Text: []byte(name)}
 		if name == "binary.md" {

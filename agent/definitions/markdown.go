@@ -52,6 +52,9 @@ func markdown(f File) (all []Definition, err error) {
 	if front := frontMatter().FindString(said); front != "" {
 		said = strings.Repeat("\n", strings.Count(front, "\n")) + said[len(front):]
 	}
+	if at := strings.Index("\n"+said, "\n<<<<<<< "); at >= 0 {
+		return nil, fmt.Errorf("%s, line %d: git has left a conflict", f.Name, 1+strings.Count(said[:at], "\n"))
+	}
 	said += "\n" // each line has an end
 	sections := sectionsOf(said)
 	for i := 0; i < len(sections); {
