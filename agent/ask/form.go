@@ -33,7 +33,7 @@ const (
 	marks  = "(?:[\\s#>*_`\"'({|•✔✗✘\\p{So}\\x{FE0F}\\x{200D}]|[-–—]+\\s|\\d{1,2}[.)]\\s)*"
 	before = `(?im)^` + marks +
 		`(?:(?:so|thus|overall),?\s+)?(?:(?:it|(?:the|this)\s+plan)\s+is\s+)?(?:the\s+)?`
-	behind = "[*_\"'`|)}]*(?:\\s*$|\\s*[.,:;!(]|\\s+[-–—]|\\s+(?:because|since|as|to)\\b)"
+	behind = "[*_\"'`|)}]*(?:\\s*$|\\s*[.,:;!(。，：；！（]|\\s+[-–—]|\\s+(?:because|since|as|to)\\b)"
 )
 
 // choices match the values of fields that have no others. Their groups have the names of the values.
@@ -82,7 +82,7 @@ func formOf[W any](without []string) *form {
 	f.label = regexp.MustCompile(`(?i)^` + marks +
 		`(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` + strings.Join(names, "|") +
 		`)(?:[\s_#(*-]*(\d{1,2}(?:\.\d{1,2})?)\b)?[*_"'|)\]` + "`" +
-		`]*(\s*[:=|]+|\s+[-–—]+\s+|\s+is\b|[ \t.]*$)`)
+		`]*(\s*[:：=|]+|\s+[-–—]+\s+|\s+is\b|[ \t.]*$)`)
 	return f
 }
 
@@ -177,7 +177,7 @@ var AnyText = Format[string]{Rule: "Reply again, whole and shorter.",
 // is left but an empty fence.
 func visible(reply string) string {
 	text := strings.ReplaceAll(strings.TrimPrefix(reply, "\ufeff"), "\r\n", "\n")
-	text = withoutThoughts(text)
+	text = ends().ReplaceAllString(withoutThoughts(text), "")
 	if strings.Trim(text, "`~ \t\r\n") == "" {
 		return ""
 	}
@@ -185,8 +185,13 @@ func visible(reply string) string {
 }
 
 var (
-	thinks   = lazy.Regexp(`(?i)<(?:think|thinking|thoughts?|reasoning)>|\[THINK\]`)
-	thoughts = lazy.Regexp(`(?i)</(?:think|thinking|thoughts?|reasoning)>|\[/THINK\]`)
+	thinks = lazy.Regexp(`(?i)[<◁](?:seed:)?(?:think|thinking|thoughts?|reasoning|analysis)[>▷]|\[THINK\]|` +
+		`<\|(?:begin_of_thought|channel\|>analysis<\|message)\|>`)
+	thoughts = lazy.Regexp(`(?i)[<◁]/(?:seed:)?(?:think|thinking|thoughts?|reasoning|analysis)[>▷]|\[/THINK\]|` +
+		`<\|(?:end_of_thought|channel\|>final<\|message)\|>`)
+
+	// ends matches marks of the end that a server has left in.
+	ends = lazy.Regexp(`(?:\s*(?:<\|[\w▁]+\|>|<｜[^｜\n]+｜>|</s>|<end_of_turn>|<eos>))+\s*$`)
 )
 
 // withoutThoughts removes thoughts at the beginning, also those whose opening tag was not sent.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"dsstar/agent/brief"
 	"dsstar/notebook/lazy"
 )
@@ -17,8 +19,54 @@ type said map[string][]string
 
 // read reads labelled lines and code into a struct, given its address.
 func (f *form) read(text string, to any) {
-	own, parts := f.lines(text)
+	own, parts := f.lines(fenced(f.unJSON(text)))
 	f.set(reflect.ValueOf(to).Elem(), own, parts)
+}
+
+// unJSON returns the labelled lines and code that a JSON object says, which may be in a block. Any other
+// text stays.
+func (f *form) unJSON(text string) string {
+	object := text
+	if all := Blocks(text); len(all) == 1 && all[0].Language == "json" {
+		object = all[0].Code
+	}
+	if !strings.HasPrefix(strings.TrimSpace(object), "{") || !gjson.Valid(object) {
+		return text
+	}
+	var b strings.Builder
+	var write func(key, value gjson.Result) bool
+	write = func(key, value gjson.Result) bool {
+		label := strings.ReplaceAll(key.Str, "_", " ") + ": "
+		name, _, _ := f.labelled(label)
+		switch {
+		case value.IsArray():
+			value.ForEach(func(_, one gjson.Result) bool { return write(key, one) })
+		case value.IsObject():
+			value.ForEach(write)
+		case name == "code":
+			b.WriteString("```python\n" + value.Str + "\n```\n")
+		default:
+			b.WriteString(label + value.String() + "\n")
+		}
+		return true
+	}
+	write(gjson.Result{}, gjson.Parse(object))
+	return b.String()
+}
+
+// bare matches where code begins that has no fence: below its label, or at an import.
+var bare = lazy.Regexp(`(?m)^[#* ]*(?:(?:[Ll]ast|[Pp]ython) )?(?:[Cc]ode|[Cc]ell)[* ]*:[* ]*\n()|` +
+	`^()(?:import [\w.]+(?: as \w+|, *[\w.]+)*|from [\w.]+ import .+)$`)
+
+// fenced puts a fence around the code of a text that has none: all to its end, unless there is more.
+func fenced(text string) string {
+	all := bare().FindAllStringSubmatchIndex(text, -1)
+	if all == nil || len(Blocks(text)) > 0 ||
+		slices.ContainsFunc(all[1:], func(at []int) bool { return at[2] >= 0 }) {
+		return text
+	}
+	begin := max(all[0][2], all[0][4])
+	return text[:begin] + "```python\n" + text[begin:] + "\n```\n"
 }
 
 var item = lazy.Regexp(`^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+`)
