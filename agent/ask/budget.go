@@ -116,18 +116,22 @@ func (a *Asker) ShowAs(sizes record.Sizes) {
 // The smallest sizes that are worth a try.
 const leastContext, leastResult, leastEarlier = 2000, 500, 2000
 
+// around are the bytes of a request that stand around what is shown: the rules, the task and its form,
+// code, and the reply.
+const around = 8000
+
 // firstSizes are what the settings say, or less where the model's context is known to be small, of
-// three bytes a token, which tables and code have at least. Half of it is for descriptions, a
-// quarter for outputs and one for earlier questions, which seldom take all; the rest is for the
-// words around them, the code and the reply.
+// three bytes a token, which tables and code have at least. Of what is not needed around it, half is
+// for descriptions, a quarter for outputs and one for earlier questions.
 func firstSizes(cfg Settings) record.Sizes {
 	s := record.Sizes{Result: cfg.ResultChars, Results: 5 * cfg.ResultChars,
 		Description: cfg.DescriptionChars, Context: cfg.ContextChars}
-	if room := 3 * cfg.Context; room > 0 {
+	if cfg.Context > 0 {
+		room := 3*cfg.Context - around
 		s.Context = max(leastContext, min(s.Context, room/2))
 		s.Description = max(leastResult, min(s.Description, s.Context/2))
 		s.Results = max(leastResult, min(s.Results, room/4))
-		s.Result = max(leastResult, min(s.Result, s.Results/2))
+		s.Result = min(s.Result, s.Results)
 		s.Earlier = max(leastEarlier, room/4)
 	}
 	return s

@@ -227,3 +227,13 @@ func TestWarnings(t *testing.T) {
 		t.Errorf("go on: %t, %v", serves, why)
 	}
 }
+
+// TestSizes: what is shown fits the context, with the words around it and a reply.
+func TestSizes(t *testing.T) {
+	for _, tokens := range []int{8192, 16384, 32768, 131072} {
+		s := firstSizes(Settings{Context: tokens, ResultChars: 12_000, DescriptionChars: 24_000, ContextChars: 80_000})
+		if all := s.Context + s.Results + s.Earlier + around; all > 3*tokens || s.Result > s.Results || s.Description > s.Context {
+			t.Errorf("of %d tokens: %+v, together %d bytes", tokens, s, all)
+		}
+	}
+}

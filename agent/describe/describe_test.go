@@ -19,7 +19,7 @@ func TestNearQuestion(t *testing.T) {
 		}
 		return &profile.Profile{Format: "text", Tables: []profile.Table{{Headline: "900 rows", Names: []string{name}, Columns: columns}}}
 	}
-	r := &Describer{Asker: ask.NewAsker(ask.Settings{DescriptionChars: 8000, ContextChars: 36_000}, nil, nil), t: &record.Trajectory{}, profiles: map[string]*profile.Profile{}}
+	r := &Describer{Asker: ask.NewAsker(ask.Settings{DescriptionChars: 8000, ContextChars: 7500}, nil, nil), t: &record.Trajectory{}, profiles: map[string]*profile.Profile{}}
 	r.t.Task.Question = "Does fraud cost a fine?"
 	for n, p := range []*profile.Profile{table("far"), table("near"), table("distant")} {
 		name := fmt.Sprint(n)
@@ -94,3 +94,15 @@ type told struct{}
 func (told) Warn(string) error                       { return nil }
 func (told) Started(string) error                    { return nil }
 func (told) Described(int, record.Description) error { return nil }
+
+// What is shown of files takes no more than the context has room for, and of a small one most of it.
+func TestParts(t *testing.T) {
+	for _, c := range []struct{ all, tables, documents int }{
+		{8000, 3200, 4000}, {20_000, 6666, 10_000}, {80_000, 6666, 26_666}, {240_000, 20_000, 80_000},
+	} {
+		sum := near.of(c.all) + documents.of(c.all) + far.of(c.all)
+		if near.of(c.all) != c.tables || documents.of(c.all) != c.documents || sum > c.all {
+			t.Errorf("of %d: %d, %d, together %d", c.all, near.of(c.all), documents.of(c.all), sum)
+		}
+	}
+}

@@ -32,8 +32,16 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 }
 
 // The parts of what is shown of the files: of tables near the question, of lines about files that
-// are far from it, of documents, and of one document unless it is a code book.
-const nearShare, farShare, documentsShare, documentShare = 12, 20, 3, 5
+// are far from it, of documents, and of one document unless it is a code book. They are shares of the
+// default: of less, each takes as much as of that, up to so many tenths.
+var near, far, documents, document = part{12, 4}, part{20, 1}, part{3, 5}, part{5, 4}
+
+type part struct{ share, tenths int }
+
+func (p part) of(all int) int {
+	const usual = 80_000
+	return max(all/p.share, min(usual/p.share, all*p.tenths/10))
+}
 
 // leastChars is how much of a table near the question is told at least if it has so much to tell,
 // and beyondChars how much of what a family's member has beyond the first one.
@@ -43,8 +51,8 @@ const leastChars, beyondChars = 800, 600
 // the nearest to the question is described, and of the others there is what differs, while there is
 // room.
 func (r *Describer) word() {
-	room, leads := r.Sizes().Context/farShare, map[string]int{}
-	var near []int // not a family's further members, the nearest first
+	room, leads := far.of(r.Sizes().Context), map[string]int{}
+	var nearest []int // not a family's further members, the nearest first
 	var all []int
 	for i := range r.t.Descriptions {
 		all = append(all, i)
@@ -59,7 +67,7 @@ func (r *Describer) word() {
 		}
 		lead, member := leads[p.Structure]
 		if !member || p.Structure == "" || d.Corrected {
-			leads[p.Structure], near = i, append(near, i)
+			leads[p.Structure], nearest = i, append(nearest, i)
 			continue
 		}
 		d.Like, d.Whole = r.t.Descriptions[lead].File, false
@@ -69,7 +77,7 @@ func (r *Describer) word() {
 		}
 	}
 	if !r.alone { // where there is room for all
-		r.share(near)
+		r.share(nearest)
 	}
 }
 
@@ -79,32 +87,32 @@ func (r *Describer) word() {
 func (r *Describer) share(all []int) {
 	const most = 8 // tables that the room is divided among
 	show := r.Sizes()
-	left, far, documents := show.Context/nearShare, show.Context/farShare, show.Context/documentsShare
+	tables, lines, texts := near.of(show.Context), far.of(show.Context), documents.of(show.Context)
 	table := func(i int) bool {
 		d := r.t.Descriptions[i]
 		return !d.Whole && !d.Document && !d.Corrected
 	}
-	tables := len(slices.DeleteFunc(slices.Clone(all), func(i int) bool { return !table(i) }))
+	count := len(slices.DeleteFunc(slices.Clone(all), func(i int) bool { return !table(i) }))
 	for _, i := range all {
 		d := &r.t.Descriptions[i]
 		p := r.profiles[d.File]
-		room, chars := &documents, min(documents, show.Context/documentShare)
+		room, chars := &texts, min(texts, document.of(show.Context))
 		switch {
 		case table(i):
-			room, chars = &left, min(left, max(leastChars, 2*left/(min(tables, most)+1)))
-			tables--
+			room, chars = &tables, min(tables, max(leastChars, 2*tables/(min(count, most)+1)))
+			count--
 		case d.Corrected:
 			chars = max(chars, leastChars)
 		case p.Codebook:
-			chars = documents
+			chars = texts
 		}
 		if chars >= leastChars/2 {
 			*d = r.fromProfile(i, min(chars, show.Description))
 			*room -= len(d.Text)
 			continue
 		}
-		if d.Text, d.Whole = "", false; len(p.Line) <= far {
-			d.Text, far = p.Line, far-len(p.Line)
+		if d.Text, d.Whole = "", false; len(p.Line) <= lines {
+			d.Text, lines = p.Line, lines-len(p.Line)
 		}
 	}
 }
