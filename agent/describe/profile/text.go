@@ -168,17 +168,44 @@ func (d *draft) table(t Table, place, chars int, question string) {
 // among tells which values that the question may name a text does not tell, if these are few.
 func (c Column) among(text, question string) string {
 	const most = 6
-	order, near := Near(question, c.Among, nearly)
-	if c.Type == "number" || near > most { // whose range tells
+	near := mentioned(question, c.Among)
+	if c.Type == "number" || len(near) > most { // whose range tells
 		return ""
 	}
 	values := "; among them"
-	for _, i := range order[:near] {
-		if v := c.Among[i]; !strings.Contains(text, v) {
+	for _, v := range near {
+		if !strings.Contains(text, v) {
 			values += " " + v + ","
 		}
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(values, "; among them"), ",")
+}
+
+// usual are words by which a question names no value.
+const usual = `a an and are as at be by each every for from had has have how if in is it its many more most no
+	not of on one only or than that the there this to was were what when where which who with der die das und`
+
+// mentioned are the values that a question names: by all their words, by two, or by one that no other
+// value has.
+func mentioned(question string, values []string) (found []string) {
+	in, asked := counted(strings.Join(values, "\n")), counted(question)
+	for w := range counted(usual) {
+		delete(in, w)
+		delete(asked, w)
+	}
+	for _, v := range values {
+		var all, shared, own int
+		for w := range counted(v) {
+			if all += min(int(in[w]), 1); asked[w] > 0 {
+				shared++
+				own += 2 - min(int(in[w]), 2)
+			}
+		}
+		if shared > 0 && (shared > 1 || shared == all || own > 0) {
+			found = append(found, v)
+		}
+	}
+	return found
 }
 
 // told is what is told of a column, by its urgency. It may be told of in a group, and be near the

@@ -109,6 +109,10 @@ func TestAskedInFull(t *testing.T) {
 	for i := range 900 {
 		fees += fmt.Sprintf("%s,%d\n", []string{"Crossfit_Hanna", "Rafa_AI", fmt.Sprint("Shop_", i)}[i%3], i)
 	}
+	beaches := "beach,n\nPleasure Bay,7\nSandy Bay,7\nThe Point,7\n"
+	for n := range 900 {
+		beaches += fmt.Sprintf("%s,7\n", []string{"Nahant", "Revere", fmt.Sprint("Shore ", n)}[n%3])
+	}
 	for n := range 60 {
 		fmt.Fprintf(&wide, "measure%c%d,", 'a'+n%26, n)
 	}
@@ -124,6 +128,8 @@ func TestAskedInFull(t *testing.T) {
 			"Landscape 00", "Landscape 39", "- change: integer -3 to 6; ", "0 (9)"}, nil},
 		{"fees.csv", fees, "Which fee has Martinis_Fine_Steakhouse?", 900, []string{"among them Martinis_Fine_Steakhouse"}, nil},
 		{"fees.csv", fees, "Which fee is the largest?", 900, nil, []string{"among them"}},
+		{"beaches.csv", beaches, "What is the cleanest beach of the bay?", 900, nil, []string{"among them"}},
+		{"beaches.csv", beaches, "How clean is Shore 8 in Pleasure Bay?", 900, []string{"among them", " Pleasure Bay", " Shore 8"}, []string{"Sandy", "Shore 11"}},
 		{"wide.csv", wide.String(), "Who was left out?", 1500, []string{"Case_excluded: text; 2 values: No (60), Yes (30)"}, nil},
 		{"wide.csv", wide.String(), "What is the mean of measurec28 in Landscape 17?", 1200, []string{"- measurec28: ", "Landscape 17"}, nil},
 	})

@@ -32,8 +32,10 @@ WORDS = {
     )
 }
 # A value of rows that are sums of others, and one of which figures have to tell.
-SUM = re.compile(rf"(.* )?(sub[- ]?|grand[- ]?)?totals?|{SUMS}", re.IGNORECASE)
-MAY = re.compile(r"(all|(sub[- ]?|grand )?totals?|summe|total général) .*", re.IGNORECASE)
+# A sentence, and a share of a total, is none.
+NAME = r"(?!.*(%|\b(percent|of|from|in|to) (the |a )?(sub[- ]?|grand[- ]?)?totals?))"
+SUM = re.compile(rf"{NAME}(\S+ ){{0,4}}(sub[- ]?|grand[- ]?)?totals?|{SUMS}", re.IGNORECASE)
+MAY = re.compile(r"(?!.*%)(all|(sub[- ]?|grand )?totals?|summe|total général) .*", re.IGNORECASE)
 MOST = 20_000  # rows whose words are looked at
 LAST = 8  # rows at the end of a table that may be totals
 WIDE = 8  # columns of numbers that are summed
