@@ -217,6 +217,11 @@ func (r *run) dropped() []prompts.Dropped {
 	return dropped
 }
 
+// ofToday matches words that mean another day on another day.
+var ofToday = lazy.Regexp(`(?i)\b(?:(?:last|past|previous|this|current|next) (?:\w+ )?(?:year|quarter|month|week|day)` +
+	`s?|ago|to[- ]date|today|yesterday|now|current(?:ly)?|recent(?:ly)?|(?:letzt|vergangen|dies|aktuell|vorig)e[nmrs]?` +
+	`|heute|gestern|hoy|hace|pasad[oa]|aujourd.hui|derni(?:er|ère)s?|cette|actuel(?:le)?)\b`)
+
 // system begins every request.
 func (r *run) system() prompts.Part {
 	switch {
@@ -226,6 +231,9 @@ func (r *run) system() prompts.Part {
 		return prompts.PaperSystem{Environment: r.t.Environment}
 	}
 	s := prompts.System{Environment: r.t.Environment, NoFiles: r.t.Task.Data == ""}
+	if ofToday().MatchString(r.t.Task.Question + "\n" + r.t.Task.Guidelines) {
+		s.Today = r.t.Started.Format("Monday, 2 January 2006")
+	}
 	if r.shown.words != nil {
 		known := r.context()
 		s.Variables = len(known.Variables) > 0 || known.OtherVariables != ""

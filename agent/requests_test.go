@@ -112,8 +112,11 @@ func TestTold(t *testing.T) {
 		{"debugger the answer, try 2", []string{"print(x)\nprint(x)", "rejected by hand: without the unit"}, nil, reviewed},
 		{"cell tried", []string{"not run: rejected by hand: fares are in cents"}, nil, reviewed},
 		{"solver round 1", []string{"By hand.", "town"}, nil, byHand},
+		{"script", []string{"# It ran on Python", "pip install"}, nil, of(script{})},
 		{"script", nil, []string{"data_", "data/"}, of(script{}, noData)},
 		{"solver round 1", nil, []string{"data/"}, of(script{}, noData)},
+		{"system", []string{" Today is "}, nil, of(script{}, func(s *stage) { s.task.Question = "Who sold most last year?" })},
+		{"system", nil, []string{" Today is "}, of(script{}, func(s *stage) { s.task.Question = "Who sold most in 2023 at last?" })},
 		{"system", []string{"70 bytes of memory"}, nil, of(script{}, func(s *stage) { s.config.Memory = 70 })},
 		{"system", nil, []string{" of memory"}, of(script{}, func(s *stage) { s.config.Memory = 7e9 })},
 	} {

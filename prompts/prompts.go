@@ -35,6 +35,7 @@ type (
 	// System says who the model is and what it works with.
 	System struct {
 		Environment string
+		Today       string // the day on which the run began; "": it cannot matter
 		Sources     Sources
 		Variables   bool // the session is the user's and already has variables
 		NoFiles     bool // there is no data folder

@@ -79,7 +79,7 @@ func marked(zero Part, on func(field string) bool) (Part, []string) {
 // plan, and dsstar's own text. All other fields come from data, or may repeat data.
 var ours = []string{
 	"Context.Question", "Context.Guidelines", "Question.Question", "Question.Guidelines",
-	"PaperVerifier.Question", "Answered.Question", "Answered.Guidelines", "System.Environment", "PaperSystem.Environment", "Step.Text", "Debugger.Step",
+	"PaperVerifier.Question", "Answered.Question", "Answered.Guidelines", "System.Environment", "System.Today", "PaperSystem.Environment", "Step.Text", "Debugger.Step",
 	"PaperCoder.Step", "PaperDebugger.Step",
 	"Dropped.Text", "PaperScript.Plan", "Reask.Problem", "Reask.Rule", "Summarizer.Where",
 	"Observation.Note", "Node.ID", "Node.Instruction",

@@ -100,6 +100,10 @@ func (t *Trajectory) Script() string {
 	for _, line := range Safety {
 		b.WriteString("# " + line + "\n")
 	}
+	if t.Environment != "" {
+		fmt.Fprintf(&b, "# It ran on %s: a Python that lacks packages of these gets them by pip install.\n",
+			brief.OneLine(t.Environment))
+	}
 	for _, c := range append(t.Opening(), t.Asked()...) {
 		fmt.Fprintf(&b, "\n\n# %%%% %s\n%s\n", brief.OneLine(c.Title), c.Code)
 	}
