@@ -337,7 +337,7 @@ func serveReplies(t *testing.T, ts *script, text string) (url string) {
 		case reply == "stall":
 			m[role] = append(m[role], llmtest.Response{Stall: true})
 			continue
-		case slices.Contains([]string{"analyzer", "cell", "coder", "debugger", "last", "second",
+		case !strings.Contains(reply, "```python\n") && slices.Contains([]string{"analyzer", "cell", "coder", "debugger", "last", "second",
 			"script", "finalizer", "react"}, role):
 			reply = cell(reply)
 		}
