@@ -93,6 +93,10 @@ func TestHeed(t *testing.T) {
 		}
 	}
 	r.heed(ask.Judgement{Printed: quotes(1, 0, "test orders: 0")})
+	if r.add(late("Do cancelled orders count in sales?"), true); stateOf(r) != "1:23 2:23 4:23" {
+		t.Errorf("named again: %s", stateOf(r))
+	}
+	r.heed(ask.Judgement{Printed: quotes(1, 0, "test orders: 0")})
 	r.t.Take(record.Route{Back: 1})
 	if got := stateOf(r); got != "1:23 2:23 4:23" {
 		t.Errorf("without the step that printed it: %s", got)

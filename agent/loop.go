@@ -225,19 +225,14 @@ func (r *run) heed(said ask.Judgement) {
 	anew := r.rereads()
 	if anew && len(said.Readings) > 0 {
 		r.t.Readings = slices.DeleteFunc(r.t.Readings, func(x record.Reading) bool { return !x.ByUser })
-		r.add(said.Readings, true)
-	}
-	if said.Sufficient {
-		r.t.Corrects = said.Corrects
-		r.proposed(said.Branches)
 	}
 	r.decide(said.Printed)
 	if said.Sufficient {
+		r.t.Corrects = said.Corrects
+		r.proposed(said.Branches)
 		r.weigh(said, anew)
 	}
-	if !anew {
-		r.add(said.Readings, true)
-	}
+	r.add(said.Readings, true)
 }
 
 // weigh applies what a sufficient verdict says of readings: which options the cells take, without which no
@@ -258,9 +253,7 @@ func (r *run) weigh(said ask.Judgement, anew bool) {
 		}
 		now := func(p ask.Printed) bool { return p.Point == i+1 }
 		if !reading.Confirmed || denied && said.Decided != nil && !slices.ContainsFunc(said.Printed, now) {
-			for n := range reading.Options {
-				reading.Options[n].Decided = ""
-			}
+			reading.Undecide()
 		}
 		ruledOut := told && reading.Inherited && said.Takes[i] == 0 || unnamed && reading.Settled
 		if !ruledOut {
@@ -270,16 +263,20 @@ func (r *run) weigh(said ask.Judgement, anew bool) {
 	r.t.Readings = all
 }
 
-// add adds readings that came after the others, but for those of points that there are. What several points
-// give together is computed anew with them.
+// add adds readings that came after the others. One of a point that there is opens what outputs decide of it.
+// What several points give together is computed anew with them.
 func (r *run) add(late []record.Reading, confirmed bool) {
 	r.ground(late)
 	for _, one := range late {
 		several := func(x record.Reading) bool { return x.Together != nil }
 		alone := slices.DeleteFunc(slices.Clone(r.t.Readings), several)
-		if !slices.ContainsFunc(alone, func(x record.Reading) bool { return samePoint(x.Point, one.Point) }) {
+		known := func(x record.Reading) bool { return samePoint(x.Point, one.Point) }
+		if i := slices.IndexFunc(alone, known); i < 0 {
 			one.Late, one.Confirmed, one.Options = true, confirmed, slices.Clone(one.Options)
 			r.t.Readings = append(alone, one)
+		} else if alone[i].Decided() != "" {
+			alone[i].Undecide()
+			r.t.Readings = alone
 		}
 	}
 }
@@ -288,14 +285,12 @@ func (r *run) add(late []record.Reading, confirmed bool) {
 // a cell is computed all the same; a person's choice and what an earlier question leaves open stay.
 func (r *run) decide(all []ask.Printed) {
 	for _, p := range all {
-		if p.Point < 1 || p.Point > len(r.t.Readings) {
-			continue
-		}
-		reading := r.t.Readings[p.Point-1]
-		for i := range reading.Options {
-			if o := &reading.Options[i]; i != reading.Chosen && (p.Option == 0 || p.Option == i+1) &&
-				o.Proposed == "" && !reading.ByUser && !reading.Inherited {
-				o.Decided = r.outputWith(p.Quote)
+		for i, reading := range r.t.Readings {
+			for n := range reading.Options {
+				other := p.Point == i+1 && (p.Option == 0 || p.Option == n+1) && n != reading.Chosen
+				if other && !reading.ByUser && !reading.Inherited {
+					reading.Options[n].Decided = r.outputWith(p.Quote)
+				}
 			}
 		}
 	}

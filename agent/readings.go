@@ -138,7 +138,7 @@ func (r *run) proposeBranches(ctx context.Context) error {
 func (r *run) proposed(cells []ask.Branch) {
 	for _, c := range cells {
 		o := r.option(c)
-		if o.Proposed = c.Code; !r.isTaken(c) {
+		if o.Proposed, o.Decided = c.Code, ""; !r.isTaken(c) {
 			o.Steps = c.Steps
 		}
 	}

@@ -28,6 +28,8 @@ func TestTold(t *testing.T) {
 		"arbiter two answers, again 1": "Ruling: undecided",
 		"arbiter":                      "Ruling: second\nReason: it leaves rows out, as 12,345 and not 678 is right\n\n" + python("z = 12345\nz")}))
 	tools := of(another.with(script{"cell": "x = tool\nprint(x)", "arbiter": who}), recalled("tool = 1"))
+	settledLate := of(another.with(script{"solver round 1": reads(isSettled), "verdict round 1": no, "arbiter": who, "cell round 2": "print(x)",
+		"verdict": yes + "\nTakes: 1\nDecided: 1"}))
 	const fact = "An empty list means all. — source: manual.md"
 	reviewed := of(script{"verdict round 1": no, "step round 2": "Change x.", "cell round 2": "x += 9",
 		"cell round 3": "y = x\nprint(y)", "last": "print(x)\nprint(x)", "debugger": "print(x)"},
@@ -62,6 +64,9 @@ func TestTold(t *testing.T) {
 		{"solver round 2", []string{"Which of 1 count.\n  Taken: option 1, all"}, nil, of(variants["branches that keep steps"])},
 		{"branches the readings", []string{"Branch 1.2: some", "Branch 2.2: some", "Taken: option 1, all"}, nil,
 			of(variants["branches that keep steps"])},
+		{"solver round 2", []string{"Decided by:\n\n```\n“A value. At most 2 decimals.” (form)"}, nil, settledLate},
+		{"arbiter two answers", []string{"Decided by:\n\n```\n“A value. At most 2 decimals.” (form)"}, nil, settledLate},
+		{"second", nil, []string{"Which of 1 count"}, settledLate},
 		{"solver round 2", []string{"leave open what is meant", "the total is wrong"}, nil, of(variants["readings of a new plan"])},
 
 		// a person's cells and notes, and a stranger's, which are nobody's wishes

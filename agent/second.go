@@ -67,8 +67,7 @@ func (r *run) explained(answer compare.Answer) bool {
 	return false
 }
 
-// derive asks for the cell of the second derivation and runs it. The cell may come with the one point on
-// which its answer hangs.
+// derive asks for the cell of the second derivation, and the point on which it hangs, and runs it.
 func (r *run) derive(ctx context.Context) error {
 	s, form := r.t.Second, prompts.SolutionForm{Second: true, Late: !r.t.Method.NoReadings}
 	said, err := ask.Role(ctx, r.asker, ask.Request{Role: "second", Subject: "the answer" + r.sinceRuling(),

@@ -207,11 +207,8 @@ type (
 
 	// The forms of replies in text. Point and Option are those of the first branch whose cell is
 	// asked for; 0: none is.
-	SolutionForm struct {
-		Readings bool // it names readings
-		Late     bool // it may name one that was not named yet
-		Second   bool // it is that of a second derivation, which has no step
-	}
+	// SolutionForm names readings, or may name one late; that of a second derivation has no step.
+	SolutionForm  struct{ Readings, Late, Second bool }
 	JudgementForm struct {
 		Readings, Late, Points bool // it names readings, may name one more, or speaks of those of the request
 		Quoted                 bool // words are quoted for some of these

@@ -62,6 +62,13 @@ func (o Option) Last() (code string, ok bool) {
 
 var lastName = lazy.Regexp(`(?:^|\n)([A-Za-z_]\w*)\s*$`)
 
+// Undecide opens what outputs decide.
+func (r Reading) Undecide() {
+	for i := range r.Options {
+		r.Options[i].Decided = ""
+	}
+}
+
 // Open reports whether neither evidence nor a person has settled the point.
 func (r Reading) Open() bool { return !r.Settled && !r.ByUser }
 
