@@ -135,14 +135,11 @@ func (r *run) answerAll(ctx context.Context) (ended error) {
 	if !r.t.Described {
 		r.work.prepare(ctx)
 	}
-	if err := r.define(ctx); err != nil {
-		return err
-	}
 	if err := r.describeData(ctx); err != nil {
 		return err
 	}
 	r.digest = r.t.DataDigest()
-	if err := r.defineFunctions(ctx); err != nil {
+	if err := r.define(ctx); err != nil {
 		return err
 	}
 	if r.cfg.Guest {

@@ -33,22 +33,20 @@ func (r *run) sources() []source {
 	for _, d := range r.t.Descriptions {
 		all = append(all, source{place: d.File, text: documentIn(d)})
 	}
-	for _, d := range r.t.Question.Definitions { // last, so that a sentence of both is theirs
+	for _, d := range r.t.Question.Definitions { // last: a sentence of both is theirs
 		all = append(all, source{place: d.String(), text: d.Term + "\n\n" + d.Text})
 	}
 	return all
 }
 
-// documentIn returns the text of a document in a description, or what a person says of a file, unless the
-// user has not approved that: it may have come with the data.
+// documentIn returns the text of a document in a description, or what a person says of a file. The latter may
+// have come with the data, and counts only if the user has approved it.
 func documentIn(d record.Description) string {
 	m := documentBegins().FindStringIndex(d.Text)
 	switch {
-	case d.Corrected && !d.Approved:
-		return ""
-	case d.Whole || d.Corrected:
+	case d.Whole || d.Corrected && d.Approved:
 		return d.Text
-	case !d.Profile || m == nil || strings.HasPrefix(d.Kind, "JSON") || d.Kind == "XML":
+	case d.Corrected || !d.Profile || m == nil || strings.HasPrefix(d.Kind, "JSON") || d.Kind == "XML":
 		return "" // values
 	}
 	return d.Text[m[1]:]

@@ -85,7 +85,7 @@ var leaves = ask.Format[*lesson.Lesson]{
 
 // fault returns why a function is not admitted beside others, or "".
 func (r *run) fault(ctx context.Context, known []lesson.Tool, tool lesson.Tool) (string, error) {
-	if known = slices.Concat(r.t.Defined, known); r.t.Recalled != nil {
+	if r.t.Recalled != nil {
 		known = slices.Concat(r.t.Recalled.Tools, known)
 	}
 	if slices.ContainsFunc(known, func(t lesson.Tool) bool { return t.Name == tool.Name }) {
@@ -231,7 +231,9 @@ func shownMemory(r *record.Recalled) (facts, functions string) {
 		facts += f.String() + "\n"
 	}
 	for _, t := range r.Tools {
-		functions += t.Head() + "\n\n"
+		if !t.Binds {
+			functions += t.Head() + "\n\n"
+		}
 	}
 	return strings.TrimSpace(facts), strings.TrimSpace(functions)
 }
@@ -253,7 +255,10 @@ func unaided(t *record.Trajectory) record.Chain {
 	c := t.Chain()
 	c.Steps = nil
 	if n := len(c.SetUp) - 1; t.Earlier() == 0 && strings.HasPrefix(c.SetUp[n], record.ToolsComment) {
-		c.SetUp = c.SetUp[:n]
+		binds := slices.DeleteFunc(slices.Clone(t.Recalled.Tools), func(f lesson.Tool) bool { return !f.Binds })
+		if c.SetUp = c.SetUp[:n]; len(binds) > 0 {
+			c.SetUp = append(c.SetUp, record.ToolsComment+"\n"+lesson.Module(binds))
+		}
 	}
 	return c
 }

@@ -56,10 +56,10 @@ type (
 		NamesOnly            bool   // no file is described
 		NoFiles              bool   // there is no data folder
 		Variables            []Variable
-		OtherVariables       string       // names of variables that are not described
-		Definitions          []Definition `json:",omitempty"` // that bind
-		Facts                string       // that earlier questions about the data left, a line each
-		Functions            string       // signatures and docstrings of the memory's functions
+		OtherVariables       string // names of variables that are not described
+		Definitions          string `json:",omitempty"` // that bind, with the heads of functions
+		Facts                string // that earlier questions about the data left, a line each
+		Functions            string // signatures and docstrings of the memory's functions
 	}
 	// Question is the task.
 	Question struct{ Question, Guidelines string }
@@ -86,9 +86,6 @@ type File struct {
 	Whole                         bool // Description is the content itself
 	Alike                         string
 }
-
-// A Definition is one that the user has approved, with the head of its function.
-type Definition struct{ Term, Place, Text, Function string }
 
 // Answered is a question with its steps and answer.
 type Answered struct {

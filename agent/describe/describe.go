@@ -30,7 +30,7 @@ import (
 // Options configure a [Describer].
 type Options struct {
 	Corrections map[string]string // what a person says of files, by name
-	Approved    map[string]string // of that, what the user has approved
+	Approved    bool              // the user has approved that
 	// files and folders outside of the data that links in it may lead to
 	Readable []string
 

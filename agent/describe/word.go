@@ -25,7 +25,7 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 		d.Text = p.Text(chars, r.t.Task.Question) // the form of its answer tells nothing
 	}
 	if said := r.Corrections[d.File]; said != "" {
-		d.Corrected, d.Approved, d.Whole = true, said == r.Approved[d.File], false
+		d.Corrected, d.Approved, d.Whole = true, r.Approved, false
 		d.Text = "A person who knows the data says of this file:\n" + said + "\n\n" + d.Text
 	}
 	return d

@@ -274,13 +274,8 @@ func (m *Memory) Corrections(names []string) map[string]string {
 	if m == nil {
 		return nil
 	}
-	return Said(m.said, names)
-}
-
-// Said is what texts say, as [Memory.Corrections] returns it.
-func Said(texts, names []string) map[string]string {
 	all := map[string]string{}
-	for _, said := range texts {
+	for _, said := range m.said {
 		name, level, from := "", 0, 0
 		end := func(at int) {
 			all[name] = strings.TrimSpace(all[name] + said[from:at]) // which begins with a line break

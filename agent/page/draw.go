@@ -32,7 +32,7 @@ const (
 	roleProof    = "proof"
 )
 
-var codeRoles = []string{record.RoleParameters, record.RoleSetup, record.RoleDefined, record.RoleTools,
+var codeRoles = []string{record.RoleParameters, record.RoleSetup, record.RoleTools,
 	record.RoleVariables, record.RoleStep, record.RoleFinal}
 
 // version is that of the notebook's metadata.

@@ -136,7 +136,7 @@ func Edited(c notebook.Cell) bool {
 }
 
 // ownID matches the ids that [Draw] gives.
-var ownID = lazy.Regexp(`^(data|parameters|setup|defined|tools|variables|proof` +
+var ownID = lazy.Regexp(`^(data|parameters|setup|tools|variables|proof` +
 	`|(question|report|asked|answer|final|readings|second|tried)(-\d+)?|(round|step|verdict)(-\d+){1,2})$`)
 
 // remark returns the cell as the person's own, whose id is none of dsstar's, and of no other cell.
@@ -269,7 +269,6 @@ func (e *editing) opening() error {
 	t := e.t
 	parameters, is := e.role(record.RoleParameters, 0)
 	setup, isToo := e.role(record.RoleSetup, 0)
-	defined, _ := e.role(record.RoleDefined, 0)
 	tools, _ := e.role(record.RoleTools, 0)
 	variables, _ := e.role(record.RoleVariables, 0)
 	line, rest, _ := strings.Cut(strings.TrimSpace(parameters.Source), "\n")
@@ -277,7 +276,7 @@ func (e *editing) opening() error {
 	_, was, _ := strings.Cut(t.Opening()[0].Code, "\n")
 	var data string
 	switch moved := parameters.changed; {
-	case !is || !isToo || setup.changed || defined.changed || tools.changed || variables.changed,
+	case !is || !isToo || setup.changed || tools.changed || variables.changed,
 		moved && (!named || rest != was || json.Unmarshal([]byte(literal), &data) != nil):
 		return refused(`the parameters or the set-up was changed, of which only data_dir = "…" may: ` +
 			"undo it, put your code into a cell after them, and ask another question with --ask")

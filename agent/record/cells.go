@@ -49,8 +49,7 @@ func (q *Question) LastScript() (Attempt, bool) {
 const (
 	RoleParameters = "parameters"
 	RoleSetup      = "setup"
-	RoleDefined    = "defined"   // has the functions of definitions that the cells use
-	RoleTools      = "tools"     // defines the functions of memory that the cells use
+	RoleTools      = "tools"     // has the functions of definitions and of memory that the cells use
 	RoleVariables  = "variables" // loads what the cells use of somebody's session
 	RoleStep       = "step"
 	RoleFinal      = "final"
@@ -248,34 +247,15 @@ func (t *Trajectory) Opening() []Cell {
 	if code := t.variablesCell(); code != "" {
 		cells = append(cells, Cell{Role: RoleVariables, Title: "Variables", Code: code})
 	}
-	defined, lent := t.functions()
-	if len(defined) > 0 {
-		code := "# Functions of definitions that bind.\n" + lesson.Module(defined)
-		cells = append(cells, Cell{Role: RoleDefined, Title: "Definitions", Code: code})
+	tools := t.UsedTools()
+	if t.Recalled != nil && !t.UsedOnly {
+		tools = t.Recalled.Tools
 	}
-	if len(lent) > 0 { // last: the second derivation begins before it
-		code := ToolsComment + "\n" + lesson.Module(lent)
+	if len(tools) > 0 { // last: the second derivation begins before it
+		code := ToolsComment + "\n" + lesson.Module(tools)
 		cells = append(cells, Cell{Role: RoleTools, Title: "Functions", Code: code})
 	}
 	return cells
-}
-
-// functions returns those of definitions, and those of memory that have other names: from the proof
-// on only those that the cells use, with those that these call.
-func (t *Trajectory) functions() (defined, lent []lesson.Tool) {
-	binds := func(f lesson.Tool) bool {
-		return slices.ContainsFunc(t.Defined, func(d lesson.Tool) bool { return d.Name == f.Name })
-	}
-	lent = slices.DeleteFunc(slices.Clone(cmp.Or(t.Recalled, &Recalled{}).Tools), binds)
-	all := slices.Concat(t.Defined, lent)
-	if t.UsedOnly {
-		all = lesson.Needed(all, strings.Join(codes(t.Asked()), "\n"))
-	}
-	n := len(all)
-	if i := slices.IndexFunc(all, func(f lesson.Tool) bool { return !binds(f) }); i >= 0 {
-		n = i
-	}
-	return all[:n], all[n:]
 }
 
 // variablesCell returns the cell that loads the variables that cells have read. A session that has
@@ -309,14 +289,24 @@ func (t *Trajectory) Loaded() []Variable {
 	})
 }
 
-// ToolsComment begins the cell with the functions of memory.
-const ToolsComment = "# Functions that earlier questions about these data left."
+// ToolsComment begins the cell with the functions of definitions and of memory.
+const ToolsComment = "# Functions that definitions have, or that earlier questions about these data left."
 
-// UsedTools returns the functions of definitions and of memory that the cells use, with those that these
-// call.
+// Bind gives the run the functions of definitions, in place of those of the same names that memory has.
+func (t *Trajectory) Bind(tools []lesson.Tool) {
+	all := *cmp.Or(t.Recalled, &Recalled{})
+	others := slices.DeleteFunc(slices.Clone(all.Tools), func(f lesson.Tool) bool {
+		return f.Binds || slices.ContainsFunc(tools, func(t lesson.Tool) bool { return t.Name == f.Name })
+	})
+	if all.Tools = slices.Concat(tools, others); len(tools) > 0 || t.Recalled != nil {
+		t.Recalled = &all
+	}
+}
+
+// UsedTools returns those of the functions that the cells use, with those that these call.
 func (t *Trajectory) UsedTools() []lesson.Tool {
-	view := *t
-	view.UsedOnly = true
-	defined, lent := view.functions()
-	return slices.Concat(defined, lent)
+	if t.Recalled == nil {
+		return nil
+	}
+	return lesson.Needed(t.Recalled.Tools, strings.Join(codes(t.Asked()), "\n"))
 }

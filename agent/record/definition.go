@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,28 +11,23 @@ import (
 // A Definition is one that this user has approved, and that requests about a question show.
 type Definition struct {
 	definitions.Definition
-	Root    string `json:"root"`              // the folder or file that has it
-	Foreign bool   `json:"foreign,omitempty"` // a program has parsed it: see [Trajectory.Foreign]
+	Root string `json:"root"`           // the folder or file that has it
+	Once bool   `json:"once,omitempty"` // approved for one command alone
+	File string `json:"file,omitempty"` // the digest of its file, if that is no Markdown
 }
 
 // String names the definition with its place. It is the place of evidence that quotes it.
 func (d Definition) String() string {
-	return fmt.Sprintf("definition %s (%s)", brief.OneLine(d.Term), brief.OneLine(d.Place))
+	return brief.OneLine("definition " + d.Term + " (" + d.Place + ")")
 }
 
-// Short returns the beginning of the definition's digest.
-func (d Definition) Short() string { return d.Digest()[:12] }
+// Asks returns the question with the form of its answer.
+func (q *Question) Asks() string { return q.Text + "\n" + q.Guidelines }
 
 // Used returns the definitions whose term the question or its form uses, or that evidence quotes.
 func (q *Question) Used() []Definition {
 	return slices.DeleteFunc(slices.Clone(q.Definitions), func(d Definition) bool {
 		quoted := func(r Reading) bool { return strings.Contains(r.Evidence, d.String()) }
-		return !d.Used(q.Text+"\n"+q.Guidelines) && !slices.ContainsFunc(q.Readings, quoted)
+		return !d.Used(q.Asks()) && !slices.ContainsFunc(q.Readings, quoted)
 	})
-}
-
-// A Named is a folder or file of definitions that the user has approved for this run alone.
-type Named struct {
-	Path   string `json:"path"`
-	Digest string `json:"digest"` // of its files
 }

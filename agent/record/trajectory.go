@@ -29,8 +29,6 @@ type Trajectory struct {
 	Descriptions []Description `json:"descriptions,omitempty"`
 	Variables    []Variable    `json:"variables,omitempty"` // of somebody else's session
 	Recalled     *Recalled     `json:"recalled,omitempty"`  // of the memory of the data; nil: nothing
-	Defined      []lesson.Tool `json:"defined,omitempty"`   // functions of definitions
-	Named        []Named       `json:"named,omitempty"`     // definitions for this run alone
 	Described    bool          `json:"described,omitempty"` // all files that the model is shown are
 	UsedOnly     bool          `json:"used_only,omitempty"` // of such functions, only those used
 	*Question    `json:"-"`    // that is being answered, or was last: the last of Questions
@@ -47,9 +45,6 @@ type Trajectory struct {
 
 	Journal *journal.Journal `json:"journal,omitempty"` // what was learned from outside
 	Sizes   Sizes            `json:"sizes,omitzero"`    // of what the first requests showed
-
-	// Foreign has the digests of files with definitions in other formats than dsstar's, by their roots.
-	Foreign map[string][]string `json:"foreign,omitempty"`
 
 	From string `json:"from,omitempty"` // digest of the notebook of the answer that the run goes on from
 

@@ -104,7 +104,7 @@ func (a *app) config(j job) agent.Config {
 	config.ChooseReading = a.chooseReading(j)
 	config.Learn = j.settings.Learn
 	config.Corrections = j.memory.Corrections(fileNames(j.task))
-	config.Options.Approved, config.Approved = j.agreed(fileNames(j.task)), j.approved
+	config.Options.Approved, config.Approved = j.agreed, j.approved
 	return config
 }
 

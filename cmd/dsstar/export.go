@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"dsstar/agent"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/cli"
@@ -140,9 +141,9 @@ func disclaim(ctx context.Context, nb *notebook.Notebook, key record.Key, folder
 	said := "Another dsstar made this notebook, or it was changed: what it says of its answer is its own claim."
 	t, err := page.Read(nb)
 	made, changed := key.Holds(record.SealOf(nb)), err != nil || t.Seal.Reshown
-	others, definition := "", ""
+	others := ""
 	if made && !changed {
-		others, definition = departed(ctx, folder, t)
+		others = departed(ctx, folder, t)
 	}
 	for i, c := range slices.Backward(nb.Cells) {
 		if page.Edited(c) {
@@ -159,7 +160,7 @@ func disclaim(ctx context.Context, nb *notebook.Notebook, key record.Key, folder
 	case others == isOnOthers:
 		said = "The data files of this run have changed since: its answer is that of the files before."
 	case others == isDefined:
-		said = fmt.Sprintf("The answer of this run is no longer verified: "+definitionChanged+".", page.Prose(definition))
+		said = fmt.Sprintf("The answer of this run is no longer verified: "+definitionChanged+".", page.Prose(agent.ChangedDefinition(ctx, t)))
 	case others == hasOthers:
 		said = "A file of this run's answer was changed or removed since it was proved."
 	case made:

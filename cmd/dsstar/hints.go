@@ -37,13 +37,7 @@ func means(code int, hints ...usage.Hint) cause { return cause{code, hints} }
 var causes = []func(error) (cause, bool){
 	kind(func(e *usage.Error) cause { return cause{exitUsage, e.Hints} }),
 	kind(databaseCause),
-	kind(func(e *agent.DefinitionError) cause {
-		c := cause{code: exitUsage}
-		for _, root := range e.Roots {
-			c.hints = append(c.hints, usage.Shell("${EDITOR:-vi} %s   # and approve what you have changed: dsstar memory approve", root))
-		}
-		return c
-	}),
+	one(agent.ErrDefinitions, exitUsage, usage.Shell("dsstar memory approve   # when you have mended them")),
 	kind(func(e *describe.MaskError) cause {
 		if e.File != "" {
 			return means(exitError, usage.Shell("mkdir data && cp FILES data   # without %s, or with its tables "+

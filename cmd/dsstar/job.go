@@ -35,6 +35,7 @@ type job struct {
 	model    llm.Model
 	memory   *memory.Memory   // of the data; nil: none
 	approved []agent.Approved // definitions that bind
+	agreed   bool             // the user has approved all that stands beside the data
 	site     site.Site
 	progress *ui.Progress
 	shown    bool         // a demo, for which an answer that depends on a reading is a success

@@ -171,7 +171,7 @@ func (a *app) memoryCommand() cli.Command {
 			j := job{settings: c.Settings, progress: a.newProgress(false)}
 			defer j.progress.Stop()
 			if err = a.readMemory(ctx, &j, data); err == nil {
-				err = a.define(&j, nil)
+				err = a.define(&j)
 			}
 			if err != nil {
 				return none, err

@@ -97,7 +97,7 @@ func (a *app) ready(ctx context.Context, j *job, question, form string) (err err
 	if err := a.remember(ctx, j); err != nil {
 		return err
 	}
-	if err := a.define(j, nil); err != nil {
+	if err := a.define(j); err != nil {
 		return err
 	}
 	if err := checkMethod(j.settings); err != nil {

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"dsstar/agent"
-	"dsstar/agent/definitions"
 	"dsstar/agent/files"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
@@ -141,30 +139,27 @@ func (r pastRun) dataFiles(ctx context.Context, sources []files.Source) ([]recor
 
 // finished reports whether the run has nothing left to do for a job.
 func (r pastRun) finished(ctx context.Context, now []record.File, j job) bool {
-	other := func(a agent.Approved) bool {
-		return a.Once && !slices.Contains(r.t.Named, record.Named{Path: a.Root, Digest: definitions.Digest(a.Files)})
-	}
-	return record.Finished(r.t, now, j.settings.MaxRounds) && !slices.ContainsFunc(j.approved, other) &&
+	return len(j.definitions) == 0 && record.Finished(r.t, now, j.settings.MaxRounds) &&
 		agent.ChangedDefinition(ctx, r.t) == ""
 }
 
 // departed tells what of a run in a folder is no more as it was proved: isOnOthers, hasOthers, isDefined or
-// "", and which definition. Data that are not where the run had them are not looked at.
-func departed(ctx context.Context, folder record.Folder, t *record.Trajectory) (what, definition string) {
+// "". Data that are not where the run had them are not looked at.
+func departed(ctx context.Context, folder record.Folder, t *record.Trajectory) string {
 	run := pastRun{folder: folder, t: record.New(t.Task, record.Question{})}
 	if data := run.data(); data != "" && exists(data) {
 		now, err := run.dataFiles(ctx, t.Task.In(data))
 		if err == nil && run.t.DataChanges(now) != "" {
-			return isOnOthers, ""
+			return isOnOthers
 		}
 	}
-	if definition = agent.ChangedDefinition(ctx, t); definition != "" {
-		return isDefined, definition
+	switch {
+	case agent.ChangedDefinition(ctx, t) != "":
+		return isDefined
+	case otherFile(folder, t) != "":
+		return hasOthers
 	}
-	if otherFile(folder, t) != "" {
-		return hasOthers, ""
-	}
-	return "", ""
+	return ""
 }
 
 // otherFile returns a file of the answer that is not in the run folder as it was proved, such as one

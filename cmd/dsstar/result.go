@@ -29,19 +29,19 @@ type result struct {
 	Readings []resultReading `json:"readings"`
 	Decided  []string        `json:"decided"` // readings that were not computed, and by which output
 	// Definitions are those that bind, and that the question uses or evidence quotes.
-	Definitions []resultDefinition `json:"definitions"`
-	Rounds      int                `json:"rounds"`
-	Steps       int                `json:"steps"`
-	RunDir      string             `json:"run_dir"`
-	Notebook    string             `json:"notebook"`
-	Script      string             `json:"script"`
-	Trace       string             `json:"trace"`
-	Files       []string           `json:"files"` // paths: asked for or named by the answer; pictures
-	Usage       resultUsage        `json:"usage"`
-	Seconds     record.Seconds     `json:"seconds"`
-	Kernel      *resultKernel      `json:"kernel"` // null: none was needed
-	Rows        []resultRows       `json:"rows"`   // of cells of which a program counted something
-	Warnings    []string           `json:"warnings"`
+	Definitions []map[string]string `json:"definitions"`
+	Rounds      int                 `json:"rounds"`
+	Steps       int                 `json:"steps"`
+	RunDir      string              `json:"run_dir"`
+	Notebook    string              `json:"notebook"`
+	Script      string              `json:"script"`
+	Trace       string              `json:"trace"`
+	Files       []string            `json:"files"` // paths: asked for or named by the answer; pictures
+	Usage       resultUsage         `json:"usage"`
+	Seconds     record.Seconds      `json:"seconds"`
+	Kernel      *resultKernel       `json:"kernel"` // null: none was needed
+	Rows        []resultRows        `json:"rows"`   // of cells of which a program counted something
+	Warnings    []string            `json:"warnings"`
 }
 
 type resultRows struct {
@@ -57,12 +57,6 @@ type resultReading struct {
 	Choose   string `json:"choose"`  // what --choose takes
 	Differs  string `json:"differs"` // if it has files: how they, or it, differ from the cells'
 	Evidence string `json:"evidence"`
-}
-
-type resultDefinition struct {
-	Term   string `json:"term"`
-	Place  string `json:"place"`
-	Digest string `json:"digest"`
 }
 
 type resultUsage struct {
@@ -88,10 +82,10 @@ func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 		Doubts:  append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Files: delivered(t, f), Usage: resultUsage{t.Usage, t.Cost, byRole},
-		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds, Rows: rowsOf(t), Definitions: []resultDefinition{},
+		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds, Rows: rowsOf(t), Definitions: []map[string]string{},
 	}
 	for _, d := range t.Used() {
-		r.Definitions = append(r.Definitions, resultDefinition{d.Term, d.Place, d.Digest()})
+		r.Definitions = append(r.Definitions, map[string]string{"term": d.Term, "place": d.Place, "digest": d.Digest()})
 	}
 	if at.Name != "" {
 		r.Kernel = &resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox}

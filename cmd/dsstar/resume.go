@@ -196,7 +196,7 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 	if err := a.remember(ctx, &j); err != nil {
 		return err
 	}
-	if err := a.define(&j, r.t.Named); err != nil {
+	if err := a.define(&j); err != nil {
 		return err
 	}
 	finished := r.finished(ctx, now, j)
@@ -211,6 +211,15 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 				"-o PATH makes it again", ui.Printable(record.FilesFolder+"/"+name), human.Shell(string(r.folder)))
 		}
 		return a.conclude(ctx, j, r.t, r.folder, continued(r, a.key()), nil)
+	}
+	var once []string
+	for _, d := range r.t.Questions[0].Definitions {
+		if d.Once && !slices.Contains(once, d.Root) {
+			once = append(once, "--definitions", d.Root)
+		}
+	}
+	if len(once) > 0 && len(j.definitions) == 0 {
+		return usage.New("the run rests on definitions that --definitions approved", usage.Again(once...))
 	}
 	if was.Stands() && !j.teaches {
 		j.stands, j.settings.Out = r.path, filepath.Dir(string(r.folder)) // beside it
@@ -306,5 +315,5 @@ func (a *app) goOn(j *job, r pastRun, question string) (record.Folder, *saver, f
 // lasting are the flags of a command line that a later resume needs, too.
 var lasting = []string{
 	"review", "model", "role-model", "base-url", "api-key-env", "context", "python",
-	"kernel", "server",
+	"kernel", "server", "definitions",
 }

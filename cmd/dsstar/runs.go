@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"dsstar/agent"
 	"dsstar/agent/page"
 	"dsstar/agent/record"
 	"dsstar/cmd/dsstar/internal/cli"
@@ -55,14 +56,14 @@ func (a *app) listRuns(ctx context.Context, words []string) (none cli.Output, er
 	for i := range listed {
 		r := &listed[i]
 		if !r.Claimed && r.GoesOn == "" {
-			r.GoesOn, r.definition = departed(ctx, record.Folder(r.Run), r.t)
+			r.GoesOn = departed(ctx, record.Folder(r.Run), r.t)
 		}
 		if r.GoesOn != "" && wentOn(all, r.Notebook, r.t) != "" {
 			r.GoesOn = ""
 		}
 	}
 	return cli.Output{Value: append([]listedRun{}, listed...),
-		Text: func(b *strings.Builder) { printRuns(b, listed, empty, time.Now()) }}, nil
+		Text: func(b *strings.Builder) { printRuns(ctx, b, listed, empty, time.Now()) }}, nil
 }
 
 func (a *app) runsFolder() (string, error) {
@@ -92,8 +93,7 @@ type listedRun struct {
 	Started time.Time         `json:"started"`
 	GoesOn  string            `json:"goes_on"` // from the answer; "": it does not
 
-	t          *record.Trajectory
-	definition string // that has changed
+	t *record.Trajectory
 }
 
 func (r listedRun) has(words []string) bool {
@@ -224,7 +224,7 @@ func (a *app) oneRun(what string) cli.Args {
 }
 
 // printRuns prints a table, or the sentence none in place of an empty one.
-func printRuns(b *strings.Builder, all []listedRun, none string, now time.Time) {
+func printRuns(ctx context.Context, b *strings.Builder, all []listedRun, none string, now time.Time) {
 	if len(all) == 0 {
 		fmt.Fprintln(b, none)
 		return
@@ -247,7 +247,7 @@ func printRuns(b *strings.Builder, all []listedRun, none string, now time.Time) 
 		hasOthers: "a file of its answer was changed or removed"}
 	for _, r := range all {
 		if r.GoesOn == isDefined {
-			words[isDefined] = fmt.Sprintf(definitionChanged, ui.Printable(r.definition))
+			words[isDefined] = fmt.Sprintf(definitionChanged, ui.Printable(agent.ChangedDefinition(ctx, r.t)))
 		}
 		if r.GoesOn != "" {
 			fmt.Fprintf(b, "goes on  %s: dsstar resume %s\n", words[r.GoesOn], human.Shell(ui.Printable(r.Run)))

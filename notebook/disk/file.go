@@ -123,27 +123,13 @@ func WriteFile(path string, data []byte) error {
 	})
 }
 
-// WritePrivate is [WriteFile] for a file that only this user can read. It makes its folder.
-func WritePrivate(path string, data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return in(path, func(folder *os.Root, name string) error {
-		return writeIn(folder, name, data, 0o600)
-	})
-}
-
 // WriteFileIn is [WriteFile] for the file name below folder.
 func WriteFileIn(folder *os.Root, name string, data []byte) error {
-	return writeIn(folder, name, data, 0o644)
-}
-
-func writeIn(folder *os.Root, name string, data []byte, mode fs.FileMode) error {
 	old, err := ReadIn(folder, name, int64(len(data)))
 	if err == nil && bytes.Equal(old, data) {
 		return nil
 	}
-	temporary, err := writeBeside(folder, name, data, mode)
+	temporary, err := writeBeside(folder, name, data, 0o644)
 	if err != nil {
 		return err
 	}

@@ -107,6 +107,7 @@ type Tool struct {
 	Imports []string `json:"imports,omitempty"` // lines
 	Code    string   `json:"code"`              // with its comment lines above
 	Test    string   `json:"test"`              // its cases, below comments; "" if there are none
+	Binds   bool     `json:"binds,omitempty"`   // a definition has it
 }
 
 // String returns the function as the text of a file.
