@@ -42,6 +42,9 @@ func (r *run) finalize(ctx context.Context) error {
 		if final.Files, err = r.filesGiven(ctx, r.work, r.chain(), a.Code, answer); err != nil {
 			return err
 		}
+		if final.Receipts, err = r.receiptsOf(ctx, a.Code, answer); err != nil {
+			return err
+		}
 	}
 	if final.ByHand { // a person has the last word
 		final.Doubts = nil

@@ -14,8 +14,13 @@ import (
 	"dsstar/notebook"
 )
 
-//go:embed rows.py
-var rowsCode string
+// The module that counts. The part that installs it comes last.
+var (
+	//go:embed rows_sql.py
+	rowsSQL string
+	//go:embed rows.py
+	rowsCode string
+)
 
 // What is kept of the lines on the rows of a cell. The module in the session has the same bounds.
 const (
@@ -25,33 +30,49 @@ const (
 
 // rowsOf returns what the program in the session counted while the last cell ran, which came after a
 // chain: nothing if the session is not there any more, or somebody else's.
-func (r *run) rowsOf(ctx context.Context, w *workspace, chain record.Chain, code string) (lines []string, err error) {
-	if w.purpose != Work || w.host != nil || r.t.Method.Script || r.cfg.Baseline != nil {
-		return nil, nil
-	}
+func (r *run) rowsOf(ctx context.Context, w *workspace, chain record.Chain, code string) ([]string, error) {
 	chain.Steps = append(slices.Clip(chain.Steps), code)
-	on := []any{w.state(chain), nil}
-	if w.session == nil || !w.session.Alive() || w.lost || !slices.Equal(w.at, chain.Cells()) {
-		lines, _ = journal.Known[[]string](r.t.Journal, "rows", on)
-	} else {
-		lines, err = look(ctx, w, "rows", chain, nil, w.counted)
+	lines, err := counted[string](ctx, w, "rows", chain, nil, "tell()")
+	lines = lines[:min(len(lines), maxRows)]
+	for i, line := range lines {
+		lines[i] = inLine(line)
 	}
 	r.asker.Mask.Learn(strings.Join(lines, "\n"))
 	return lines, err
 }
 
-// counted returns the lines of the module.
-func (w *workspace) counted(ctx context.Context) (lines []string, err error) {
-	defer w.run.kernel.Start()()
-	x, err := w.session.Silently(ctx, "__import__('sys').modules['dsstar_rows'].tell()", tellPatience)
-	if err != nil || x.Status != notebook.OK || json.Unmarshal([]byte(x.Stdout()), &lines) != nil {
-		return nil, ctx.Err() // nothing was counted
+// receiptsOf returns what is behind each number of an answer that the last cell printed.
+func (r *run) receiptsOf(ctx context.Context, code, answer string) (all []record.Receipt, err error) {
+	chain := r.chain()
+	chain.Steps = append(slices.Clip(chain.Steps), code)
+	said, err := counted[[2]string](ctx, r.work, "receipts", chain, answer, "receipts("+brief.Python(answer)+")")
+	for _, one := range said[:min(len(said), maxRows)] {
+		all = append(all, record.Receipt{Number: inLine(one[0]), Behind: inLine(one[1])})
 	}
-	lines = lines[:min(len(lines), maxRows)]
-	for i, line := range lines {
-		lines[i] = brief.Clip(brief.OneLine(strings.ToValidUTF8(line, "\uFFFD")), rowChars)
+	return all, err
+}
+
+// counted returns the list that a call of the module prints where a chain has led.
+func counted[T any](ctx context.Context, w *workspace, kind string, chain record.Chain, of any, call string) (all []T, err error) {
+	if w.purpose != Work || w.host != nil || w.run.t.Method.Script || w.run.cfg.Baseline != nil {
+		return nil, nil
 	}
-	return lines, nil
+	if w.session == nil || !w.session.Alive() || w.lost || !slices.Equal(w.at, chain.Cells()) {
+		all, _ = journal.Known[[]T](w.run.t.Journal, kind, []any{w.state(chain), of})
+		return all, nil
+	}
+	return look(ctx, w, kind, chain, of, func(ctx context.Context) (all []T, err error) {
+		defer w.run.kernel.Start()()
+		x, err := w.session.Silently(ctx, "__import__('sys').modules['dsstar_rows']."+call, tellPatience)
+		if err != nil || x.Status != notebook.OK || json.Unmarshal([]byte(x.Stdout()), &all) != nil {
+			return nil, ctx.Err() // nothing was counted
+		}
+		return all, nil
+	})
+}
+
+func inLine(text string) string {
+	return brief.Clip(brief.OneLine(strings.ToValidUTF8(text, "\uFFFD")), rowChars)
 }
 
 // counts returns the lines on the rows of all accepted cells, as requests show them, and how many of

@@ -142,6 +142,13 @@ class Watch(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node):
+        if ast.unparse(node.slice) == "0" and getattr(node.value, "attr", "") == "shape" and not self.loops:
+            label, (root, columns) = short(node.value.value), of(node.value.value)
+            self.generic_visit(node)
+            k, s = self.site("agg", "len", node)
+            s.label, s.root, s.columns = label, of(node.value.value)[0] or root, columns
+            node.value.value = call(k, 0, node.value.value)
+            return call(k, -1, node)
         if not isinstance(node.ctx, ast.Load):
             return self.generic_visit(node)
         row, attr = node.slice, getattr(node.value, "attr", "")
@@ -570,7 +577,8 @@ def joined(s, got, x, frame):
     filters = tuple(dict.fromkeys([*(f for t in (tag(a), tag(b)) if t for f in t.filters)]))
     if how == "inner" and rows < la:
         filters += (f"with a partner in {names[1]}: {n(rows)}",)
-    s.tag = Tag(was.source if was else "", was.rows if was else la, filters, multiplied)
+    sources = dict.fromkeys(f for t in (tag(a), tag(b)) if t for f in t.source.split(" x "))
+    s.tag = Tag(" x ".join(filter(None, sources)), was.rows if was else la, filters, multiplied)
     put(x, s.tag)
     return text, warns
 
@@ -608,7 +616,7 @@ def filtered(s, got, x, frame):
     if after is None:
         return "", []
     s.before, s.after = s.before + before, s.after + after
-    what = s.texts.get(1, "") or ", ".join(s.texts.values())
+    what = mask[:60] if isinstance(mask, str) else s.texts.get(1, "") or ", ".join(s.texts.values())
     narrowed(s, got, x, what)
     return f"{got.name(0)}[{what}]: {n(after)} of {n(before)}", []
 
@@ -746,7 +754,7 @@ def read(s, got, x, frame):
         return "", []
     s.tag = Tag(source, size(x))
     put(x, s.tag)
-    if s.name.startswith("read_sql"):
+    if re.search(r"(?i)\b(join|where|group|distinct|having)\b", str(got(1, "sql")) * s.name.startswith("read_sql")):
         return f"{s.name}: {n(size(x))} rows; joins and filters in it are not counted", []
     return "", []
 
@@ -831,7 +839,10 @@ def totals(s, table, whole_table, measured):
         if name in s.keys or not any(k in kind.lower() for k in ("object", "str", "cat", "utf")):
             continue
         afford(rows * 1e-7)
-        values = column.unique()
+        try:
+            values = column.unique()
+        except TypeError:
+            continue  # it holds lists
         values = [v for v in (values.to_list() if hasattr(values, "to_list") else values) if isinstance(v, str)]
         met = [v for v in values if TOTAL.fullmatch(v)]
         if not met or len(values) < 3 or len(values) > 5000:
@@ -848,183 +859,59 @@ def totals(s, table, whole_table, measured):
     return []
 
 
+results = []  # numbers that cells have computed, each with what is behind it
+
+
 def remember(s, got, x, was):
-    pass
-
-
-# Statements in SQL
-
-
-def state(s, got, frame):
-    """Counts what a statement is to do, before it runs: its result must stay the connection's last."""
-    global spent, in_transaction
-    connection, text = got[0], got.get(1, got.get("query", s.constants.get(1, s.constants.get("query"))))
-    if not isinstance(text, str) or not hasattr(connection, "cursor"):
-        return  # it is a table, or another engine
-    began = time.perf_counter()
-    if word := re.match(r"(?i)\s*(begin|commit|rollback)\b", text):
-        in_transaction = word[1].lower() == "begin"
-    got["counted"] = "", []
-    begun = re.match(r"(?is)\s*create\b.*?\bas\s+(?=select|with|from|\()", text)
-    text = text[begun.end() :] if begun else text
-    if not re.match(r"(?is)\s*(select|with|from|\()", text) or told.get(id(s), [0, 0, 0, 0])[3] >= 20:
+    """Notes what is behind a number that was computed, or behind each of a group's."""
+    rows = got.rows
+    if was is None or not was.source or len(results) > 10_000:
         return
-    got["counted"] = "statement: not counted", []
-    if left() < 0.01 or re.search(r"(?i)\b(random|uuid|nextval|setseed)\s*\(|\$\d|\?", text):
-        return
-    cursor = connection.cursor()
-    for c in [cursor] if in_transaction or type(connection) is type(sys) else [cursor, connection]:
-        stop = threading.Timer(left(), c.interrupt) if hasattr(c, "interrupt") else None
-        stop and stop.start()
-        try:
-            got["counted"] = Statement(c, dict(frame.f_globals)).count(text)
-            break
-        except Exception:
-            pass
-        finally:
-            stop and stop.cancel()
-    cursor.close()
-    spent += time.perf_counter() - began
+    if rows is None:  # groups
+        held = sites[s.root].held() if isinstance(s.root, int) else None
+        rows = size(held) if held is not None else was.rows
+    of = "" if rows > was.rows else f" of {n(was.rows)}"
+    behind = f"{n(rows)}{of} rows of {was.source}" + "".join(f"; {f}" for f in was.filters)
+    what = s.name if s.name == "len" else f"{s.name} of {', '.join(s.columns) or s.label}"
+    behind = f"{behind}; {what}" if s.name != "len" else behind
+    if hasattr(x, "items") and size(x) is not None and getattr(x, "ndim", 2) == 1:
+        results.extend((float(v), f"{behind} by {', '.join(s.keys) or 'group'}: {k}") for k, v in
+                       list(x.items())[:1000] if is_number(v))
+    elif is_number(x):
+        results.append((float(x), behind))
 
 
-def stated(s, got, x, frame):
-    return got("counted", default=("", []))
+def is_number(x):
+    return hasattr(x, "__float__") and not hasattr(x, "__len__") and not isinstance(x, bool) and float(x) == float(x)
 
 
-def queried(s, got, x, frame):
-    return filtered(s, got, x, frame) if library(got.receiver) == "pandas" or got.rows else stated(s, got, x, frame)
+NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
-class Statement:
-    def __init__(self, cursor, names):
-        self.cursor, self.names = cursor, names
-        self.said, self.warns, self.with_ = [], [], None
-
-    def ask(self, query, *parameters):
-        """The first row; Python variables are found in the names of the frame that asks."""
-        names = {**self.names, "_c": self.cursor, "_q": query, "_p": parameters}
-        return eval("_c.execute(_q, list(_p)).fetchone()" if parameters else "_c.execute(_q).fetchone()", names)
-
-    def tree(self, query):
-        return json.loads(self.ask("select json_serialize_sql(?::varchar)", query)[0])
-
-    def rows(self, table, where=None):
-        made = self.tree("select count(*) from x")
-        node = made["statements"][0]["node"]
-        node["from_table"], node["where_clause"] = table, where
-        if self.with_:
-            node["cte_map"] = self.with_
-        sql = self.ask("select json_deserialize_sql(?::json)", json.dumps(made))[0]
-        return self.ask(sql)[0]
-
-    def names_in(self, table):
-        if table["type"] == "JOIN":
-            return self.names_in(table["left"]) + self.names_in(table["right"])
-        return [table.get("alias") or table.get("table_name") or "a table"]
-
-    def columns(self, table):
-        made = self.tree("select * from x limit 0")
-        node = made["statements"][0]["node"]
-        node["from_table"] = table
-        if self.with_:
-            node["cte_map"] = self.with_
-        sql = self.ask("select json_deserialize_sql(?::json)", json.dumps(made))[0]
-        self.ask(sql)
-        return [d[0] for d in self.cursor.description]
-
-    def count(self, text):
-        top = self.tree(text)
-        for statement in top.get("statements", []):
-            self.with_ = statement["node"].get("cte_map")
-            for node in selects(statement["node"]):
-                self.select(node)
-        return "; ".join(self.said), self.warns
-
-    def select(self, node):
-        table, multiplied = node.get("from_table") or {"type": "EMPTY"}, {}
-        if table["type"] == "JOIN":
-            self.join(table, multiplied)
-        where = node.get("where_clause")
-        if where and table["type"] != "EMPTY":
-            before, after = self.rows(table), self.rows(table, where)
-            self.said.append(f"WHERE: {n(after)} of {n(before)}")
-            if before and not after:
-                self.warns.append(f"WHERE: no row of {n(before)} is left")
-            elif before == after and excludes(where):
-                self.warns.append(f"WHERE leaves out none of {n(before)} rows")
-        for f in parts(node.get("select_list")):
-            if f.get("class") == "FUNCTION" and f.get("function_name") in OPS and not f.get("distinct"):
-                read = [c["column_names"] for c in parts(f["children"]) if c.get("class") == "COLUMN_REF"]
-                whys = [self.why(c, multiplied) for c in read]
-                if whys and all(whys):
-                    self.warns.append(f"{f['function_name']} of {'.'.join(read[0])}, whose values were {whys[0]}")
-
-    def why(self, column, multiplied):
-        for name, (columns, why) in multiplied.items():
-            if column[0] == name and len(column) > 1 or len(column) == 1 and column[0] in columns:
-                return why
-        return ""
-
-    def join(self, j, multiplied):
-        for side in (j["left"], j["right"]):
-            if side["type"] == "JOIN":
-                self.join(side, multiplied)
-        kind, (a, b) = j["join_type"], (j["left"], j["right"])
-        names = [", ".join(self.names_in(t)) for t in (a, b)]
-        if j.get("ref_type") not in ("REGULAR", "NATURAL") or kind not in ("INNER", "LEFT", "RIGHT", "OUTER", "FULL"):
-            return
-        la, lb, pairs = self.rows(a), self.rows(b), self.rows({**j, "join_type": "INNER"})
-        met = la - self.rows({**j, "join_type": "ANTI"})
-        its = lb - self.rows({**j, "left": b, "right": a, "join_type": "ANTI"})
-        one, other = pairs == its, pairs == met
-        shape = ("1" if one else "m") + ":" + ("1" if other else "m" if one else "n")
-        text = f"{names[0]} {n(la)} x {names[1]} {n(lb)}: {n(pairs)} pairs, {shape}, {kind.lower()}"
-        self.said.append(f"{text}, without partner {n(la - met)} and {n(lb - its)}")
-        if la and lb and not met:
-            self.warns.append(f"{text}: no key of either side is in the other")
-        for side, (has, of, name) in enumerate(((met, la, names[0]), (its, lb, names[1]))):
-            loses = kind == "INNER" and (la >= lb, lb > la)[side] or kind == ("LEFT", "RIGHT")[side]
-            if met and loses and of - has > SMALL * of:
-                what = "are lost" if kind == "INNER" else "get missing values"
-                self.warns.append(f"{n(of - has)} of {n(of)} rows of {name} have no partner in {names[1 - side]} and {what}")
-        if not one and not other and a != {**b, "alias": a.get("alias")}:
-            self.warns.append(f"{text}: keys repeat on both sides, so that rows are paired with each other")
-        for table, unique, has in ((a, other, met), (b, one, its)):
-            if not unique and has and pairs > has * (1 + SMALL):
-                why = f"multiplied by this join, {pairs / has:.2f} rows for each"
-                columns = self.columns(table)
-                for name in self.names_in(table):
-                    multiplied[name] = columns, why
+def receipts(answer):
+    """Prints, for each number of the answer, what is behind it; "": it is not known, or ambiguous."""
+    told = []
+    for text in list(dict.fromkeys(NUMBER.findall(answer)))[:20]:
+        text = text.rstrip(",")
+        told.append([text, behind(text.replace(",", ""), answer)])
+    print(json.dumps(told, ensure_ascii=False))
 
 
-def parts(tree):
-    """The parts of a statement, but for those of its subqueries."""
-    if isinstance(tree, dict):
-        if tree.get("class") != "SUBQUERY":
-            yield tree
-            for part in tree.values():
-                yield from parts(part)
-    elif isinstance(tree, list):
-        for part in tree:
-            yield from parts(part)
+def behind(number, answer):
+    decimals = len(number.partition(".")[2]) if "e" not in number.lower() else 12
+    wanted, digits = float(number), len(number.strip("-0.").replace(".", ""))
 
+    def is_it(value):
+        return abs(value - wanted) <= 0.5 * 10**-decimals + 1e-9 * abs(wanted) if decimals else round(value) == wanted
 
-def selects(tree):
-    if isinstance(tree, dict):
-        if tree.get("type") == "SELECT_NODE":
-            yield tree
-        for part in tree.values():
-            yield from selects(part)
-    elif isinstance(tree, list):
-        for part in tree:
-            yield from selects(part)
-
-
-def excludes(where):
-    """Whether a condition leaves out what it names in words."""
-    words = any((p.get("value") or {}).get("type", {}).get("id") == "VARCHAR" for p in parts(where)
-                if p.get("class") == "CONSTANT")
-    return words and any(p.get("type") in ("COMPARE_NOTEQUAL", "COMPARE_NOT_IN", "OPERATOR_NOT") for p in parts(where))
+    known = dict.fromkeys(results)
+    found = {b for v, b in known if is_it(v)}
+    if not found and digits > 2:
+        found = {b + ", in per cent" for v, b in known if is_it(100 * v)}
+    if not found and digits > 2 and len(known) <= 300:
+        found = {f"{a} / {b}" for v, a in known for w, b in known
+                 if w and a != b and (is_it(v / w) or is_it(100 * v / w))}
+    return found.pop()[:600] if len(found) == 1 else ""
 
 
 def lazily(s, got, x, frame):

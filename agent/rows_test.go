@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 
 // inIPython runs each of some cells in turn after the tables of the tests, with the program that counts rows or
 // without it, and returns what the Python expression of gives after it.
-func inIPython(t *testing.T, counts bool, of string, cells []string) (all []json.RawMessage) {
+func inIPython(t testing.TB, counts bool, of string, cells []string) (all []json.RawMessage) {
 	t.Helper()
 	prelude := agent.Prelude(agent.Prove)
 	if counts {
@@ -149,5 +150,70 @@ func TestRowsChangeNothing(t *testing.T) {
 			}
 			t.Errorf("%s\ngives\n%.200s\nand without\n%.200s", cell, a[at:], b[at:])
 		}
+	}
+}
+
+// TestReceipts: a number of an answer is traced if there is one way to it.
+func TestReceipts(t *testing.T) {
+	read := "orders.to_csv('orders.csv', index=False)\no = pd.read_csv('orders.csv')\nsys = __import__('sys')\nsys.modules['dsstar_rows'].results.clear()\n"
+	half := "10 of 20 rows of orders.csv; o.state == 'paid': 10"
+	cases := []struct{ cell, answer, want string }{
+		{`paid = o[o.state == "paid"]; len(paid)`, "10", `[["10", "` + half + `"]]`},
+		{`o.query("state == 'paid'").amount.sum()`, "195", `[["195", "10 of 20 rows of orders.csv; state == 'paid': 10; sum of amount"]]`},
+		{`paid = o[o.state == "paid"]; paid.amount.mean(), paid.shape[0]`, "19.50 of 10", `[["19.50", "` + half + `; mean of amount"], ["10", "` + half + `"]]`},
+		{`o.groupby("state").amount.sum()["open"]`, "97.50", `[["97.50", "20 of 20 rows of orders.csv; sum of amount by state: open"]]`},
+		{`p = o[o.state == "paid"]; p.amount.sum() / o.amount.sum()`, "48.75", `[["48.75", "` + half + `; sum of amount / 20 of 20 rows of orders.csv; sum of amount"]]`},
+		{`o[o.state == "open"].amount.sum() + 1`, "98.5", `[["98.5", ""]]`},
+		{`len(o[o.state == "open"]), len(o[o.state == "cancelled"])`, "5", `[["5", ""]]`},
+	}
+	var cells []string
+	for _, c := range cases {
+		cells = append(cells, read+c.cell+"\nanswer = "+brief.Python(c.answer))
+	}
+	said := inIPython(t, true, `(lambda s: s.getvalue())((lambda s: [contextlib.redirect_stdout(s).__enter__(), `+
+		`sys.modules["dsstar_rows"].receipts(shell.user_ns["answer"]), setattr(sys, "stdout", sys.__stdout__)] and s)(io.StringIO()))`, cells)
+	for i, c := range cases {
+		var got string
+		must(0, json.Unmarshal(said[i], &got))
+		if got = strings.TrimSpace(got); got != c.want {
+			t.Errorf("%s, %s: %s, not %s", c.cell, c.answer, got, c.want)
+		}
+	}
+}
+
+// BenchmarkRows measures what counting costs: how long a cell takes with the program by how long it takes without,
+// the fastest of some times each, side by side.
+func BenchmarkRows(b *testing.B) {
+	const n = "n = 1_000_000; r = np.random.default_rng(0)\nf = pd.DataFrame({'k': r.integers(0, 100_000, n), 's': r.choice(['a', 'b', 'c'], n), 'v': r.random(n)})\n" +
+		"d = pd.DataFrame({'k': range(100_000), 'w': 1.0}); pf, pd_ = pl.DataFrame(f), pl.DataFrame(d)"
+	for name, cell := range map[string]string{
+		"merge":  "f.merge(d, on='k')",
+		"filter": "f[f.v > 0.5]; f[f.s == 'a'].v.sum()",
+		"groups": "f.groupby('k').v.sum(); f.groupby('s').v.mean()",
+		"polars": "pf.join(pd_, on='k').group_by('s').agg(pl.col('v').sum())",
+		"duckdb": "duckdb.sql('select s, sum(v) from f join d using (k) group by s').fetchall()",
+		"loop":   "x = 0\nw = {i: i for i in range(1000)}\nfor i in range(1_000_000):\n    x += w[i % 1000] + len('ab')",
+		"small":  "for i in range(300):\n    orders[orders.amount > i % 20].merge(customers).amount.sum()",
+	} {
+		b.Run(name, func(b *testing.B) {
+			best := func(counts bool) float64 {
+				cells := []string{n}
+				for range 7 {
+					cells = append(cells, cell)
+				}
+				var times []float64
+				for _, said := range inIPython(b, counts, "took", cells)[1:] {
+					var took float64
+					must(0, json.Unmarshal(said, &took))
+					times = append(times, took)
+				}
+				return slices.Min(times)
+			}
+			for b.Loop() {
+				without := best(false)
+				b.ReportMetric(without*1000, "ms")
+				b.ReportMetric(best(true)/without, "ratio")
+			}
+		})
 	}
 }

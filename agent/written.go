@@ -100,7 +100,7 @@ func Prelude(p Purpose) string {
 			"exec(compile(" + brief.Python(of) + ", '" + name + "', 'exec'), module.__dict__)\n"
 	}
 	if module("dsstar_written", writtenCode); p == Work {
-		module("dsstar_rows", rowsCode)
+		module("dsstar_rows", rowsSQL+rowsCode)
 	}
 	return code
 }

@@ -194,6 +194,14 @@ type Final struct {
 	Derived
 	Summary string `json:"summary,omitempty"` // sentences for people; the value of the last cell
 	ByHand  bool   `json:"by_hand,omitempty"` // a person wrote the cell, or changed it
+
+	Receipts []Receipt `json:"receipts,omitempty"` // of the numbers of the answer
+}
+
+// A Receipt says which rows of which files are behind a number: "2,263 of 4,722 rows of orders.csv; …".
+type Receipt struct {
+	Number string `json:"number"`
+	Behind string `json:"behind"` // "": it was not traced
 }
 
 // A Proof records how the accepted cells ran in a fresh, private session and the script in plain

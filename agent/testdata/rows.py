@@ -1,4 +1,4 @@
-import contextlib, io, json, os, sys, warnings
+import contextlib, io, json, os, sys, time, warnings
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
@@ -29,6 +29,8 @@ for cell in json.loads(CELLS):
     shell.run_cell(tables, silent=True)
     warnings.resetwarnings()
     with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(errors):
+        began = time.perf_counter()
         done = shell.run_cell(cell)
+        took = time.perf_counter() - began
     gave.append(OF)
 print(json.dumps(gave, default=str))

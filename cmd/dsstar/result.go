@@ -41,6 +41,7 @@ type result struct {
 	Seconds     record.Seconds      `json:"seconds"`
 	Kernel      *resultKernel       `json:"kernel"` // null: none was needed
 	Rows        []resultRows        `json:"rows"`   // of cells of which a program counted something
+	Receipts    []record.Receipt    `json:"receipts"`
 	Warnings    []string            `json:"warnings"`
 }
 
@@ -82,10 +83,13 @@ func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 		Doubts:  append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Files: delivered(t, f), Usage: resultUsage{t.Usage, t.Cost, byRole},
-		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds, Rows: rowsOf(t), Definitions: []map[string]string{},
+		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds, Rows: rowsOf(t), Receipts: []record.Receipt{}, Definitions: []map[string]string{},
 	}
 	for _, d := range t.Used() {
 		r.Definitions = append(r.Definitions, map[string]string{"term": d.Term, "place": d.Place, "digest": d.Digest()})
+	}
+	if t.Final != nil {
+		r.Receipts = append(r.Receipts, t.Final.Receipts...)
 	}
 	if at.Name != "" {
 		r.Kernel = &resultKernel{Name: at.Name, Owned: at.Running == nil, Sandbox: at.Sandbox}
