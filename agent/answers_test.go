@@ -205,3 +205,29 @@ func TestAnswerOf(t *testing.T) {
 		}
 	}
 }
+
+// TestClaims: what asks for a relation, difference, trend or ranking is perturbed, and nothing else.
+func TestClaims(t *testing.T) {
+	for question, claims := range map[string][2]bool{
+		"What is the Pearson correlation between rain and exceedance?":                 {true, false},
+		"Is there a relationship between the difference in votes and points?":          {true, true},
+		"Perform a hypothesis test and give the p-value.":                              {true, false},
+		"What was the difference in exceedance rates in 2023?":                         {false, true},
+		"Which group has more physicians per thousand people, the G7 or the BRICS?":    {false, true},
+		"By count, are there more fires in Democratic states or Republican states?":    {false, true},
+		"Which fresh water beach is the most polluted since 2020?":                     {false, true},
+		"Which store sold most last year?":                                             {false, true},
+		"How many merchants have a capture delay of less than 3 days?":                 {},
+		"What is the average age of patients with serous tumor samples?":               {},
+		"How many significant genes are there?":                                        {},
+		"Report the mean for all metropolitan areas that are larger than one million.": {},
+		"What is the total?": {},
+		"Calculate the cumulative returns for three different portfolio strategies.":          {},
+		"How many units did Rowlett Bikes sell in the first three months of 2018?":            {},
+		"Identify the outliers in the charges incurred by individuals by the Z-score method.": {},
+	} {
+		if got := [2]bool{relation().MatchString(question), comparison().MatchString(question)}; got != claims {
+			t.Errorf("%q: relation, comparison are %v", question, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -66,7 +67,50 @@ func (r *run) prove(ctx context.Context) error {
 	if r.t.Proof.Apart, err = r.apartFrom(ctx); err != nil {
 		return err
 	}
+	if r.t.Proof.Perturbed, err = r.perturb(ctx); err != nil {
+		return err
+	}
 	return r.observe(Event{Kind: Proved, Text: made.Reason})
+}
+
+// perturbing runs cells with the largest table that they read perturbed.
+//
+//go:embed perturb.py
+var perturbing string
+
+// relation matches what claims that things go together, and comparison a difference, trend or ranking.
+var (
+	relation = lazy.Regexp(`(?i)\b(?:(?:cor)?relat(?:ion|ed to)|associat(?:ion|ed with)|depends? on|regress|slope|coefficient|` +
+		`predict|statistically|significance|p-?value|influenc|affect|(?:effect|impact) of|trend|korrel|zusammenhang|signifikan)`)
+	comparison = lazy.Regexp(`(?i)\b(?:differ(?:ence|s)|exceed(?:s|ed)|(?:in|de)creas(?:e|ed|ing)|grow(?:n|th|ing)|grew|` +
+		`declined?|rank(?:ed|ing)?|unterschied|(?:how many|are|is|were|was|has|have|had|which)\b[^.?]{0,40}\bmore\b` +
+		`[^.?]{0,80}\b(?:than|or)|(?:which|who|what|welche[rs]?)\b[^.?]{0,80}\b(?:most|least|best|worst|` +
+		`(?:high|low|larg|great|small|fast|slow|long|short|old|young|few)est))\b`)
+)
+
+// perturb says in a line whether a proved answer that claims a relation or a comparison survives if what
+// the cells read is perturbed; "" of another answer. It is no standing.
+func (r *run) perturb(ctx context.Context) (string, error) {
+	question := r.t.Task.Question
+	related := relation().MatchString(question)
+	if !r.t.Proof.Same || r.t.Inconclusive() || !related && !comparison().MatchString(question) {
+		return "", nil
+	}
+	last, _ := r.t.FinalCell()
+	on := []any{r.digest, record.State(r.t.Cells()), r.t.Answer()}
+	return journal.Once(ctx, r.t.Journal, "perturbed", on, func(ctx context.Context) (string, error) {
+		defer r.kernel.Start()()
+		cells := strings.TrimSuffix(r.elsewhere().Script(), last.Code+"\n")
+		given, _ := json.Marshal([]any{cells, last.Code, related}) // plain data
+		script := strings.Replace(perturbing, `"GIVEN"`, brief.Python(string(given)), 1)
+		limit := time.Minute + time.Duration(3*r.t.Seconds.Kernel*float64(time.Second))
+		x, err := runAlone(ctx, r.cfg.RunScript, script, limit)
+		if err != nil || x.Status != notebook.OK {
+			return "not perturbed: the program that does so did not end", ctx.Err()
+		}
+		lines := strings.Split(strings.TrimSpace(x.Stdout()), "\n")
+		return brief.Clip(lines[len(lines)-1], 400), nil
+	})
 }
 
 // proveAnew runs the script in plain Python, then the accepted cells in a fresh session, each in an

@@ -215,6 +215,8 @@ type Proof struct {
 	Doubts []string `json:"doubts,omitempty"` // from what pandas did for the cells
 	Notes  []string `json:"notes,omitempty"`  // for readers: no reason to doubt the answer
 	Apart  []int    `json:"apart,omitempty"`  // indexes of earlier questions it does not build on
+	// Perturbed says whether what the answer claims survives other data; it is no standing.
+	Perturbed string `json:"perturbed,omitempty"`
 }
 
 // A Remark is a Markdown or raw cell of the person's own, which keeps its place in the notebook.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -24,7 +25,8 @@ type result struct {
 	Sufficient bool   `json:"sufficient"`
 	// Inconclusive: the verdict is that the data hold no answer.
 	Inconclusive bool     `json:"inconclusive"`
-	Doubts       []string `json:"doubts"` // why the answer is not verified
+	Perturbed    string   `json:"perturbed"` // whether what it claims survives other data
+	Doubts       []string `json:"doubts"`    // why the answer is not verified
 	// Readings are the options of open readings that change the answer.
 	Readings []resultReading `json:"readings"`
 	Decided  []string        `json:"decided"` // readings that were not computed, and by which output
@@ -79,8 +81,9 @@ func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 		Answer: t.Answer(), Summary: t.Summary(), Standing: t.Standing(),
 		Label: t.SummaryLabel(), Worth: t.InWords(), Verified: t.Verified(), Sufficient: t.Sufficient(),
 		Inconclusive: t.Inconclusive(), Readings: readingsOf(t),
-		Decided: append([]string{}, t.Decided()...),
-		Doubts:  append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
+		Decided:   append([]string{}, t.Decided()...),
+		Perturbed: cmp.Or(t.Proof, &record.Proof{}).Perturbed,
+		Doubts:    append([]string{}, t.Doubts()...), Rounds: t.RoundsTaken(), Steps: t.Steps(),
 		RunDir: string(f), Notebook: f.Notebook(), Script: f.Script(), Trace: f.Trace(),
 		Files: delivered(t, f), Usage: resultUsage{t.Usage, t.Cost, byRole},
 		Warnings: append([]string{}, t.Warnings...), Seconds: t.Seconds, Rows: rowsOf(t), Receipts: []record.Receipt{}, Definitions: []map[string]string{},
