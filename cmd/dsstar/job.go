@@ -100,11 +100,15 @@ func (r *runFlags) common() []cli.Flag {
 	}
 }
 
-// inKernel are the flags of commands that take a question of the user's own.
+// binding is the flag of commands whose requests show definitions.
+func (r *runFlags) binding() cli.Flag {
+	return cli.Opt(&r.definitions, "definitions", "Data",
+		"a folder or file of definitions, which you approve for this run: PATH; may be repeated")
+}
+
+// asking are the flags of commands that take a question of the user's own.
 func (r *runFlags) asking() []cli.Flag {
-	return []cli.Flag{
-		cli.Opt(&r.definitions, "definitions", "Data",
-			"a folder or file of definitions, which you approve for this run: PATH; may be repeated"),
+	return []cli.Flag{r.binding(),
 		cli.Opt(&r.names, "keep", "Kernel", "variables to leave in a running kernel: NAMES, or all"),
 	}
 }

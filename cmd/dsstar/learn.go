@@ -31,7 +31,7 @@ func (a *app) learnCommand() cli.Command {
 		Long: learnHelp, Example: "  dsstar learn dsstar-runs/2026-11-21-which-store-sold-most", Args: a.oneRun("run"),
 		Flags: []cli.Flag{
 			cli.Opt(&flags.quiet, "quiet,q", "Output", "no progress on standard error"),
-			cli.Opt(&flags.yes, "yes,y", "Output", "do not ask before the memory is changed"),
+			cli.Opt(&flags.yes, "yes,y", "Output", "do not ask before the memory is changed"), flags.binding(),
 		},
 		Settings: "all",
 		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
