@@ -622,9 +622,10 @@ def filtered(s, got, x, frame):
 
 
 def tests_rows(got, x, mask):
-    kind = getattr(getattr(mask, "dtype", None), "name", "")
-    return size(x) is not None and (kind in ("bool", "boolean") or isinstance(mask, list) and mask and
-                                    isinstance(mask[0], bool)) or "=>" in kind
+    """Whether what stands in the brackets says of each row if it stays."""
+    if isinstance(mask, list):
+        return size(x) is not None and mask[:1] and isinstance(mask[0], bool)
+    return size(x) is not None and str(getattr(mask, "dtype", "")).startswith("bool")
 
 
 def dropped(s, got, x, frame):
