@@ -186,7 +186,8 @@ def told():
         return "not perturbed: there was no time for it"
     same = sum(names(a) == names(base) for a in kept)
     figures = {way: [number(a) for a in all] for way, all in got.items()}
-    ways = [("leave", f"leaving out a tenth of the rows {len(got.get('leave', []))} times"),
+    left = len(got.get("leave", []))
+    ways = [("leave", f"leaving out a tenth of the rows {left} time{'s' * (left > 1)}"),
             ("resample", "rows drawn again"), ("shuffle", "columns shuffled")]
     parts = [
         f"{what} gives {span(figures[way])}"

@@ -80,12 +80,13 @@ var perturbing string
 
 // relation matches what claims that things go together, and comparison a difference, trend or ranking.
 var (
-	relation = lazy.Regexp(`(?i)\b(?:(?:cor)?relat(?:ion|ed to)|associat(?:ion|ed with)|depends? on|regress|slope|coefficient|` +
-		`predict|statistically|significance|p-?value|influenc|affect|(?:effect|impact) of|trend|korrel|zusammenhang|signifikan)`)
-	comparison = lazy.Regexp(`(?i)\b(?:differ(?:ence|s)|exceed(?:s|ed)|(?:in|de)creas(?:e|ed|ing)|grow(?:n|th|ing)|grew|` +
-		`declined?|rank(?:ed|ing)?|unterschied|(?:how many|are|is|were|was|has|have|had|which)\b[^.?]{0,40}\bmore\b` +
-		`[^.?]{0,80}\b(?:than|or)|(?:which|who|what|welche[rs]?)\b[^.?]{0,80}\b(?:most|least|best|worst|` +
-		`(?:high|low|larg|great|small|fast|slow|long|short|old|young|few)est))\b`)
+	relation = lazy.Regexp(`(?i)\b(?:(?:cor)?relat(?:ion|ed to)|associat(?:ion|ed with)|depends? on|regress|` +
+		`slope|coefficient|predict|statistically|significance|p-?value|influenc|affect|(?:effect|impact) of|` +
+		`trend|korrel|zusammenhang|signifikan)`)
+	comparison = lazy.Regexp(`(?i)\b(?:differ(?:ence|s)|exceed(?:s|ed)|(?:in|de)creas(?:e|ed|ing)|grow(?:n|th|` +
+		`ing)|grew|declined?|rank(?:ed|ing)?|unterschied|(?:how many|are|is|were|was|has|have|had|which)\b` +
+		`[^.?]{0,40}\bmore\b[^.?]{0,80}\b(?:than|or)|(?:which|who|what|welche[rs]?)\b[^.?]{0,80}\b(?:most|` +
+		`least|best|worst|(?:high|low|larg|great|small|fast|slow|long|short|old|young|few)est))\b`)
 )
 
 // perturb says in a line whether a proved answer that claims a relation or a comparison survives if what

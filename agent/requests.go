@@ -218,9 +218,10 @@ func (r *run) dropped() []prompts.Dropped {
 }
 
 // ofToday matches words that mean another day on another day.
-var ofToday = lazy.Regexp(`(?i)\b(?:(?:last|past|previous|this|current|next) (?:\w+ )?(?:year|quarter|month|week|day)` +
-	`s?|ago|to[- ]date|today|yesterday|now|current(?:ly)?|recent(?:ly)?|(?:letzt|vergangen|dies|aktuell|vorig)e[nmrs]?` +
-	`|heute|gestern|hoy|hace|pasad[oa]|aujourd.hui|derni(?:er|ère)s?|cette|actuel(?:le)?)\b`)
+var ofToday = lazy.Regexp(`(?i)\b(?:(?:last|past|previous|this|current|next) (?:\w+ )?(?:year|quarter|month|` +
+	`week|day)s?|ago|to[- ]date|today|yesterday|now|current(?:ly)?|recent(?:ly)?|(?:letzt|vergangen|dies|` +
+	`aktuell|vorig)e[nmrs]?|heute|gestern|hoy|hace|pasad[oa]|aujourd.hui|derni(?:er|ère)s?|cette|` +
+	`actuel(?:le)?)\b`)
 
 // system begins every request.
 func (r *run) system() prompts.Part {
