@@ -27,11 +27,27 @@ func python(t testing.TB) func(ctx context.Context, script string) (string, erro
 	}
 }
 
+// workbook writes a glossary of Excel: its head stands below a title, on the second sheet.
+const workbook = `
+import openpyxl, sys
+book = openpyxl.Workbook()
+book.active.title = "Notes"
+book.active.append(["Read me"])
+rows = [["Our glossary"], [], ["Term", "Definition", "Unit"], ["Margin", "Revenue less cost", "EUR"], [], ["Days", 5]]
+sheet = book.create_sheet("Terms")
+for row in rows:
+    sheet.append(row)
+book.save(sys.argv[1])
+`
+
 var update = flag.Bool("update", false, "write what files say into testdata/said.txt")
 
 // TestFormats: a file of each format says what testdata/said.txt has.
 func TestFormats(t *testing.T) {
-	files := pyenvtest.Must(Files("testdata"))
+	dir := t.TempDir()
+	pyenvtest.OK(t, os.CopyFS(dir, os.DirFS("testdata")))
+	pyenvtest.OK(t, exec.Command(pyenvtest.Python(t), "-c", workbook, filepath.Join(dir, "glossary.xlsx")).Run())
+	files := pyenvtest.Must(Files(dir))
 	all := pyenvtest.Must(Parse(t.Context(), files, python(t)))
 	pyenvtest.OK(t, Conflict(all))
 	var said strings.Builder
