@@ -16,6 +16,7 @@ import (
 	"dsstar/agent/memory/lesson"
 	"dsstar/agent/record"
 	"dsstar/notebook"
+	"dsstar/notebook/lists"
 )
 
 // Approved are files of definitions that this user has approved, of a folder or file.
@@ -103,15 +104,12 @@ func (r *run) defineFunctions(ctx context.Context) error {
 // near returns the definitions nearest to the question, and those before it, for which there is room at some
 // sizes.
 func (r *run) near(all []record.Definition, show record.Sizes) (near []record.Definition) {
-	var plain []definitions.Definition
-	for _, d := range all {
-		plain = append(plain, d.Definition)
-	}
+	bare := func(d record.Definition) definitions.Definition { return d.Definition }
 	asked := ""
 	for _, q := range r.t.Questions {
 		asked += q.Asks() + "\n"
 	}
-	for _, d := range definitions.Near(plain, asked, min(maxDefined, show.Context/8)) {
+	for _, d := range definitions.Near(lists.Map(all, bare), asked, min(maxDefined, show.Context/8)) {
 		same := func(o record.Definition) bool { return o.Place == d.Place && o.Digest() == d.Digest() }
 		near = append(near, all[slices.IndexFunc(all, same)])
 	}

@@ -9,6 +9,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 )
 
 // A quotation must have minQuoted words to settle a point, since names of columns and files have
@@ -25,18 +26,12 @@ type source struct {
 // among the files, and definitions that bind. What a program or a model says of the files settles
 // nothing, nor do values.
 func (r *run) sources() []source {
-	all := []source{{place: record.FromQuestion, text: r.t.Task.Question},
-		{place: record.FromForm, text: r.t.Task.Guidelines}}
-	for _, note := range r.t.Told() {
-		all = append(all, source{place: record.FromNote, text: note})
-	}
-	for _, d := range r.t.Descriptions {
-		all = append(all, source{place: d.File, text: documentIn(d)})
-	}
-	for _, d := range r.t.Question.Definitions { // last: a sentence of both is theirs
-		all = append(all, source{place: d.String(), text: d.Term + "\n\n" + d.Text})
-	}
-	return all
+	said := func(note string) source { return source{record.FromNote, note} }
+	document := func(d record.Description) source { return source{d.File, documentIn(d)} }
+	bound := func(d record.Definition) source { return source{d.String(), d.Term + "\n\n" + d.Text} }
+	asked := []source{{record.FromQuestion, r.t.Task.Question}, {record.FromForm, r.t.Task.Guidelines}}
+	return slices.Concat(asked, lists.Map(r.t.Told(), said), lists.Map(r.t.Descriptions, document),
+		lists.Map(r.t.Question.Definitions, bound)) // last: a sentence of both is theirs
 }
 
 // documentIn returns the text of a document in a description, or what a person says of a file. The latter may

@@ -7,6 +7,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
+	"dsstar/notebook/lists"
 	"dsstar/prompts"
 )
 
@@ -315,11 +316,8 @@ func (r *run) inherit(ctx context.Context) error {
 				open.Problem != "" || open.Together != nil || slices.ContainsFunc(all, named) {
 				continue
 			}
-			reading := record.Reading{Point: open.Point, Chosen: open.Chosen, Inherited: true}
-			for _, o := range open.Options {
-				reading.Options = append(reading.Options, record.Option{Text: o.Text})
-			}
-			all = append(all, reading)
+			all = append(all, record.Reading{Point: open.Point, Chosen: open.Chosen, Inherited: true,
+				Options: lists.Map(open.Options, record.Option.Anew)})
 		}
 	}
 	r.t.Readings = all

@@ -21,6 +21,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 	"dsstar/prompts"
 )
 
@@ -70,10 +71,7 @@ var leaves = ask.Format[*lesson.Lesson]{
 	Rule: "Reply with facts as lines `- fact — source: where it stands` and one ```python block for " +
 		"each function with its imports and cases, or with the word none.",
 	Parse: func(text string) (*lesson.Lesson, error) {
-		var functions []string
-		for _, b := range ask.Blocks(text) {
-			functions = append(functions, b.Code)
-		}
+		functions := lists.Map(ask.Blocks(text), func(b ask.Block) string { return b.Code })
 		l := lesson.Propose(ask.Prose(text), functions)
 		if lower := strings.ToLower(text); len(l.Facts)+len(l.Tools)+len(l.Problems) == 0 &&
 			!strings.Contains(lower, "none") && !strings.Contains(lower, "nothing") {
@@ -185,12 +183,9 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 		}
 	}
 	tested := slices.DeleteFunc(slices.Clone(m.Tools), func(t lesson.Tool) bool { return t.Test == "" })
-	texts = nil
-	for _, t := range tested {
-		texts = append(texts, t.Head()+"\n"+t.Test) // which names the question
-	}
+	withQuestion := func(t lesson.Tool) string { return t.Head() + "\n" + t.Test }
 	names := ""
-	order, some := profile.Near(question, texts, nearEnough)
+	order, some := profile.Near(question, lists.Map(tested, withQuestion), nearEnough)
 	for _, i := range order[:min(some, maxTools)] {
 		names += tested[i].Name + " "
 	}

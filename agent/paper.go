@@ -8,6 +8,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook"
+	"dsstar/notebook/lists"
 	"dsstar/prompts"
 )
 
@@ -109,9 +110,7 @@ func (r *run) words(shows int, next ...prompts.Part) func() []prompts.Part {
 		}
 		var script prompts.PaperScript
 		if shows&showPlan != 0 {
-			for _, step := range r.t.Accepted() {
-				script.Plan = append(script.Plan, step.Step)
-			}
+			script.Plan = lists.Map(r.t.Accepted(), func(s *record.Round) string { return s.Step })
 		}
 		last, written := r.t.LastScript()
 		if shows&showCode != 0 {

@@ -22,6 +22,7 @@ import (
 	"dsstar/notebook/compare"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 )
 
 // RunScript runs dir/solution.py in plain Python. It works in dir/files, in the sandbox of
@@ -41,9 +42,8 @@ func (r *run) prove(ctx context.Context) error {
 	last, _ := r.t.FinalCell()
 	on := []any{r.t.Task.Question, r.t.Task.Guidelines, r.digest, r.changedFile, record.State(r.t.Cells()),
 		last.Execution.Stdout(), r.t.Final.Summary, r.t.Final.Files, r.t.Final.Doubts}
-	for _, d := range r.t.Question.Definitions {
-		on = append(on, d.Digest())
-	}
+	digest := func(d record.Definition) any { return d.Digest() }
+	on = append(on, lists.Map(r.t.Question.Definitions, digest)...)
 	live := false
 	made, err := journal.Once(ctx, r.t.Journal, "proved", on, func(ctx context.Context) (record.Proof, error) {
 		live = true

@@ -11,6 +11,7 @@ import (
 	"dsstar/agent/lineage"
 	"dsstar/agent/record"
 	"dsstar/notebook/compare"
+	"dsstar/notebook/lists"
 	"dsstar/prompts"
 )
 
@@ -229,10 +230,8 @@ func (r *run) chooseReadings(ctx context.Context) (changed bool, err error) {
 // on: the words alone, whatever comes out.
 func choice(q *record.Question, i, n int) (on []any, d Decision) {
 	reading := q.Readings[i]
-	on, d = []any{"reading", q.Text, reading.Point}, Decision{Option: n}
-	for _, o := range reading.Options {
-		on = append(on, o.Text)
-	}
+	options := lists.Map(reading.Options, func(o record.Option) any { return o.Text })
+	on, d = append([]any{"reading", q.Text, reading.Point}, options...), Decision{Option: n}
 	if n >= 0 && n < len(reading.Options) {
 		reading.Chosen = n
 		d.Note = reading.Chose()

@@ -13,6 +13,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/notebook/human"
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 	"dsstar/prompts"
 )
 
@@ -160,9 +161,8 @@ func worth(part *record.Trajectory, corrected, most int) string {
 	if !part.Verified() || part.Inconclusive() {
 		all = append(all, part.InWords())
 	}
-	for _, reading := range part.Readings {
-		all = append(all, reading.InWords(brief.Clip(part.Answer(), most)))
-	}
+	inWords := func(r record.Reading) string { return r.InWords(brief.Clip(part.Answer(), most)) }
+	all = append(all, lists.Map(part.Readings, inWords)...)
 	return brief.Clip(strings.Join(all, "\n"), most)
 }
 

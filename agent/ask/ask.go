@@ -25,6 +25,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/mask"
 	"dsstar/agent/record"
+	"dsstar/notebook/lists"
 	"dsstar/prompts"
 )
 
@@ -220,10 +221,7 @@ func (a *Asker) Call(ctx context.Context, request llm.Request) (llm.Reply, error
 
 // mask puts stand-ins into a request, whose system message says what they are.
 func (a *Asker) mask(request *llm.Request) {
-	var texts []string
-	for _, m := range request.Messages {
-		texts = append(texts, m.Text)
-	}
+	texts := lists.Map(request.Messages, func(m llm.Message) string { return m.Text })
 	request.Messages = slices.Clone(request.Messages)
 	for i, text := range a.Mask.MaskAll(texts) {
 		request.Messages[i].Text = text

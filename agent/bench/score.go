@@ -14,6 +14,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // A Score rates the answer to one task. Its JSON is a contract: see docs/benchmarks.md.
@@ -85,16 +86,10 @@ func (s Scorer) Score(ctx context.Context, t Task, a Answer) (Score, error) {
 
 // reading returns the Python for scoring these answers to these tasks, which the caller closes.
 func (s Scorer) reading(tasks []Task, answers []Answer) *python {
-	p := &python{open: s.Open}
-	for _, t := range tasks {
-		p.read = append(p.read, t.GoldDir)
-	}
-	for _, a := range answers {
-		p.read = append(p.read, a.Dir)
-	}
-	slices.Sort(p.read)
-	p.read = slices.Compact(p.read)
-	return p
+	read := slices.Concat(lists.Map(tasks, func(t Task) string { return t.GoldDir }),
+		lists.Map(answers, func(a Answer) string { return a.Dir }))
+	slices.Sort(read)
+	return &python{open: s.Open, read: slices.Compact(read)}
 }
 
 func (s Scorer) score(ctx context.Context, p *python, t Task, a Answer) (score Score, err error) {

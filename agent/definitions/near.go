@@ -8,6 +8,7 @@ import (
 	"dsstar/agent/describe/profile"
 	"dsstar/agent/memory/lesson"
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 )
 
 // Near returns the definitions whose terms the question uses, those to which they refer by name,
@@ -100,9 +101,7 @@ var (
 // keys are the names of the term as [phrases] has them. An aside such as "(EUR)" is in no question.
 func (d Definition) keys() []string {
 	keys := []string{key(d.Term), key(aside().ReplaceAllString(d.Term, ""))}
-	for _, name := range d.Also {
-		keys = append(keys, key(name))
-	}
+	keys = append(keys, lists.Map(d.Also, key)...)
 	return slices.DeleteFunc(keys, func(key string) bool { return key == "" })
 }
 

@@ -20,6 +20,7 @@ import (
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // profileTime is how long files are profiled; those that are left are told as such.
@@ -43,10 +44,8 @@ func (r *Describer) profileFiles(ctx context.Context, session *scratch, left []i
 	const most = 500
 	mark := rand.Text()
 	for end := time.Now().Add(profileTime); len(left) > 0 && time.Now().Before(end); {
-		var paths []string
-		for _, i := range left[:min(len(left), most)] {
-			paths = append(paths, inData(r.t.Task.Files[i].Name))
-		}
+		name := func(i int) string { return inData(r.t.Task.Files[i].Name) }
+		paths := lists.Map(left[:min(len(left), most)], name)
 		e, err := session.run(ctx, profile.Script(paths, r.bounds(time.Until(end)), mark))
 		if err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // A File is a data file. Its name is its path below the data folder, with slashes.
@@ -47,11 +48,8 @@ type Skipped struct {
 
 // InWords describes in one line what is skipped and why; "" if nothing is.
 func InWords(skipped []Skipped) string {
-	var words []string
-	for _, s := range skipped {
-		words = append(words, fmt.Sprintf("%s (%s)", s.Name, s.Why))
-	}
-	return human.Some(words, 6)
+	why := func(s Skipped) string { return fmt.Sprintf("%s (%s)", s.Name, s.Why) }
+	return human.Some(lists.Map(skipped, why), 6)
 }
 
 // List lists the data files of all sources by their names in the data folder; of a folder, sorted

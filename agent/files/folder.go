@@ -21,6 +21,7 @@ import (
 	"golang.org/x/text/transform"
 
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // A Folder is a data folder, or a single file, whose name in it is ".".
@@ -33,11 +34,9 @@ var ErrOutside = errors.New("it is a link that leads out of the data folder")
 
 // In returns the data folder at path, which may be missing. Links in it may lead to the files and
 // folders in also.
-func In(path string, also ...string) (d Folder) {
-	for _, p := range append([]string{path}, also...) {
-		d.allowed = append(d.allowed, disk.RealPath(disk.Absolute(p)))
-	}
-	return d
+func In(path string, also ...string) Folder {
+	real := func(path string) string { return disk.RealPath(disk.Absolute(path)) }
+	return Folder{lists.Map(append([]string{path}, also...), real)}
 }
 
 // Find returns the path of a file without links. The error wraps [ErrOutside] or comes from the file

@@ -10,6 +10,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
 	"dsstar/agent/memory/lesson"
+	"dsstar/notebook/lists"
 )
 
 // At returns a round by its number among those of the run, from 1, with the cells that ran before
@@ -110,11 +111,7 @@ func (t *Trajectory) Script() string {
 }
 
 func codes(cells []Cell) []string {
-	var all []string
-	for _, c := range cells {
-		all = append(all, c.Code)
-	}
-	return all
+	return lists.Map(cells, func(c Cell) string { return c.Code })
 }
 
 // A Chain is the cells that a cell runs on.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 )
 
 // A Reading is a point at which question and files leave open what is meant, and which could
@@ -61,6 +62,9 @@ func (o Option) Last() (code string, ok bool) {
 }
 
 var lastName = lazy.Regexp(`(?:^|\n)([A-Za-z_]\w*)\s*$`)
+
+// Anew returns the option without what came of it.
+func (o Option) Anew() Option { return Option{Text: o.Text} }
 
 // Undecide opens what outputs decide.
 func (r Reading) Undecide() {
@@ -172,10 +176,7 @@ func restated(readings []Reading) (all []Reading) {
 		if r.Together != nil {
 			continue
 		}
-		r.Confirmed, r.Options = false, slices.Clone(r.Options)
-		for n, o := range r.Options {
-			r.Options[n] = Option{Text: o.Text}
-		}
+		r.Confirmed, r.Options = false, lists.Map(r.Options, Option.Anew)
 		all = append(all, r)
 	}
 	return all

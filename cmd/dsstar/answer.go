@@ -22,6 +22,7 @@ import (
 	"dsstar/configs"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // answer runs a new job.
@@ -103,7 +104,8 @@ func (a *app) config(j job) agent.Config {
 	config.Mask = mask.New(a.key())
 	config.ChooseReading = a.chooseReading(j)
 	config.Learn = j.settings.Learn
-	config.Corrections = j.memory.Corrections(fileNames(j.task))
+	names := lists.Map(j.task.Files, func(f record.File) string { return f.Name })
+	config.Corrections = j.memory.Corrections(names)
 	config.Options.Approved, config.Approved = j.agreed, j.approved
 	return config
 }

@@ -30,6 +30,7 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // An app is one invocation of the program, with all its inputs and outputs.
@@ -249,11 +250,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if err == nil {
 		return nil
 	}
-	var names []string
-	for _, c := range cmd.Commands() {
-		names = append(names, c.Name())
-	}
-	hints := near(args[0], names)
+	hints := near(args[0], lists.Map(cmd.Commands(), (*cobra.Command).Name))
 	if !cmd.HasParent() && len(args) > 1 {
 		hints = append(hints, usage.Shell("dsstar nb %s", strings.Join(args, " ")))
 	}

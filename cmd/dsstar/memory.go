@@ -18,6 +18,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // memoryFolder returns the folder of what is known about the data; "" if memory is off or there are
@@ -144,13 +145,6 @@ func (j job) sound(ctx context.Context, run agent.Config, tools []lesson.Tool) (
 	return sound
 }
 
-func fileNames(task record.Task) (names []string) {
-	for _, f := range task.Files {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
 const memoryHelp = `Show what earlier questions taught about the data: facts with their sources,
 functions with their cases, and questions with their verified answers, the last twenty
 of each. They are plain files in .dsstar beside the data, or where --memory says, which
@@ -198,17 +192,16 @@ const mostListed = 20
 // listed returns a line for each of the last facts, functions and questions.
 func listed(m *memory.Memory) string {
 	var b strings.Builder
-	all := map[string][]string{}
-	for _, f := range m.Facts {
-		all["fact"] = append(all["fact"], ui.Printable(f.String()))
-	}
-	for _, t := range m.Tools {
-		all["function"] = append(all["function"], fmt.Sprintf("%s (%s)", ui.Clean(t.Head()),
-			human.Plural(strings.Count("\n"+t.Test, "\nassert "), "case")))
-	}
-	for _, q := range m.Questions {
-		all["question"] = append(all["question"], fmt.Sprintf("%s: %s (%s, %s)", ui.Clean(q.Question),
-			ui.Clean(q.Answer), q.Asked.Local().Format(time.DateOnly), ui.Printable(q.Notebook)))
+	all := map[string][]string{
+		"fact": lists.Map(m.Facts, func(f lesson.Fact) string { return ui.Printable(f.String()) }),
+		"function": lists.Map(m.Tools, func(t lesson.Tool) string {
+			cases := human.Plural(strings.Count("\n"+t.Test, "\nassert "), "case")
+			return fmt.Sprintf("%s (%s)", ui.Clean(t.Head()), cases)
+		}),
+		"question": lists.Map(m.Questions, func(q memory.Question) string {
+			return fmt.Sprintf("%s: %s (%s, %s)", ui.Clean(q.Question), ui.Clean(q.Answer),
+				q.Asked.Local().Format(time.DateOnly), ui.Printable(q.Notebook))
+		}),
 	}
 	for _, kind := range []string{"fact", "function", "question"} {
 		more := max(0, len(all[kind])-mostListed)

@@ -13,6 +13,7 @@ import (
 	"dsstar/configs"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 const replayPrefix = configs.ReplayPrefix
@@ -71,14 +72,12 @@ func (a *app) open(s *configs.Settings, name string, retrying func(llm.Request, 
 func (a *app) endpoint(s *configs.Settings, name string) (llm.Endpoint, error) {
 	p, model, err := s.Provider(name)
 	if err != nil {
-		var hints []usage.Hint
 		prefix, rest, ok := strings.Cut(name, "/")
 		if !ok {
 			prefix, rest = "openai", name
 		}
-		for _, p := range human.Near(prefix, slices.Sorted(maps.Keys(s.Providers))) {
-			hints = append(hints, usage.Again("--model", p+"/"+rest))
-		}
+		hints := lists.Map(human.Near(prefix, slices.Sorted(maps.Keys(s.Providers))),
+			func(p string) usage.Hint { return usage.Again("--model", p+"/"+rest) })
 		return llm.Endpoint{}, usage.New(err.Error(), append(hints,
 			usage.Again("--base-url", "URL", "--model", name).Note("any OpenAI-compatible server"))...)
 	}

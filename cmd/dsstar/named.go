@@ -18,14 +18,13 @@ import (
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // near returns the command line with each of some names that is similar to a word of it in place of that.
-func near(word string, names []string) (hints []usage.Hint) {
-	for _, name := range human.Near(word, names) {
-		hints = append(hints, usage.Instead(word, name))
-	}
-	return hints
+func near(word string, names []string) []usage.Hint {
+	instead := func(name string) usage.Hint { return usage.Instead(word, name) }
+	return lists.Map(human.Near(word, names), instead)
 }
 
 // similar is near for a path, with the names in dir.
@@ -41,13 +40,11 @@ func similar(path, dir string) []usage.Hint {
 }
 
 // nearFlags is near for a flag that a command has not.
-func nearFlags(cmd *cobra.Command, name string) (hints []usage.Hint) {
+func nearFlags(cmd *cobra.Command, name string) []usage.Hint {
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	for _, other := range human.Near(name, names) {
-		hints = append(hints, usage.Instead("--"+name, "--"+other))
-	}
-	return hints
+	instead := func(other string) usage.Hint { return usage.Instead("--"+name, "--"+other) }
+	return lists.Map(human.Near(name, names), instead)
 }
 
 // namedRun returns the path of a run that is given as a path or a name.

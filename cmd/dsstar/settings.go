@@ -20,6 +20,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // settings loads the settings, with the flags of the command line.
@@ -118,11 +119,8 @@ file, and that the defaults.`,
 			return cli.Output{Value: all, Text: func(b *strings.Builder) {
 				fmt.Fprintf(b, "# your own file: %s\n# this folder's: %s\n# list prices: of %s\n",
 					filepath.Join(a.configDir, "config.yaml"), projectFile, configs.ListDate())
-				var rows [][]string
-				for _, e := range all {
-					rows = append(rows, []string{e.Key, e.Text(), e.Source})
-				}
-				cli.Table(b, rows)
+				row := func(e configs.Entry) []string { return []string{e.Key, e.Text(), e.Source} }
+				cli.Table(b, lists.Map(all, row))
 			}}, nil
 		},
 	}

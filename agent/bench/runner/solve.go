@@ -20,6 +20,7 @@ import (
 	"dsstar/agent/llm"
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 	"dsstar/prompts"
 )
 
@@ -123,11 +124,10 @@ func (r *run) score(ctx context.Context, record Record, t bench.Task, judge ask.
 }
 
 // Answers returns the answers of a run, in the order of its tasks.
-func Answers(r Result, tasks map[string]bench.Task) (all []bench.Answer) {
-	for _, record := range r.Records {
-		all = append(all, answerOf(record, tasks[record.Task], r.Path))
-	}
-	return all
+func Answers(r Result, tasks map[string]bench.Task) []bench.Answer {
+	return lists.Map(r.Records, func(record Record) bench.Answer {
+		return answerOf(record, tasks[record.Task], r.Path)
+	})
 }
 
 // answerOf returns the answer of a record, for scorers; out is the folder of its run.
@@ -184,9 +184,7 @@ func Look(ctx context.Context, t bench.Task, allowed []string) (hasData bool, li
 	names := t.Files
 	if names == nil && t.Data != "" {
 		all, _ := files.List(ctx, []files.Source{{Path: t.Data}}) // without a folder there are none
-		for _, file := range all.Files {
-			names = append(names, file.Name)
-		}
+		names = lists.Map(all.Files, func(f record.File) string { return f.Name })
 	}
 	folder := files.In(t.Data, allowed...)
 	for _, name := range names {
@@ -214,9 +212,7 @@ func prepare(ctx context.Context, t bench.Task, folder record.Folder) (task reco
 		}
 		var linked []files.Source
 		linked, err = files.Link(string(folder), record.DataFolder, task.Sources, nil)
-		for _, s := range linked {
-			read = append(read, s.Path)
-		}
+		read = lists.Map(linked, func(s files.Source) string { return s.Path })
 	}
 	var all files.Listing
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 	"dsstar/agent/ask"
 	"dsstar/agent/brief"
 	"dsstar/agent/files"
+	"dsstar/notebook/lists"
 	"dsstar/prompts"
 )
 
@@ -40,10 +41,7 @@ func (d *desk) withText(most int) prompts.Context {
 		data = filepath.Join(d.cfg.Dir, data)
 	}
 	root := files.In(data, d.cfg.Readable...)
-	var sizes []int
-	for _, f := range d.listed {
-		sizes = append(sizes, int(f.Size))
-	}
+	sizes := lists.Map(d.listed, func(f files.File) int { return int(f.Size) })
 	for i, room := range brief.Shares(sizes, most, most) {
 		room = max(room, 100)
 		text, whole, err := root.Text(d.listed[i].Name, 2*int64(room)) // UTF-16 takes twice the bytes
@@ -229,9 +227,5 @@ func actionOf(text string) move {
 
 // call returns the call of a function of actions.py with texts.
 func call(function string, texts ...string) string {
-	var all []string
-	for _, text := range texts {
-		all = append(all, brief.Python(text))
-	}
-	return function + "(" + strings.Join(all, ", ") + ")"
+	return function + "(" + strings.Join(lists.Map(texts, brief.Python), ", ") + ")"
 }

@@ -17,6 +17,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // suiteFlags select the benchmark and its tasks.
@@ -25,10 +26,7 @@ type suiteFlags struct {
 }
 
 func (s *suiteFlags) all() []cli.Flag {
-	var names []string
-	for _, b := range bench.Benchmarks() {
-		names = append(names, b.Name)
-	}
+	names := lists.Map(bench.Benchmarks(), func(b *bench.Benchmark) string { return b.Name })
 	s.setting = "retrieval"
 	return append(s.moved(),
 		cli.Opt(&s.bench, "bench", "", "the benchmark: "+strings.Join(names, ", ")),
@@ -98,8 +96,9 @@ type runFlags struct {
 func (b *runFlags) all() []cli.Flag {
 	b.agent, b.jobs = "dsstar", 1
 	o := &b.agentOptions
+	agents := lists.Map(solver.All(), func(a solver.Agent) string { return a.Name })
 	return append(b.suiteFlags.all(), []cli.Flag{
-		cli.Opt(cli.Choice(&b.agent, agentNames()...), "agent", "", "the agent"),
+		cli.Opt(cli.Choice(&b.agent, agents...), "agent", "", "the agent"),
 		cli.Opt(&b.ids, "ids", "", "only these tasks, separated by commas"),
 		cli.Opt(&b.limit, "limit", "", "maximum number of tasks"),
 		cli.Opt(&b.seed, "seed", "", "shuffles the tasks, before --limit (default: the benchmark's order)"),
@@ -122,14 +121,6 @@ func (b *runFlags) all() []cli.Flag {
 		cli.Opt(cli.Setting{Key: "temperature", To: new(float64)}, "temperature", "Model",
 			"sampling temperature (default: the agent's published one, else the model's)"),
 	}...)
-}
-
-func agentNames() []string {
-	var names []string
-	for _, n := range solver.All() {
-		names = append(names, n.Name)
-	}
-	return names
 }
 
 // check refuses invalid flags.

@@ -26,6 +26,7 @@ import (
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 const runHelp = `Run an agent over the tasks of a benchmark and score its answers. The flags of
@@ -121,10 +122,7 @@ func (r *run) close() {
 // complete refuses tasks without data, and reports what else is missing. A resumed run leaves
 // such tasks without a result.
 func (r *run) complete(ctx context.Context, tasks []bench.Task) error {
-	var allowed []string
-	for _, folder := range slices.Concat(r.settings.AllowRead, r.settings.AllowWrite) {
-		allowed = append(allowed, disk.Absolute(folder))
-	}
+	allowed := lists.Map(slices.Concat(r.settings.AllowRead, r.settings.AllowWrite), disk.Absolute)
 	var lacking, missing, out []string
 	has := map[string]bool{} // by the files, which many tasks share
 	for _, t := range tasks {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // An Error is a command line that cannot be executed.
@@ -142,9 +143,7 @@ func (h Hint) again(line Line) string {
 		func(name string) bool { return has(words, name) }) {
 		words = append(words, "--data", ".")
 	}
-	for _, arg := range line.Args {
-		words = append(words, human.Shell(arg))
-	}
+	words = append(words, lists.Map(line.Args, human.Shell)...)
 	return strings.Join(words, " ") + line.Input
 }
 
@@ -191,10 +190,7 @@ func (l Line) other(text string, without []string) string {
 func (l Line) data() (words string) {
 	data := l.Args
 	if !l.Folder {
-		data = nil
-		for _, f := range l.Only("data") {
-			data = append(data, f.Value)
-		}
+		data = lists.Map(l.Only("data"), func(f Flag) string { return f.Value })
 	}
 	if len(data) == 0 {
 		data = []string{"."}
