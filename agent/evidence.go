@@ -121,7 +121,7 @@ func (r *run) outputWith(quote string) string {
 }
 
 // samePoint reports whether two sentences name the same point: all words of one that say something are among
-// those of the other. Endings of words do not count.
+// those of the other, or of many words most, and each year. Endings of words do not count.
 func samePoint(one, other string) bool {
 	const asking = "whether which what does this that with from should they"
 	words := func(text string) (all []string) {
@@ -137,8 +137,11 @@ func samePoint(one, other string) bool {
 	if len(few) > len(many) {
 		few, many = many, few
 	}
-	less := slices.ContainsFunc(few, func(w string) bool { return !slices.Contains(many, w) })
-	return one == other || !less && (len(few) > 2 || len(few) > 0 && len(few) == len(many))
+	lacking := slices.DeleteFunc(slices.Clone(few), func(w string) bool { return slices.Contains(many, w) })
+	shared := len(few) - len(lacking)
+	year := func(w string) bool { return len(w) == 4 && w[0] <= '9' }
+	most := shared >= 6 && 10*shared >= 6*len(few) && !slices.ContainsFunc(lacking, year)
+	return one == other || most || len(lacking) == 0 && (shared > 2 || shared > 0 && shared == len(many))
 }
 
 // find returns the sentence, of people's words the clause, that a quotation was cut from, with its

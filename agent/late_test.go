@@ -142,6 +142,14 @@ func TestSamePoint(t *testing.T) {
 		{"Whether cancelled orders count.", "Whether test orders count.", false},
 		{"Whether orders of 2018 count", "Whether orders of 2019 count", false},
 		{"Whether orders count", "Whether cancelled orders count", false},
+		{"Whether orders of every status count as sold, or only those with order_status 4, the only ones with a shipped date.",
+			"whether all orders placed in these months count as sold, or only the completed ones (order_status 4, " +
+				"the only ones with a shipped_date)", true},
+		{"Which date places a sale in the first three months of 2018.",
+			"whether all orders placed in these months count as sold, or only the completed ones (order_status 4, " +
+				"the only ones with a shipped_date)", false},
+		{"Whether orders of 2018 that were shipped late by the central warehouse count",
+			"Whether orders of 2019 that were shipped late by the central warehouse count", false},
 		{"What is it?", "What of it?", false},
 		{"", "Which?", false},
 		{"取消的订单算不算", "取消的订单算不算?", true},

@@ -21,6 +21,9 @@ func inIPython(t testing.TB, counts bool, of string, cells []string) (all []json
 	if counts {
 		prelude = agent.Prelude(agent.Work)
 	}
+	if len(prelude) > 40_000 {
+		t.Errorf("a prelude of %d bytes: the kernel that reads more than about 60,000 cannot be frozen", len(prelude))
+	}
 	program := strings.NewReplacer("PRELUDE", brief.Python(prelude), "OF", of, "CELLS",
 		brief.Python(string(must(json.Marshal(cells))))).Replace(string(must(os.ReadFile("testdata/rows.py"))))
 	cmd := exec.Command(pyenvtest.Python(t), "-c", program)
