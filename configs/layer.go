@@ -117,18 +117,14 @@ const envPrefix = "DSSTAR_"
 // otherEnv are variables that are no settings: addresses of databases, and those of dsstar mcp and tests.
 var otherEnv = regexp.MustCompile("^DSSTAR_(DB_|MCP_|TEST_|LONG$)")
 
-func envName(key string) string {
-	inVariable := strings.NewReplacer(separator, "_", "-", "_", ".", "_")
-	return envPrefix + strings.ToUpper(inVariable.Replace(key))
-}
-
 // envLayer has what variables set, and warnings about those that set nothing: they are no errors,
 // as another version of dsstar may know them. A variable's name does not show where the parts of its
 // key end: those of the known keys are looked up. An empty one counts as unset.
 func envLayer(env []string, known layer) (l layer, strays []string) {
 	l, keys := layer{}, map[string]string{}
+	inVariable := strings.NewReplacer(separator, "_", "-", "_", ".", "_")
 	for key := range known {
-		keys[envName(key)] = key
+		keys[envPrefix+strings.ToUpper(inVariable.Replace(key))] = key
 	}
 	for _, entry := range env {
 		name, value, _ := strings.Cut(entry, "=")

@@ -6,10 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
-
 	"dsstar/agent/memory/lesson"
 	"dsstar/notebook/lazy"
 )
@@ -31,13 +27,6 @@ var (
 		`duckdb|feather|arrow|orc|avro|md|pdf|html?|xml|ya?ml|pkl|zip|gz|bz2|zst|xz|dat|sav|dta|h5|nc|docx|log)$`)
 )
 
-// A section is a heading and the text below it, up to the next heading.
-type section struct {
-	level, line      int
-	title            string
-	begin, body, end int // offsets of heading, text and next heading
-}
-
 // markdown reads the definitions of a file: a heading is a term, and its meaning what stands below
 // it and below the headings of lower levels. Those below a title, and below a heading without a
 // text of its own, are terms themselves.
@@ -56,25 +45,25 @@ func markdown(f File) (all []Definition, err error) {
 		return nil, fmt.Errorf("%s, line %d: git has left a conflict", f.Name, 1+strings.Count(said[:at], "\n"))
 	}
 	said += "\n" // each line has an end
-	sections := sectionsOf(said)
+	sections := lesson.Sections(said)
 	for i := 0; i < len(sections); {
-		s, next := sections[i], i+1
-		for next < len(sections) && sections[next].level > s.level {
+		s, next, title := sections[i], i+1, titleOf(sections[i])
+		for next < len(sections) && sections[next].Level > s.Level {
 			next++
 		}
-		whole := said[s.body:sections[next-1].end]
-		isTitle := s.level == 1 && next-i == len(sections) || strings.TrimSpace(said[s.body:s.end]) == ""
+		whole := said[s.Body:sections[next-1].End]
+		isTitle := s.Level == 1 && next-i == len(sections) || strings.TrimSpace(said[s.Body:s.End]) == ""
 		switch {
-		case dataFile().MatchString(s.title):
+		case dataFile().MatchString(title):
 			whole = ""
-		case isTitle && next > i+1 && !partTitle().MatchString(sections[i+1].title):
-			whole, next = said[s.body:s.end], i+1
-			if fileTitle().MatchString(s.title) {
-				s.title += " (" + f.Name + ")"
+		case isTitle && next > i+1 && !partTitle().MatchString(titleOf(sections[i+1])):
+			whole, next = said[s.Body:s.End], i+1
+			if fileTitle().MatchString(title) {
+				title += " (" + f.Name + ")"
 			}
 		}
 		i = next
-		d := Definition{Term: s.title, Place: fmt.Sprintf("%s, line %d", f.Name, s.line)}
+		d := Definition{Term: title, Place: fmt.Sprintf("%s, line %d", f.Name, s.Line)}
 		if err := d.read(whole); err != nil {
 			return nil, fmt.Errorf("%s: %w", d.Place, err)
 		}
@@ -85,30 +74,9 @@ func markdown(f File) (all []Definition, err error) {
 	return all, nil
 }
 
-// sectionsOf finds the headings of a text.
-func sectionsOf(said string) (all []section) {
-	end := func(at int) int { return at + strings.IndexByte(said[at:], '\n') + 1 } // of a line
-	line, counted := 1, 0
-	top := goldmark.DefaultParser().Parse(text.NewReader([]byte(said)))
-	for n := top.FirstChild(); n != nil; n = n.NextSibling() {
-		heading, is := n.(*ast.Heading)
-		if !is || heading.Lines().Len() == 0 {
-			continue
-		}
-		first, last := heading.Lines().At(0), heading.Lines().At(heading.Lines().Len()-1)
-		s := section{level: heading.Level, begin: strings.LastIndexByte(said[:first.Start], '\n') + 1,
-			body: end(last.Start), end: len(said), title: strings.TrimSpace(said[first.Start:last.Stop])}
-		if !strings.HasPrefix(strings.TrimLeft(said[s.begin:], " "), "#") {
-			s.body = end(s.body) // behind the line that underlines it
-		}
-		s.title = titleMarks().ReplaceAllString(strings.Join(strings.Fields(s.title), " "), "")
-		line += strings.Count(said[counted:s.begin], "\n")
-		if counted, s.line = s.begin, line; len(all) > 0 {
-			all[len(all)-1].end = s.begin
-		}
-		all = append(all, s)
-	}
-	return all
+// titleOf returns a heading without marks and a number.
+func titleOf(s lesson.Section) string {
+	return titleMarks().ReplaceAllString(strings.Join(strings.Fields(s.Title), " "), "")
 }
 
 // read takes other names and code out of what is said of a term; the rest is its text.

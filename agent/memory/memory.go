@@ -27,10 +27,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
-
 	"dsstar/agent/brief"
 	"dsstar/agent/memory/lesson"
 	"dsstar/notebook/disk"
@@ -276,28 +272,19 @@ func (m *Memory) Corrections(names []string) map[string]string {
 	}
 	all := map[string]string{}
 	for _, said := range m.said {
-		name, level, from := "", 0, 0
-		end := func(at int) {
-			all[name] = strings.TrimSpace(all[name] + said[from:at]) // which begins with a line break
+		name, level := "", 0
+		for _, s := range lesson.Sections(said) {
+			from, title := s.Begin, strings.Trim(s.Title, "` ")
+			if slices.Contains(names, title) {
+				name, level, from = title, s.Level, s.Body
+			} else if s.Level <= level {
+				name, level = "", 0
+			}
+			all[name] += ended(said)[from:s.End]
 		}
-		top := goldmark.DefaultParser().Parse(text.NewReader([]byte(said)))
-		for n := top.FirstChild(); n != nil; n = n.NextSibling() {
-			heading, is := n.(*ast.Heading)
-			if !is || heading.Lines().Len() == 0 {
-				continue
-			}
-			line := heading.Lines().At(0)
-			title := strings.Trim(said[line.Start:line.Stop], "` ")
-			named := slices.Contains(names, title)
-			if !named && heading.Level > level {
-				continue
-			}
-			end(strings.LastIndexByte(said[:line.Start], '\n') + 1)
-			if name, level, from = "", 0, line.Stop; named {
-				name, level = title, heading.Level
-			}
-		}
-		end(len(said))
+	}
+	for name, text := range all {
+		all[name] = strings.TrimSpace(text)
 	}
 	delete(all, "") // of no file
 	return all

@@ -189,16 +189,12 @@ func exportTarget(path, out string, e exporter) (string, error) {
 		return "", usage.New(fmt.Sprintf("--out: %s is the notebook itself", ui.Printable(target)),
 			usage.Again("--out", "-"))
 	}
-	if out == "" && !isExport(target) {
+	data, _ := disk.ReadFile(target, disk.MaxDocument) // what cannot be read is not replaced
+	if out == "" && !bytes.Contains(data[:min(len(data), 1000)], []byte(export.Mark)) {
 		return "", usage.New(ui.Printable(target)+" is there already, and is no page or Markdown file of "+
 			"dsstar export", usage.Again("--out", target).Note("replaces it"))
 	}
 	return target, nil
-}
-
-func isExport(path string) bool {
-	data, err := disk.ReadFile(path, disk.MaxDocument)
-	return err == nil && bytes.Contains(data[:min(len(data), 1000)], []byte(export.Mark))
 }
 
 // exportScript writes solution.py for an unedited notebook of a run, and the code cells of any

@@ -291,7 +291,7 @@ func (a *app) typed(ctx context.Context, question string) (string, error) {
 // answers beside the options; nil if nobody can be asked. The recorded replies of a demo know of no
 // choice.
 func (a *app) chooseReading(j job) func(context.Context, record.Reading, string) (int, error) {
-	if !a.canAsk(j) {
+	if j.ask == "never" || j.json || j.quiet || j.shown || !a.stdinTTY || !a.stderrTTY {
 		return nil
 	}
 	return func(ctx context.Context, r record.Reading, answer string) (int, error) {
@@ -309,11 +309,6 @@ func (a *app) chooseReading(j job) func(context.Context, record.Reading, string)
 		}
 		return -1, err
 	}
-}
-
-// canAsk reports whether a person can be asked what the question means.
-func (a *app) canAsk(j job) bool {
-	return j.ask != "never" && !j.json && !j.quiet && !j.shown && a.stdinTTY && a.stderrTTY
 }
 
 // choose records which option is meant. It is named by its number among those of all open readings

@@ -11,6 +11,10 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+
 	"dsstar/agent/brief"
 	"dsstar/notebook/lazy"
 )
@@ -198,4 +202,37 @@ func Module(tools []Tool) string {
 		parts = slices.Insert(parts, 0, strings.Join(imports, "\n"))
 	}
 	return strings.Join(parts, "\n\n\n")
+}
+
+// A Section is a heading of Markdown and the text below it, up to the next heading: their offsets in
+// the text, whose last line has an end.
+type Section struct {
+	Level, Line, Begin, Body, End int
+	Title                         string
+}
+
+// Sections finds the headings of a text.
+func Sections(said string) (all []Section) {
+	said = strings.TrimSuffix(said, "\n") + "\n"
+	end := func(at int) int { return at + strings.IndexByte(said[at:], '\n') + 1 } // of a line
+	line, counted := 1, 0
+	top := goldmark.DefaultParser().Parse(text.NewReader([]byte(said)))
+	for n := top.FirstChild(); n != nil; n = n.NextSibling() {
+		heading, is := n.(*ast.Heading)
+		if !is || heading.Lines().Len() == 0 {
+			continue
+		}
+		first, last := heading.Lines().At(0), heading.Lines().At(heading.Lines().Len()-1)
+		s := Section{Level: heading.Level, Begin: strings.LastIndexByte(said[:first.Start], '\n') + 1,
+			Body: end(last.Start), End: len(said), Title: strings.TrimSpace(said[first.Start:last.Stop])}
+		if !strings.HasPrefix(strings.TrimLeft(said[s.Begin:], " "), "#") {
+			s.Body = end(s.Body) // behind the line that underlines it
+		}
+		line += strings.Count(said[counted:s.Begin], "\n")
+		if counted, s.Line = s.Begin, line; len(all) > 0 {
+			all[len(all)-1].End = s.Begin
+		}
+		all = append(all, s)
+	}
+	return all
 }

@@ -100,8 +100,9 @@ func (h Host) server(from, address string) (kernel.Server, error) {
 			usage.Shell("dsstar kernels --server http://localhost:8888/"),
 			usage.Shell("jupyter server list"))
 	}
+	here := strings.NewReplacer("//localhost:", "//127.0.0.1:", "//[::1]:", "//127.0.0.1:") // names of this machine
 	for _, l := range kernel.LocalServers(h.Lookup()) {
-		if sameServer(l.URL, server.URL) {
+		if here.Replace(l.URL) == here.Replace(server.URL) {
 			l.Token = cmp.Or(server.Token, l.Token)
 			server = l
 			break
@@ -112,13 +113,6 @@ func (h Host) server(from, address string) (kernel.Server, error) {
 		server.Token = h.Getenv("JUPYTERHUB_API_TOKEN")
 	}
 	return server, nil
-}
-
-// sameServer reports whether two addresses name the same server, given that this machine has
-// several names.
-func sameServer(a, b string) bool {
-	here := strings.NewReplacer("//localhost:", "//127.0.0.1:", "//[::1]:", "//127.0.0.1:")
-	return here.Replace(a) == here.Replace(b)
 }
 
 // Name returns the --kernel argument for a running kernel: the beginning of its id, if that is
