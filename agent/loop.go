@@ -193,8 +193,14 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 	}
 	_, form.Warnings = r.counts()
 	said, err = ask.Role(ctx, r.asker, ask.Request{Role: "judge", Subject: r.subject(),
-		Besides: r.t.Anew, Words: func() []prompts.Part { return r.judgeWords(written, due) },
-	}, ask.Judgements(form, r.t.Steps(), r.t.Earlier(), due))
+		Besides: r.t.Anew, Words: func() []prompts.Part {
+			parts := r.shared()
+			withoutMemory(parts) // as of the arbiter
+			rows, warned := r.counts()
+			return append(parts, prompts.Judgement{Written: written, Rows: rows, Warned: warned > 0,
+				Ignored: r.ignored(), Follows: r.t.Earlier() > 0,
+				Points: r.points(due), Branches: len(due) > 0, Reread: r.rereads()})
+		}}, ask.Judgements(form, r.t.Steps(), r.t.Earlier(), due))
 	unread, err := r.unread(err)
 	if unread != "" {
 		said.Verdict = record.Verdict{Unfinished: true, Reason: "the judge gave no verdict that could be read"}
@@ -203,15 +209,6 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 		said.Reason = "the judge did not say what is missing"
 	}
 	return said, err
-}
-
-func (r *run) judgeWords(written string, due []ask.Branch) []prompts.Part {
-	parts := r.shared()
-	withoutMemory(parts) // as of the arbiter
-	rows, warned := r.counts()
-	return append(parts, prompts.Judgement{Written: written, Rows: rows, Warned: warned > 0,
-		Ignored: r.ignored(), Follows: r.t.Earlier() > 0,
-		Points: r.points(due), Branches: len(due) > 0, Reread: r.rereads()})
 }
 
 // rereads reports whether the next verdict names the readings anew, since a person has changed the

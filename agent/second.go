@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"dsstar/agent/ask"
@@ -12,6 +13,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/notebook/compare"
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 	"dsstar/prompts"
 )
 
@@ -57,14 +59,12 @@ func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 // explained reports whether an answer is that of another option of an open reading: then the two
 // derivations differ by a reading that is reported anyway.
 func (r *run) explained(answer compare.Answer) bool {
-	for _, reading := range r.t.OpenReadings() {
-		for _, o := range reading.Options {
-			if compare.Answers(answer, o.Compared(), asked(r.t)).Sameness == compare.Same {
-				return true
-			}
-		}
+	gives := func(o record.Option) bool {
+		return compare.Answers(answer, o.Compared(), asked(r.t)).Sameness == compare.Same
 	}
-	return false
+	return slices.ContainsFunc(r.t.OpenReadings(), func(x record.Reading) bool {
+		return slices.ContainsFunc(x.Options, gives)
+	})
 }
 
 // derive asks for the cell of the second derivation, and the point on which it hangs, and runs it.
@@ -103,14 +103,9 @@ func (r *run) derive(ctx context.Context) error {
 
 // sinceRuling tells requests after a ruling or a choice, which changed a derivation, from those before.
 func (r *run) sinceRuling() string {
-	n := 0
+	n := len(lists.Where(r.t.Readings, func(x record.Reading) bool { return x.ByUser }))
 	if r.t.Second != nil {
-		n = len(r.t.Second.Rejected)
-	}
-	for _, reading := range r.t.Readings {
-		if reading.ByUser {
-			n++
-		}
+		n += len(r.t.Second.Rejected)
 	}
 	if n == 0 {
 		return r.ofQuestion()

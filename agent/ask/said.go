@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent/brief"
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 )
 
 // said is what a reply says under the names of fields, and what it says under none. Code has its
@@ -276,12 +277,8 @@ var errNoCode = errors.New("it has no code block")
 func codeOf(text string) (string, error) {
 	blocks := Blocks(text)
 	for _, language := range []string{"python", ""} {
-		var all []string
-		for _, p := range blocks {
-			if p.Language == language && p.Code != "" {
-				all = append(all, p.Code)
-			}
-		}
+		is := func(b Block) bool { return b.Language == language && b.Code != "" }
+		all := lists.Map(lists.Where(blocks, is), func(b Block) string { return b.Code })
 		for _, whole := range all {
 			if !slices.ContainsFunc(all, func(part string) bool { return !strings.Contains(whole, part) }) {
 				return whole, nil

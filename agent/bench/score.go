@@ -99,7 +99,8 @@ func (s Scorer) score(ctx context.Context, p *python, t Task, a Answer) (score S
 	case t.Gold == nil:
 		score.Detail = "the right answer is not public"
 	case given:
-		if t.isChart() {
+		charts := []string{"line", "pie", "bar", "scatter", "plot"}
+		if t.Rules == "dacode" && slices.Contains(charts, t.Kind) {
 			err = s.chart(ctx, t, a.Dir)
 		}
 		if err == nil {
@@ -207,12 +208,6 @@ func (t Task) goldFiles() (files []string) {
 		}
 	}
 	return files
-}
-
-// isChart reports whether the task asks for a chart, by DA-Code's rules.
-func (t Task) isChart() bool {
-	charts := []string{"line", "pie", "bar", "scatter", "plot"}
-	return t.Rules == "dacode" && slices.Contains(charts, t.Kind)
 }
 
 // An evalConfig is a line of DA-Code's eval configuration.

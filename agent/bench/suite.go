@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // A Suite is a copy of a benchmark on disk.
@@ -176,12 +177,10 @@ func (s *Suite) Choose(f Filter) (tasks []Task, _ error) {
 			return nil, fmt.Errorf("there is no task %q", id)
 		}
 	}
-	for _, t := range s.Tasks {
-		if (f.Level == "" || strings.EqualFold(t.Level, f.Level)) &&
-			(f.IDs == nil || slices.Contains(f.IDs, t.ID)) {
-			tasks = append(tasks, t)
-		}
-	}
+	tasks = lists.Where(s.Tasks, func(t Task) bool {
+		ofLevel := f.Level == "" || strings.EqualFold(t.Level, f.Level)
+		return ofLevel && (f.IDs == nil || slices.Contains(f.IDs, t.ID))
+	})
 	if f.Seed != 0 {
 		rand.New(rand.NewPCG(f.Seed, 0)).Shuffle(len(tasks), func(i, j int) {
 			tasks[i], tasks[j] = tasks[j], tasks[i]

@@ -8,6 +8,7 @@ import (
 
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
+	"dsstar/notebook/lists"
 )
 
 // A Question is one of a run, with what came of it.
@@ -81,13 +82,9 @@ type Attempt struct {
 const WarningMark = "! "
 
 // Warned returns the number of warnings among the lines on rows.
-func (a Attempt) Warned() (n int) {
-	for _, line := range a.Rows {
-		if strings.HasPrefix(line, WarningMark) {
-			n++
-		}
-	}
-	return n
+func (a Attempt) Warned() int {
+	warns := func(line string) bool { return strings.HasPrefix(line, WarningMark) }
+	return len(lists.Where(a.Rows, warns))
 }
 
 // A Verdict is the verifier's judgement of plan, code and results. An inconclusive one is

@@ -153,13 +153,9 @@ type Ruled struct {
 
 // Mistakes returns what second derivations before this one were found to have wrong: its request
 // has them.
-func (s Second) Mistakes() (all []string) {
-	for _, r := range s.Rejected {
-		if r.Ruling == RuledSecond {
-			all = append(all, r.Reason)
-		}
-	}
-	return all
+func (s Second) Mistakes() []string {
+	found := lists.Where(s.Rejected, func(r Ruled) bool { return r.Ruling == RuledSecond })
+	return lists.Map(found, func(r Ruled) string { return r.Reason })
 }
 
 // Unsettle withdraws what was derived beside the accepted cells, which have changed: the proof, the

@@ -12,6 +12,7 @@ import (
 	"dsstar/agent/journal"
 	"dsstar/notebook"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // Finished reports whether a run has nothing left to do, given the current data files and the
@@ -197,13 +198,9 @@ type Note struct {
 }
 
 // Told returns the notes for the last question.
-func (t *Trajectory) Told() (texts []string) {
-	for _, n := range t.Notes {
-		if n.Part <= len(t.Questions) {
-			texts = append(texts, n.Text)
-		}
-	}
-	return texts
+func (t *Trajectory) Told() []string {
+	told := lists.Where(t.Notes, func(n Note) bool { return n.Part <= len(t.Questions) })
+	return lists.Map(told, func(n Note) string { return n.Text })
 }
 
 // AddNote adds a note for the last question and those after it, unless it is there. The notebook

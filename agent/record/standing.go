@@ -11,6 +11,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
+	"dsstar/notebook/lists"
 )
 
 // Proved reports whether the plan was found sufficient and a fresh run printed the same answer.
@@ -330,13 +331,9 @@ var Safety = []string{
 
 // Given returns the names, below the cells' folder, of the files that the question asks for and of
 // those that the answer names, if they were written.
-func (t *Trajectory) Given() (names []string) {
-	for _, f := range t.final().Files {
-		if f.Digest != "" {
-			names = append(names, f.Name)
-		}
-	}
-	return names
+func (t *Trajectory) Given() []string {
+	written := lists.Where(t.final().Files, func(f compare.File) bool { return f.Digest != "" })
+	return lists.Map(written, func(f compare.File) string { return f.Name })
 }
 
 // LastOutputs returns the outputs of the last step's cell and the last cell, which the report may

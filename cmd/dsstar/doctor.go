@@ -29,6 +29,7 @@ import (
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 func (a *app) doctorCommand() cli.Command {
@@ -337,12 +338,10 @@ func (a *app) advise(t trial, c *candidate) (out cli.Output) {
 			Note("its server silently cuts what is longer; better: a larger context there"))
 	}
 	out.Value, out.Text = t, func(b *strings.Builder) {
-		var rows [][]string
-		for _, did := range t.Abilities {
-			rows = append(rows, []string{did.Name, did.Verdict, fmt.Sprintf("%.0f s", did.Seconds),
-				fmt.Sprintf("%.0f tokens/s", did.Speed), ui.Clean(configs.Redact(did.Why))})
-		}
-		cli.Table(b, rows)
+		cli.Table(b, lists.Map(t.Abilities, func(did ability) []string {
+			return []string{did.Name, did.Verdict, fmt.Sprintf("%.0f s", did.Seconds),
+				fmt.Sprintf("%.0f tokens/s", did.Speed), ui.Clean(configs.Redact(did.Why))}
+		}))
 		fmt.Fprintf(b, "%s is %s\n", t.Model, advice)
 		for _, hint := range rendered(hints, a.line) {
 			fmt.Fprintf(b, "→ %s\n", configs.Redact(hint))
@@ -356,7 +355,6 @@ func (a *app) try(ctx context.Context, j job, c *candidate, name string) (did ab
 	text, _ := trialTasks.ReadFile("trial/" + name)
 	task := txtar.Parse(text)
 	lines := strings.Split(string(task.Comment), "\n")
-	untried := ability{Name: lines[0], Verdict: "untried", Why: "no time was left"}
 	c.roles, c.written = lines[1], map[string][]string{}
 	folder, err := record.CreateFolder(filepath.Join(j.task.Data, name))
 	data := filepath.Join(string(folder), record.DataFolder)
@@ -395,7 +393,7 @@ func (a *app) try(ctx context.Context, j job, c *candidate, name string) (did ab
 	switch {
 	case right:
 	case ctx.Err() != nil:
-		return untried, nil
+		return ability{Name: lines[0], Verdict: "untried", Why: "no time was left"}, nil
 	case late:
 		what = fmt.Sprintf("not done within %v", j.settings.MaxTime)
 	case c.cut:
@@ -423,10 +421,8 @@ func shown(t *record.Trajectory, roles, want string) (right bool, what string) {
 	case of == "readings":
 		what = "no open reading"
 		for _, r := range slices.DeleteFunc(t.Readings, func(r record.Reading) bool { return !r.Open() }) {
-			what = r.Point
-			for _, o := range r.Options {
-				what += " / " + o.Text
-			}
+			options := lists.Map(r.Options, func(o record.Option) string { return o.Text })
+			what = r.Point + " / " + strings.Join(options, " / ")
 		}
 	case t.Steps() > 0:
 		a, _ := t.Rounds[0].Accepted()

@@ -20,6 +20,7 @@ import (
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/export"
+	"dsstar/notebook/lists"
 )
 
 const exportHelp = `Convert a run, or any notebook, into a single self-contained file: an HTML page
@@ -200,12 +201,8 @@ func exportTarget(path, out string, e exporter) (string, error) {
 // exportScript writes solution.py for an unedited notebook of a run, and the code cells of any
 // other.
 func exportScript(nb *notebook.Notebook, _ export.Options) []byte {
-	var cells []string
-	for _, c := range nb.Cells {
-		if c.Type == notebook.Code {
-			cells = append(cells, c.Source)
-		}
-	}
+	code := lists.Where(nb.Cells, func(c notebook.Cell) bool { return c.Type == notebook.Code })
+	cells := lists.Map(code, func(c notebook.Cell) string { return c.Source })
 	if t, err := page.Read(nb); err == nil && slices.Equal(t.Cells(), cells) {
 		return []byte(t.Script())
 	}

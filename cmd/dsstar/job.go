@@ -24,6 +24,7 @@ import (
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // A job is one question to answer, for any of the commands.
@@ -164,13 +165,9 @@ func (j *job) folders() []string {
 }
 
 // paths returns where the job's data are that are files and folders.
-func (j *job) paths() (all []string) {
-	for _, s := range j.sources {
-		if s.Path != "" {
-			all = append(all, s.Path)
-		}
-	}
-	return all
+func (j *job) paths() []string {
+	of := func(s files.Source) string { return s.Path }
+	return lists.Where(lists.Map(j.sources, of), func(path string) bool { return path != "" })
 }
 
 // about says what is to be known of the site; little, before it is found.

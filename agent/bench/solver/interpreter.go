@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent/ask"
 	"dsstar/notebook"
+	"dsstar/notebook/lists"
 	"dsstar/prompts"
 )
 
@@ -146,13 +147,11 @@ func (g graph) next() *node {
 	return nil
 }
 
-func (g graph) finished() (all []prompts.Node) {
-	for _, n := range g {
-		if n.Status == done {
-			all = append(all, prompts.Node{ID: n.ID, Instruction: n.Instruction, Code: n.code, Result: n.result})
-		}
-	}
-	return all
+func (g graph) finished() []prompts.Node {
+	isDone := func(n *node) bool { return n.Status == done }
+	return lists.Map(lists.Where(g, isDone), func(n *node) prompts.Node {
+		return prompts.Node{ID: n.ID, Instruction: n.Instruction, Code: n.code, Result: n.result}
+	})
 }
 
 // json returns the graph as the model writes it, with the status of each task.

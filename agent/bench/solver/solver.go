@@ -178,12 +178,9 @@ func react(ctx context.Context, d *desk) (answer string, finished bool, err erro
 	steps := d.options.Steps
 	c := d.newChat("react", 0, prompts.React{Steps: steps, Reasoning: d.options.Reasoning})
 	answer, finished, err = c.talkOn(ctx, "step", steps, func(text, problem string) move {
-		var code []string
-		for _, b := range ask.Blocks(text) {
-			if b.Language == "python" || b.Language == "" {
-				code = append(code, b.Code)
-			}
-		}
+		isPython := func(b ask.Block) bool { return b.Language == "python" || b.Language == "" }
+		blocks := lists.Where(ask.Blocks(text), isPython)
+		code := lists.Map(blocks, func(b ask.Block) string { return b.Code })
 		cell := strings.Join(code, "\n\n")
 		if problem == "" && cell == "" {
 			problem = "it has no code block"

@@ -14,6 +14,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/configs"
 	"dsstar/kernel/sandbox"
+	"dsstar/notebook/lists"
 )
 
 // A Database, or a bucket or cluster, is reached by cells, which have its address in an environment
@@ -33,13 +34,9 @@ const databaseVariables = "DSSTAR_DB_"
 func (h Host) SecretTexts() (all []string) {
 	const least = 6 // a shorter text may be anywhere
 	for _, d := range h.Databases {
-		for _, text := range d.Secrets {
-			if len(text) >= least {
-				all = append(all, text)
-			}
-		}
+		all = append(all, d.Secrets...)
 	}
-	return all
+	return lists.Where(all, func(text string) bool { return len(text) >= least })
 }
 
 // A scheme is how addresses begin that lead to a cluster, a bucket, or a database of one of

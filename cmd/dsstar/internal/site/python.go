@@ -14,6 +14,7 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/pyenv"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // Required are the modules that the prompts and the set-up cell rely on.
@@ -124,13 +125,8 @@ func (h Host) WithoutKeys(s *configs.Settings) []string {
 
 // InstallEnv is WithoutKeys plus the settings of pip, which may hold the password of a package index.
 func (h Host) InstallEnv(s *configs.Settings) []string {
-	env := h.WithoutKeys(s)
-	for _, entry := range h.Env {
-		if strings.HasPrefix(entry, "PIP_") {
-			env = append(env, entry)
-		}
-	}
-	return env
+	ofPip := func(entry string) bool { return strings.HasPrefix(entry, "PIP_") }
+	return append(h.WithoutKeys(s), lists.Where(h.Env, ofPip)...)
 }
 
 // KernelEnv returns the environment of cells: without credentials and without variables that make

@@ -290,11 +290,7 @@ func NewLine(command string, flags *pflag.FlagSet, args []string) Line {
 func (l Line) Only(names ...string) []Flag {
 	var flags []Flag
 	for _, name := range names {
-		for _, f := range l.Flags {
-			if f.Name == name {
-				flags = append(flags, f)
-			}
-		}
+		flags = append(flags, lists.Where(l.Flags, func(f Flag) bool { return f.Name == name })...)
 	}
 	return slices.Clip(flags)
 }
