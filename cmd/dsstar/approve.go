@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -170,9 +171,25 @@ func differences(was, now approval) (all string) {
 		if !utf8.Valid(before) || !utf8.Valid(after) {
 			before, after = []byte(digestOf(before)+"\n"), []byte(digestOf(after)+"\n")
 		}
-		if name := ui.Printable(f.Name); !shown[name] {
-			shown[name], all = true, all+string(diff.Diff(name, before, name, after))
+		if !shown[f.Name] {
+			shown[f.Name] = true
+			name := ui.Printable(f.Name)
+			all += string(diff.Diff(name, visible(before), name, visible(after)))
 		}
 	}
 	return all
+}
+
+// visible returns a text with lines quoted that a terminal would not show as they are: a model reads what
+// they hide.
+func visible(text []byte) []byte {
+	var b strings.Builder
+	for line := range strings.Lines(string(text)) {
+		bare := strings.TrimRight(line, "\r\n")
+		if plain := strings.ReplaceAll(bare, "\t", " "); ui.Printable(plain) != plain {
+			line = ui.Printable(bare) + "\n"
+		}
+		b.WriteString(line)
+	}
+	return []byte(b.String())
 }
