@@ -182,6 +182,9 @@ func (r *run) pass(ctx context.Context) error {
 		r.t.UsedOnly = false
 		r.shown, r.approved = shown{}, false
 		r.t.Question.Definitions = r.near(r.definitions, r.asker.Sizes())
+		if err := r.warnOfOmitted(); err != nil {
+			return err
+		}
 		l, now := &r.t.Limits, record.Limits{Rounds: r.cfg.MaxRounds, Tries: r.cfg.DebugTries}
 		if *l == (record.Limits{}) {
 			*l = now

@@ -170,7 +170,7 @@ func TestDocumentIn(t *testing.T) {
 		"": {{Text: table, Profile: true}, {Text: "JSON\ntext:\n[1", Kind: "JSON", Profile: true},
 			{Text: "The script says:\ntext:\nIt is due."}, {Text: page, Corrected: true, Profile: true}, {Error: "no", Profile: true}},
 		"It is due.": {{Text: "It is due.", Whole: true, Document: true, Profile: true}, {Text: page, Profile: true},
-			{Text: "It is due.", Corrected: true, Approved: true}, {Text: "PDF\n3 pages\nparts of the text:\nIt is due.", Profile: true}},
+			{Text: "A person says:\nIt is due.\n" + table, Corrected: true, Said: "It is due."}, {Text: "PDF\n3 pages\nparts of the text:\nIt is due.", Profile: true}},
 	} {
 		for _, d := range all {
 			if got := documentIn(d); got != want {

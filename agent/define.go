@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -116,6 +117,21 @@ func (r *run) near(all []record.Definition, show record.Sizes) (near []record.De
 	return near
 }
 
+// warnOfOmitted tells which terms of the question are defined where no request has room for it.
+func (r *run) warnOfOmitted() error {
+	var terms []string
+	for _, d := range r.definitions {
+		same := func(o record.Definition) bool { return o.Digest() == d.Digest() }
+		if d.Used(r.t.Asks()) && !slices.ContainsFunc(r.t.Question.Definitions, same) {
+			terms = append(terms, d.String())
+		}
+	}
+	if terms == nil {
+		return nil
+	}
+	return r.Warn("requests have no room for a definition that the question uses: " + strings.Join(terms, ", "))
+}
+
 // shownDefinitions returns the definitions as requests show them, with the heads of their functions.
 func (r *run) shownDefinitions(show record.Sizes) string {
 	var texts []string
@@ -142,13 +158,15 @@ func (r *run) ignored() (lines string) {
 }
 
 // ChangedDefinition names a definition that requests have shown and that is not any more as it was then;
-// "" if there is none. Folders and files that are gone are not looked at.
+// "" if there is none. A folder or file that is gone is not looked at; one that cannot be read has changed.
 func ChangedDefinition(ctx context.Context, t *record.Trajectory) string {
 	now := map[string]bool{} // digests of what there is, and the roots that were read
 	for _, q := range t.Questions {
 		for _, d := range q.Definitions {
 			files, err := definitions.Files(d.Root)
-			if now[d.Root] || err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			} else if now[d.Root] {
 				files = nil
 			}
 			for _, f := range files {
@@ -160,7 +178,7 @@ func ChangedDefinition(ctx context.Context, t *record.Trajectory) string {
 					}
 				}
 			}
-			if now[d.Root] = true; err == nil && !now[cmp.Or(d.File, d.Digest())] {
+			if now[d.Root] = true; err != nil || !now[cmp.Or(d.File, d.Digest())] {
 				return d.Term + " in " + d.Place
 			}
 		}

@@ -55,6 +55,13 @@ func TestContradiction(t *testing.T) {
 	contains(t, p.err.Error(), "terms.md, line 1", "more.md, line 1")
 }
 
+// TestOmitted: a definition that the question uses and for which there is no room is told.
+func TestOmitted(t *testing.T) {
+	long := "# Revenue\n\n" + strings.Repeat("All of it, whatever it is. ", 140) + "\n\n# Net revenue\n\n" + strings.Repeat("Some. ", 200)
+	p := play(t, simple, defines(long), func(s *stage) { s.task.Question = "How much revenue and net revenue?" }).noError(t)
+	contains(t, strings.Join(p.Warnings, "\n"), "no room for a definition that the question uses")
+}
+
 // TestChangedDefinition: another text has changed, and so has one that is gone; another place has not, nor
 // has a folder that is gone.
 func TestChangedDefinition(t *testing.T) {
@@ -70,6 +77,9 @@ func TestChangedDefinition(t *testing.T) {
 		write(terms, text)
 		equal(t, text, agent.ChangedDefinition(t.Context(), run.Trajectory), want)
 	}
+	write(terms, was)
+	must(0, os.Symlink("/etc/hosts", filepath.Join(dir, "more.md")))
+	equal(t, "unreadable", agent.ChangedDefinition(t.Context(), run.Trajectory), "Revenue in terms.md, line 1")
 	must(0, os.RemoveAll(dir))
 	equal(t, "gone", agent.ChangedDefinition(t.Context(), run.Trajectory), "")
 }

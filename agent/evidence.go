@@ -39,9 +39,11 @@ func (r *run) sources() []source {
 func documentIn(d record.Description) string {
 	m := documentBegins().FindStringIndex(d.Text)
 	switch {
-	case d.Whole || d.Corrected && d.Approved:
+	case d.Whole:
 		return d.Text
-	case d.Corrected || !d.Profile || m == nil || strings.HasPrefix(d.Kind, "JSON") || d.Kind == "XML":
+	case d.Corrected:
+		return d.Said
+	case !d.Profile || m == nil || strings.HasPrefix(d.Kind, "JSON") || d.Kind == "XML":
 		return "" // values
 	}
 	return d.Text[m[1]:]

@@ -99,7 +99,8 @@ func (r *run) perturb(ctx context.Context) (string, error) {
 	}
 	last, _ := r.t.FinalCell()
 	on := []any{r.digest, record.State(r.t.Cells()), r.t.Answer()}
-	return journal.Once(ctx, r.t.Journal, "perturbed", on, func(ctx context.Context) (string, error) {
+	const unended = "not perturbed: the program that does so did not end"
+	said, err := journal.Once(ctx, r.t.Journal, "perturbed", on, func(ctx context.Context) (string, error) {
 		defer r.kernel.Start()()
 		cells := strings.TrimSuffix(r.elsewhere().Script(), last.Code+"\n")
 		given, _ := json.Marshal([]any{cells, last.Code, related}) // plain data
@@ -107,11 +108,15 @@ func (r *run) perturb(ctx context.Context) (string, error) {
 		limit := time.Minute + time.Duration(3*r.t.Seconds.Kernel*float64(time.Second))
 		x, err := runAlone(ctx, r.cfg.RunScript, script, limit)
 		if err != nil || x.Status != notebook.OK {
-			return "not perturbed: the program that does so did not end", ctx.Err()
+			return unended, ctx.Err()
 		}
 		lines := strings.Split(strings.TrimSpace(x.Stdout()), "\n")
 		return brief.Clip(lines[len(lines)-1], 400), nil
 	})
+	if said == unended { // another attempt at the run may do better
+		r.t.Journal.Forget("perturbed", on)
+	}
+	return said, err
 }
 
 // proveAnew runs the script in plain Python, then the accepted cells in a fresh session, each in an

@@ -110,7 +110,7 @@ func Files(path string) (all []File, err error) {
 // most is how many bytes a file may have, by its name. What editors put beside files has no
 // definitions, like a file of another format: 0.
 func most(name string) int64 {
-	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$") {
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~") {
 		return 0
 	}
 	return formats[strings.ToLower(filepath.Ext(name))]

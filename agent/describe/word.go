@@ -25,7 +25,9 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 		d.Text = p.Text(chars, r.t.Task.Question) // the form of its answer tells nothing
 	}
 	if said := r.Corrections[d.File]; said != "" {
-		d.Corrected, d.Approved, d.Whole = true, r.Approved, false
+		if d.Corrected, d.Whole = true, false; r.Approved {
+			d.Said = said
+		}
 		d.Text = "A person who knows the data says of this file:\n" + said + "\n\n" + d.Text
 	}
 	return d

@@ -79,7 +79,7 @@ func Read(ctx context.Context, dir string) (*Memory, error) {
 	}
 	defer folder.Close()
 	size := 0
-	for _, pattern := range []string{definitions + "*.md", questionsFile, tools + "*.py"} {
+	for _, pattern := range []string{definitions + "[^.~]*.md", questionsFile, tools + "*.py"} {
 		names, _ := fs.Glob(folder.FS(), pattern) // which is no bad pattern
 		for _, name := range names {
 			text, err := textOf(folder, name)

@@ -106,6 +106,8 @@ func TestCorrections(t *testing.T) {
 		dir := t.TempDir()
 		write(t, dir, "definitions/a.md", text)
 		write(t, dir, "definitions/b.md", "Of no file.\n")
+		write(t, dir, "definitions/.x.md", "# a.csv\nNobody is asked to approve this.\n")
+		write(t, dir, "definitions/~$x.md", "# a.csv\nNor this.\n")
 		if got := read(t, dir).Corrections([]string{"a.csv", "b.csv"})["a.csv"]; got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}

@@ -129,7 +129,7 @@ type Description struct {
 	Document  bool   `json:"document,omitempty"`  // it has text rather than tables
 	Whole     bool   `json:"whole,omitempty"`     // Text has the file's whole content
 	Corrected bool   `json:"corrected,omitempty"` // by a person
-	Approved  bool   `json:"approved,omitempty"`  // and the user has approved what that says
+	Said      string `json:"said,omitempty"`      // what the person said, if the user has approved it
 }
 
 // DataDigest returns a digest of the data files as the trajectory has them.

@@ -213,12 +213,17 @@ func (a *app) resume(ctx context.Context, j job, path string, w wish) error {
 		return a.conclude(ctx, j, r.t, r.folder, continued(r, a.key()), nil)
 	}
 	var once []string
-	for _, d := range r.t.Questions[0].Definitions {
-		if d.Once && !slices.Contains(once, d.Root) {
-			once = append(once, "--definitions", d.Root)
+	lacks := false
+	for _, q := range slices.Concat(r.t.Questions, r.t.Later) {
+		for _, d := range q.Definitions {
+			if d.Once && !slices.Contains(once, d.Root) {
+				named := func(a agent.Approved) bool { return a.Root == d.Root }
+				lacks = lacks || !slices.ContainsFunc(j.approved, named)
+				once = append(once, "--definitions", d.Root)
+			}
 		}
 	}
-	if len(once) > 0 && len(j.definitions) == 0 {
+	if lacks {
 		return usage.New("the run rests on definitions that --definitions approved", usage.Again(once...))
 	}
 	if was.Stands() && !j.teaches {
