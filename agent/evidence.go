@@ -101,20 +101,27 @@ func grounds(evidence string, sources []source) (sentences, from string) {
 }
 
 // outputWith returns the line that a quotation was cut from, with the step that printed it; "" if no
-// accepted cell has, if a word that denies it was left out, or if the cell has the quotation in its code, so
-// that it says nothing of the data.
+// accepted cell has, if a word that denies it was left out, or if any cell has the quotation in its code, so
+// that it may say nothing of the data.
 func (r *run) outputWith(quote string) string {
 	words := func(text string) string { // each between blanks
 		return " " + strings.Join(aWord().FindAllString(strings.ToLower(text), -1), " ") + " "
 	}
 	said := words(quote)
+	for _, q := range append(slices.Clone(r.t.Questions), r.t.Question) {
+		for _, step := range q.Accepted() {
+			if a, _ := step.Accepted(); strings.Contains(words(a.Code), said) {
+				return ""
+			}
+		}
+	}
 	for i, step := range r.t.Accepted() {
 		a, _ := step.Accepted()
 		for line := range strings.Lines(a.Execution.PlainText()) {
 			before, after, stands := strings.Cut(words(line), said)
 			n := strings.Count(said, " ") - 1 // words
 			enough := n >= minPrinted || n > 1 && before+after == ""
-			if stands && enough && !denials().MatchString(before+" "+after) && !strings.Contains(words(a.Code), said) {
+			if stands && enough && !denials().MatchString(before+" "+after) {
 				return fmt.Sprintf("step %d printed: “%s”", i+1, brief.OneLine(brief.Clip(line, 300)))
 			}
 		}
@@ -123,12 +130,12 @@ func (r *run) outputWith(quote string) string {
 }
 
 // samePoint reports whether two sentences name the same point: all words of one that say something are among
-// those of the other, or of many words most, and each year. Endings of words do not count.
+// those of the other and most of these, or of many words most, and each year. Endings of words do not count.
 func samePoint(one, other string) bool {
-	const asking = "whether which what does this that with from should they"
+	const asking = "whether which what does this that with from should they the and are for has was its how"
 	words := func(text string) (all []string) {
 		for _, w := range wordsOf(strings.ToLower(text)) {
-			if w[0] < 'a' || w[0] > 'z' || len(w) > 3 && !strings.Contains(asking, w) {
+			if w[0] < 'a' || w[0] > 'z' || len(w) > 2 && !strings.Contains(asking, w) {
 				all = append(all, string([]rune(w)[:min(5, len([]rune(w)))]))
 			}
 		}
@@ -143,7 +150,8 @@ func samePoint(one, other string) bool {
 	shared := len(few) - len(lacking)
 	year := func(w string) bool { return len(w) == 4 && w[0] <= '9' }
 	most := shared >= 6 && 10*shared >= 6*len(few) && !slices.ContainsFunc(lacking, year)
-	return one == other || most || len(lacking) == 0 && (shared > 2 || shared > 0 && shared == len(many))
+	return one == other || most || len(lacking) == 0 && shared > 0 &&
+		(shared == len(many) || shared > 2 && 10*shared >= 6*len(many))
 }
 
 // find returns the sentence, of people's words the clause, that a quotation was cut from, with its

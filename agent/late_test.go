@@ -50,6 +50,8 @@ func TestHeed(t *testing.T) {
 		{"adds one", ask.Judgement{Readings: late("Which shop is meant?")}, "1:23 2:23 4:23 5:2"},
 		{"adds one, with enough", ask.Judgement{Verdict: enough, Takes: said, Readings: late("Which shop is meant?")}, "1:23 2:23 4:23 5:2"},
 		{"adds what there is", ask.Judgement{Readings: late("Do cancelled orders count in sales?")}, "1:23 2:23 4:23"},
+		{"adds an option to what there is", ask.Judgement{Readings: []record.Reading{{Point: "Do cancelled orders count in sales?",
+			Options: make([]record.Option, 4)}}}, "1:23 2:23 4:23 5:234"},
 		{"a line that stands", ask.Judgement{Printed: quotes(1, 0, "test orders: 0 of 99")}, "1=23 2:23 4:23"},
 		{"one option", ask.Judgement{Verdict: enough, Takes: said, Printed: quotes(1, 2, "Test orders 0")}, "1:3=2 2:23 4:23"},
 		{"the option that is taken", ask.Judgement{Printed: quotes(1, 1, "test orders: 0")}, "1:23 2:23 4:23"},
@@ -96,6 +98,11 @@ func TestHeed(t *testing.T) {
 	if r.add(late("Do cancelled orders count in sales?"), true); stateOf(r) != "1:23 2:23 4:23" {
 		t.Errorf("named again: %s", stateOf(r))
 	}
+	r.t.Rounds = append(r.t.Rounds, ran("note = 'test orders: 0 of'", ""))
+	if got := r.outputWith("test orders: 0"); got != "" {
+		t.Errorf("typed in by another step: %s", got)
+	}
+	r.t.Rounds = r.t.Rounds[:1]
 	r.heed(ask.Judgement{Printed: quotes(1, 0, "test orders: 0")})
 	r.t.Take(record.Route{Back: 1})
 	if got := stateOf(r); got != "1:23 2:23 4:23" {
@@ -150,6 +157,9 @@ func TestSamePoint(t *testing.T) {
 				"the only ones with a shipped_date)", false},
 		{"Whether orders of 2018 that were shipped late by the central warehouse count",
 			"Whether orders of 2019 that were shipped late by the central warehouse count", false},
+		{"Does the average include zeros?", "Does the average include cancelled trips, zeros aside?", false},
+		{"Does revenue include tax?", "Does revenue include VAT?", false},
+		{"order date or ship date?", "order, ship or delivery date?", true},
 		{"What is it?", "What of it?", false},
 		{"", "Which?", false},
 		{"取消的订单算不算", "取消的订单算不算?", true},

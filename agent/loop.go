@@ -261,14 +261,16 @@ func (r *run) weigh(said ask.Judgement, anew bool) {
 	r.t.Readings = all
 }
 
-// add adds readings that came after the others. One of a point that there is opens what outputs decide of it.
-// What several points give together is computed anew with them.
+// add adds readings that came after the others. One of a point that there is, with
+// no more options, only opens what outputs decide of it. What several points give together is computed anew.
 func (r *run) add(late []record.Reading, confirmed bool) {
 	r.ground(late)
 	for _, one := range late {
 		several := func(x record.Reading) bool { return x.Together != nil }
 		alone := slices.DeleteFunc(slices.Clone(r.t.Readings), several)
-		known := func(x record.Reading) bool { return samePoint(x.Point, one.Point) }
+		known := func(x record.Reading) bool {
+			return samePoint(x.Point, one.Point) && len(one.Options) <= len(x.Options)
+		}
 		if i := slices.IndexFunc(alone, known); i < 0 {
 			one.Late, one.Confirmed, one.Options = true, confirmed, slices.Clone(one.Options)
 			r.t.Readings = append(alone, one)

@@ -209,13 +209,16 @@ func TestGroundIsMasked(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	format := Judgements(prompts.JudgementForm{Warnings: 2}, 3, 0, nil)
 	for lines, answers := range map[string]bool{
-		"":                            false,
-		"Warnings: 1: it is a lookup": false,
-		"Warnings: 1: it is a lookup; 2: none are lost that count":     true,
-		"Warnings: 1. it is a lookup, by design. 2. nothing is summed": true,
-		"Warnings:\n1. it is a lookup\n2. nothing is summed":           true,
-		"Warning 1: it is a lookup\nWarning 2: nothing is summed":      true,
-		"Warnings: both are of a cell that only looks":                 true,
+		"":                                  false,
+		"Warnings: 1: it is a lookup":       false,
+		"Warnings: I did not look at them.": false,
+		"Warnings: 1: it is a lookup\n- I did not look at the other":     false,
+		"**Warnings:**\n- **1:** it is a lookup\n- **2:** none are lost": true,
+		"Warnings: 1: it is a lookup; 2: none are lost that count":       true,
+		"Warnings: 1. it is a lookup, by design. 2. nothing is summed":   true,
+		"Warnings:\n1. it is a lookup\n2. nothing is summed":             true,
+		"Warning 1: it is a lookup\nWarning 2: nothing is summed":        true,
+		"Warnings: both are of a cell that only looks":                   true,
 	} {
 		reply := llm.Reply{Text: "Verdict: enough\nReason: it is printed\n" + lines + "\n```python\nprint(1)\n```"}
 		if serves, why := format.problem(reply); !serves || (why == nil) != answers {

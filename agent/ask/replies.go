@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"dsstar/agent/brief"
 	"dsstar/agent/record"
 	"dsstar/notebook/lazy"
 	"dsstar/prompts"
@@ -105,7 +106,7 @@ type judgement struct {
 	Wrong    int       `form:"wrong step"`
 	Corrects string    `form:"corrects"`
 	Code     string    `form:"code"`
-	Warnings []string  `form:"warnings"`
+	Warnings string    `form:"warnings"`
 	Takes    string    `form:"takes"`
 	Decided  string    `form:"decided"`
 	Printed  []string  `form:"printed"`
@@ -137,7 +138,7 @@ func Judgements(words prompts.JudgementForm, steps, earlier int, asked []Branch)
 	}
 	format := formatOf(words, func(form judgement) (Judgement, error) {
 		j, err := form.read(steps, earlier, asked)
-		j.Warnings = strings.Join(form.Warnings, "; ")
+		j.Warnings = brief.Clip(brief.OneLine(form.Warnings), 2000)
 		j.Unanswered = j.Sufficient && answered(form.Warnings) < words.Warnings
 		return j, err
 	}, without...)
@@ -150,36 +151,62 @@ func Judgements(words prompts.JudgementForm, steps, earlier int, asked []Branch)
 	}
 	if parse := format.Parse; words.Late && !words.Readings { // beside branches, which look like them
 		format.Parse = func(text string) (Judgement, error) {
-			j, err := parse(lateReading().ReplaceAllString(text, ""))
-			lines := strings.Join(lateReading().FindAllString(text, -1), "\n")
+			rest, lines := "", ""
+			for _, p := range pieces(fenced(formOf[judgement](without).unJSON(text))) {
+				if !p.isCode {
+					lines += strings.Join(lateReading().FindAllString(p.text, -1), "\n") + "\n"
+					p.text = lateReading().ReplaceAllString(p.text, "")
+				}
+				rest += p.text
+			}
+			j, err := parse(rest)
 			late, _ := Solutions(prompts.SolutionForm{Late: true}).Parse(lines) // has no step
 			j.Readings = late.Readings
-			return j, err
+			return j, cmp.Or(err, unreadReading(Prose(rest)))
 		}
 	}
 	return format
 }
 
-// answer matches where the answer to a warning begins, behind the first of a line; one for all has no number.
+// answer matches where the answer to a warning begins; one for all has no number.
 var (
-	answer    = lazy.Regexp(`(?:[;,.]|\n)\s*\(?(?:warning\s+)?\d{1,2}\s*[:.)]\s`)
+	answer = lazy.Regexp(`(?i)(?:^|[;,.]|\n)[\s*_(#•-]*(?:warning[\s#]*)?\d{1,2}[\s*_)]*(?:[:.)]|\s[-–—])[*_]*\s`)
+
 	answerAll = lazy.Regexp(`(?i)^\W*(?:all|both|each|every|none of)\b|\b1\s*[-–]\s*\d`)
 )
 
 // answered returns how many warnings a reply answers.
-func answered(lines []string) (n int) {
-	for _, line := range lines {
-		if answerAll().MatchString(line) {
-			return math.MaxInt
-		}
-		n += 1 + len(answer().FindAllString(line, -1))
+func answered(said string) int {
+	if answerAll().MatchString(said) {
+		return math.MaxInt
 	}
-	return n
+	return len(answer().FindAllString(said, -1))
 }
 
-// lateReading matches the lines of a reading, of which a branch has one at most.
-var lateReading = lazy.Regexp(`(?im)^[ \t#>*_|]*(?:(?:open|new)\s+)?(?:readings?|points?|ambiguity)\b.*\n` +
-	`(?:.*\n){0,2}?(?:[\s#>*_|-]*(?:\d[.)]\s+)?(?:options?|taken|evidence|settled)\b.*\n?){2,}`)
+const aReading = `(?:(?:open|new)\s+)?(?:readings?|points?|ambiguity)`
+
+// lateReading matches the lines of a reading, of which a branch has one at most. Options may be a list.
+var (
+	lateReading = lazy.Regexp(`(?im)^` + marks + aReading + `\b.*\n(?:.*\n){0,2}?` +
+		`(?:[\s#>*_|-]*(?:\d[.)]\s+)?(?:options?\W*\n(?:\s*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+.*\n?)+|` +
+		`(?:options?|taken|evidence|settled)\b.*\n?)){2,}`)
+
+	// unread matches a line of a reading, and not of a branch, or of the option that it takes.
+	unread = lazy.Regexp(`(?im)^` + marks + `(?:` + aReading + `[*_"'|)]*[ \t]*[:：][*_ \t]*(.*)|` +
+		`(taken[\s*_:]*(?:option\s*)?\d)\W*)$`)
+	noReading = lazy.Regexp(`(?i)^\W*(?:none\b.*|n/?a\b.*|nothing\b.*|not (?:applicable|open|needed).*|\d{1,2}(?:\.\d{1,2})?\W*|` +
+		`no\W*|no\s+(?:\w+\s+){0,2}(?:points?|readings?|ambigu\w+|others?|one)\b.*)?$`)
+)
+
+// unreadReading returns an error if the lines beside late readings have another one.
+func unreadReading(rest string) error {
+	for _, m := range unread().FindAllStringSubmatch(rest, -1) {
+		if m[2] != "" || !noReading().MatchString(m[1]) {
+			return errors.New("its `Reading` lacks lines `Option 1`, `Option 2` and `Taken` below it")
+		}
+	}
+	return nil
+}
 
 func (form judgement) read(steps, earlier int, asked []Branch) (j Judgement, err error) {
 	j.Verdict, err = form.verdict()

@@ -137,21 +137,24 @@ func (f *form) labelled(line string) (name, value, second string) {
 	name = slices.Concat(f.own, f.inPart)[n]
 	number, second, _ := strings.Cut(m[len(m)-2], ".")
 	value = strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "*| ")
-	if f.types[name] == reflect.Int {
+	switch {
+	case f.types[name] == reflect.Int:
 		value = strings.TrimSpace(number + " " + value)
+	case name == "warnings" && number != "":
+		value = number + ": " + value
 	}
 	return name, value, second
 }
 
-// set sets the fields of a struct by what is said of them, and its parts. Code and choices stay as
-// they are said.
+// set sets the fields of a struct by what is said of them, and its parts. Code, choices and
+// what is said of warnings stay as they are said.
 func (f *form) set(form reflect.Value, own said, parts []said) {
 	for of, value := range form.Fields() {
 		name := of.Tag.Get("form")
 		text := strings.Join(own[name], "\n")
 		switch to := value.Addr().Interface().(type) {
 		case *string:
-			if *to = text; name != "code" && choices[name] == nil {
+			if *to = text; name != "code" && name != "warnings" && choices[name] == nil {
 				*to = paragraph(text)
 			}
 		case *int:
