@@ -36,6 +36,7 @@ KINDS = {  # what the methods do whose names tell it
     "read_sql_query read_sql_table",
     "query": "query",  # of pandas or DuckDB
     "sql": "sql execute",
+    "transact": "begin commit rollback",
     "lazy": "collect toPandas compute",
 }
 KIND = {name: kind for kind, names in KINDS.items() for name in names.split()}
@@ -79,7 +80,7 @@ class Tag:
 
 sites, pending, tags = [], {}, {}  # pending: what was seen of calls under way; tags: by id
 cell, code, told, started, spent = 0, "", {}, 0.0, 0.0
-far, in_transaction, shell = False, False, None
+far, shell = False, None
 
 
 # How a tree is changed
@@ -142,6 +143,8 @@ class Watch(ast.NodeTransformer):
         return node
 
     def visit_Subscript(self, node):
+        if not isinstance(node.ctx, ast.Load):
+            return self.generic_visit(node)
         if ast.unparse(node.slice) == "0" and getattr(node.value, "attr", "") == "shape" and not self.loops:
             label, (root, columns) = short(node.value.value), of(node.value.value)
             self.generic_visit(node)
@@ -149,8 +152,6 @@ class Watch(ast.NodeTransformer):
             s.label, s.root, s.columns = label, of(node.value.value)[0] or root, columns
             node.value.value = call(k, 0, node.value.value)
             return call(k, -1, node)
-        if not isinstance(node.ctx, ast.Load):
-            return self.generic_visit(node)
         row, attr = node.slice, getattr(node.value, "attr", "")
         if isinstance(row, ast.Tuple) and row.elts and attr == "loc":
             row = row.elts[0]
@@ -317,6 +318,8 @@ def seen(k, where, x):
                 pending[at] = {0: x if holds else weakref.ref(x), "rows": before, "tag": tag(x)}
                 if s.kind == "fill" or s.kind == "drop":
                     pending[at]["none"] = nulls(x) if before and before < 5e6 else None
+                if s.kind == "transact" and hasattr(x, "cursor"):
+                    transact(x, s.name)
                 if s.kind in ("sql", "query") and (1 in s.constants or "query" in s.constants):
                     state(s, pending[at], sys._getframe(1))
             else:
@@ -639,7 +642,10 @@ def dropped(s, got, x, frame):
     if size(x) is not None:
         narrowed(s, got, x, s.name)
         if s.name in ("drop_duplicates", "unique"):
-            s.tag = s.tag.but(multiplied={})
+            by = got(1, "subset")
+            by = set(map(str, by if isinstance(by, (list, tuple)) else [by]))
+            one_each = {c for c, (_, on) in s.tag.multiplied.items() if by == {"None"} or by <= set(on)}
+            s.tag = s.tag.but(multiplied={c: w for c, w in s.tag.multiplied.items() if c not in one_each})
             put(x, s.tag)
     text = f"{got.name(0)}.{s.name}: {n(after)} of {n(before)}"
     return text, [f"{text}: no row is left"] if before and not after else []
@@ -922,7 +928,8 @@ def lazily(s, got, x, frame):
 
 COUNT = {"join": joined, "filter": filtered, "drop": dropped, "group": grouped_by, "pivot": pivoted,
          "coerce": coerced, "fill": filled, "agg": aggregated, "concat": concatenated, "read": read,
-         "sql": stated, "query": queried, "lazy": lazily}
+         "sql": stated, "query": queried, "lazy": lazily,
+         "transact": lambda *_: ("", [])}
 
 
 # What is told of a cell

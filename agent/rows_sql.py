@@ -2,19 +2,20 @@
 # one module, whose names it uses.
 import json
 import re
+import sys
 import threading
 import time
 
 
 def state(s, got, frame):
     """Counts what a statement is to do, before it runs: its result must stay the connection's last."""
-    global spent, in_transaction
+    global spent
     connection, text = got[0], got.get(1, got.get("query", s.constants.get(1, s.constants.get("query"))))
     if not isinstance(text, str) or not hasattr(connection, "cursor"):
         return  # it is a table, or another engine
     began = time.perf_counter()
-    if word := re.match(r"(?i)\s*(begin|commit|rollback)\b", text):
-        in_transaction = word[1].lower() == "begin"
+    for word in re.findall(r"(?im)(?:^|;)\s*(begin|start\s+transaction|commit|rollback|abort|\Aend)\b", text):
+        transact(connection, word)
     got["counted"] = "", []
     begun = re.match(r"(?is)\s*create\b.*?\bas\s+(?=select|with|from|\()", text)
     text = text[begun.end() :] if begun else text
@@ -23,22 +24,32 @@ def state(s, got, frame):
     got["counted"] = "statement: not counted", []
     if left() < 0.01 or re.search(r"(?i)\b(random|uuid|nextval|setseed)\s*\(|\$\d|\?", text):
         return
+    if opened:
+        return  # a cursor does not see what is not committed
+    # The connection itself is never asked: a result that waits to be fetched would be lost.
     cursor = connection.cursor()
-    for c in [cursor] if in_transaction or type(connection) is type(sys) else [cursor, connection]:
-        stop = threading.Timer(left(), c.interrupt) if hasattr(c, "interrupt") else None
-        stop and stop.start()
-        statement = Statement(c, dict(frame.f_globals))
-        try:
-            got["counted"] = statement.count(text)
-            break
-        except Exception:
-            if statement.said:
-                got["counted"] = "; ".join(statement.said + ["the rest is not counted"]), statement.warns
-                break
-        finally:
-            stop and stop.cancel()
+    stop = threading.Timer(left(), cursor.interrupt) if hasattr(cursor, "interrupt") else None
+    stop and stop.start()
+    statement = Statement(cursor, dict(frame.f_globals))
+    try:
+        got["counted"] = statement.count(text)
+    except Exception:
+        if statement.said:
+            got["counted"] = "; ".join(statement.said + ["the rest is not counted"]), statement.warns
+    finally:
+        stop and stop.cancel()
     cursor.close()
     spent += time.perf_counter() - began
+
+
+opened = set()  # connections in a transaction, by id
+plain_functions = set()  # of DuckDB without what cells have made
+
+
+def transact(connection, word):
+    """Notes that a statement or a method begins or ends a transaction."""
+    begins = word.lower().startswith(("begin", "start"))
+    (opened.add if begins else opened.discard)(id(connection))
 
 
 def stated(s, got, x, frame):
@@ -88,11 +99,20 @@ class Statement:
 
     def count(self, text):
         top = self.tree(text)
+        if not plain_functions:
+            with sys.modules["duckdb"].connect(":memory:") as fresh:
+                plain_functions.update(Statement(fresh, {}).functions())
+        if self.functions() - plain_functions:
+            raise ValueError  # Python might run: also in a view
         for statement in top.get("statements", []):
             self.with_ = statement["node"].get("cte_map")
             for node in selects(statement["node"]):
                 self.select(node)
         return "; ".join(self.said), self.warns
+
+    def functions(self):
+        """The names of DuckDB's own functions, among which are those that cells have made of Python's."""
+        return set(self.ask("select list(distinct function_name) from duckdb_functions() where internal")[0])
 
     def select(self, node):
         table, multiplied = node.get("from_table") or {"type": "EMPTY"}, {}

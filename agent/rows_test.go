@@ -52,6 +52,7 @@ print(m.groupby("customer")["amount"].sum().max())`},
 late = m[m.customer > 3]
 print(late.amount.median())`, "median of amount", `m = orders[orders.customer > 3]; print(m.amount.median())`},
 	{`a = orders.merge(notes, on="customer"); print(len(a))`, "keys repeat on both sides", `a = orders.merge(customers, on="customer"); print(len(a))`},
+	{`m = orders.merge(notes, on="customer").drop_duplicates(["customer", "note"]); print(m["amount"].sum())`, "sum of amount", `m = orders.merge(items, on="order").drop_duplicates(["order"]); print(m["amount"].sum())`},
 	{`e = tagged.explode("tags"); print(e.amount.sum())`, "sum of amount, whose values were multiplied by explode", `e = tagged.explode("tags"); print(tagged.amount.sum(), e.tags.nunique())`},
 	{`print(pl.DataFrame(orders).join(pl.DataFrame(items), on="order")["amount"].sum())`, "sum of amount", `print(pl.DataFrame(orders).join(pl.DataFrame(items), on="order")["qty"].sum())`},
 	{`j = pl.DataFrame(orders).join(pl.DataFrame(items), on="order", how="left")
@@ -63,8 +64,19 @@ print(j.group_by("city").agg(pl.col("amount").sum()))`},
 	{`q = """with j as (select o.customer, sum(o.amount) as s from orders o left join items i on o."order" = i."order" group by 1)
 select max(s) from j"""
 print(duckdb.sql(q).fetchall())`, "sum of o.amount", `print(duckdb.sql('select c.city, sum(o.amount) from orders o join customers c on o.customer = c.customer group by 1').fetchall())`},
-	{`con.execute("select avg(o.amount) from t_orders o, t_items i where 1 = 1 and o.customer < 3")
-con.execute("select avg(o.amount) from t_orders o join t_items i on o.o = i.o").fetchall()`, "avg of o.amount", `con.execute("select avg(i.qty) from t_orders o join t_items i on o.o = i.o").fetchall()`},
+	{`con.execute('create table a as select "order" as o, amount, customer from orders')
+con.execute("create table b as select \"order\" as o, qty from items")
+con.execute("select avg(a.amount) from a, b where 1 = 1 and a.customer < 3")
+con.execute("select avg(a.amount) from a join b on a.o = b.o").fetchall()`, "avg of a.amount", `con.execute('create table a as select "order" as o, amount from orders')
+con.execute('create table b as select "order" as o, qty from items')
+con.execute("select avg(b.qty) from a join b on a.o = b.o").fetchall()`},
+	{`con.execute("create table a as select * from orders")
+con.begin(); con.commit()
+con.execute("select sum(amount) from a where state = 'Paid'").fetchall()`, "no row of 20 is left", `con.execute("create table a as select * from orders limit 0")
+con.begin(); con.execute("insert into a select * from orders")
+con.execute("select sum(amount) from a where state = 'paid'").fetchall(); con.rollback()
+con.execute("drop table a; create table a as select * from orders where customer < 0; begin; insert into a select * from orders")
+con.execute("select sum(amount) from a where state = 'paid'").fetchall(); con.commit()`},
 	// keys that are lost
 	{`m = orders.merge(few, on="customer"); print(m.amount.sum())`, "have no partner on customer and are lost", `m = orders.merge(customers[customers.city == "Bonn"], on="customer"); print(m.amount.sum())`},
 	{`m = orders.merge(few, on="customer", how="left"); print(m.groupby("city").amount.sum())`, "have no partner on customer: what they get is missing", `m = orders.merge(few, on="customer", how="left"); m["city"] = m.city.fillna("unknown")`},
@@ -135,6 +147,9 @@ func TestRowsChangeNothing(t *testing.T) {
 		"orders.merge(items).to_csv('a.csv'); orders.pivot_table(index='customer', values='amount').to_parquet('a.parquet')",
 		"con.execute('create table t as select * from t_orders'); con.execute('begin'); con.execute('delete from t where o > 3')\nprint(con.execute('select count(*) from t').fetchall()); con.execute('rollback'); con.execute('select * from t where o > 17')\nprint(con.fetchall())",
 		"r = duckdb.sql('select customer, amount from orders where amount > 25')\nprint(r, r.filter('amount > 27').fetchall())",
+		"con.execute('create temp table tt as select range as i from range(5)'); con.execute('select i from tt')\ncon.sql('select count(*) from tt where i > 1')\nprint(con.fetchall())",
+		"ran = []\ndef f(i: int) -> int:\n    ran.append(i)\n    return i\ncon.create_function('f', f)\ncon.execute('create table u as select range as i from range(5)')\ncon.execute('select i from u where f(i) > 1').fetchall()\nprint(len(ran))",
+		"class C:\n    shape = [1, 2]\nc = C()\nc.shape[0] = 5\nc.shape[0] += 1\nprint(c.shape)\ndel c.shape[0]\nprint(c.shape)",
 		"def gen():\n    got = yield orders[orders.amount > 12]\n    yield got.merge(items)\nit = gen()\nnext(it).shape, it.send(orders).shape",
 		"async def a():\n    return orders[orders.amount > 12].shape\nawait a()",
 		"' '.join(['a', 'b']), {'a': 1}['a'], [1, 2][0], 'x'.count('x'), [1].count(1), dict(sum=3)['sum'], __import__('os').path.join('a', 'b')",
