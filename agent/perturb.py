@@ -13,7 +13,12 @@ import signal
 import sys
 import time
 
-CELLS, LAST, RELATION = json.loads("GIVEN")
+CELLS, LAST, RELATION, QUESTION = json.loads("GIVEN")
+# A question for names, among which may be whole numbers, and one for the probability of a test.
+NAMED = re.search(r"\b(which|who|when|where|welche\w*|wer|wann|wo)\b", QUESTION, re.I) and not re.search(
+    r"\bhow (many|much)\b|\bwie ?viele?\b", QUESTION, re.I
+)
+TESTED = re.search(r"\bp[- ]?values?\b|\bsignifican\w+|\bsignifik\w+", QUESTION, re.I)
 LEAST = 10  # seconds that all runs together have; more if the cells take more
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "files")
 READERS = {
@@ -21,6 +26,7 @@ READERS = {
     "polars": "csv parquet excel json ndjson ipc database",
 }
 WAYS = ["leave", "resample", "shuffle", "leave", "leave", "leave", "resample"]
+DAY = re.compile(r"\b(\d{4}-\d\d(-\d\d)?|\d\d?[./]\d\d?[./]\d{4})\b")
 NUMBER = re.compile(r"[-\u2212]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
@@ -141,6 +147,8 @@ def names(text):
     """An answer without its figures: years are names, and of other numbers the sign counts."""
 
     def figure(m):
+        if NAMED and m[0].isdigit() or DAY.search(text[max(0, m.start() - 8) : m.end() + 8]):
+            return m[0]
         value = float(m[0].replace(",", "").replace("\u2212", "-"))
         year = value == int(value) and 1900 <= value <= 2100 and m[0].isdigit()
         return m[0] if year else "-#" if value < 0 else "0" if value == 0 else "#"
@@ -149,8 +157,15 @@ def names(text):
 
 
 def number(text):
-    bare = names(text).rstrip("% ")
-    return float(text.replace(",", "").rstrip("% ")) if bare in ("#", "-#", "0") else None
+    bare = NUMBER.sub("#", text).strip("% ")
+    plain = text.replace(",", "").replace("\u2212", "-").strip("% ")
+    return float(plain) if bare == "#" and not NAMED else None
+
+
+def below(text):
+    """Whether the probability of a test is below the usual bound; None: it is none."""
+    p = number(text) if TESTED else None
+    return p < 0.05 if p is not None and 0 <= p <= 1 else None
 
 
 def span(values):
@@ -184,7 +199,7 @@ def told():
     kept = got.get("leave", []) + got.get("resample", [])
     if not kept:
         return "not perturbed: there was no time for it"
-    same = sum(names(a) == names(base) for a in kept)
+    same = sum(names(a) == names(base) and below(a) == below(base) for a in kept)
     figures = {way: [number(a) for a in all] for way, all in got.items()}
     left = len(got.get("leave", []))
     ways = [("leave", f"leaving out a tenth of the rows {left} time{'s' * (left > 1)}"),

@@ -103,7 +103,7 @@ func (r *run) perturb(ctx context.Context) (string, error) {
 	said, err := journal.Once(ctx, r.t.Journal, "perturbed", on, func(ctx context.Context) (string, error) {
 		defer r.kernel.Start()()
 		cells := strings.TrimSuffix(r.elsewhere().Script(), last.Code+"\n")
-		given, _ := json.Marshal([]any{cells, last.Code, related}) // plain data
+		given, _ := json.Marshal([]any{cells, last.Code, related, question}) // plain data
 		script := strings.Replace(perturbing, `"GIVEN"`, brief.Python(string(given)), 1)
 		limit := time.Minute + time.Duration(3*r.t.Seconds.Kernel*float64(time.Second))
 		x, err := runAlone(ctx, r.cfg.RunScript, script, limit)

@@ -17,14 +17,17 @@ import (
 // without it, and returns what the Python expression of gives after it.
 func inIPython(t testing.TB, counts bool, of string, cells []string) (all []json.RawMessage) {
 	t.Helper()
-	prelude := agent.Prelude(agent.Prove)
+	prelude, patience := agent.Prelude(agent.Prove), "30"
+	if _, measures := t.(*testing.B); measures {
+		patience = "0.3"
+	}
 	if counts {
 		prelude = agent.Prelude(agent.Work)
 	}
 	if len(prelude) > 40_000 {
 		t.Errorf("a prelude of %d bytes: the kernel that reads more than about 60,000 cannot be frozen", len(prelude))
 	}
-	program := strings.NewReplacer("PRELUDE", brief.Python(prelude), "OF", of, "CELLS",
+	program := strings.NewReplacer("PRELUDE", brief.Python(prelude), "PATIENCE", patience, "OF", of, "CELLS",
 		brief.Python(string(must(json.Marshal(cells))))).Replace(string(must(os.ReadFile("testdata/rows.py"))))
 	cmd := exec.Command(pyenvtest.Python(t), "-c", program)
 	cmd.Dir, cmd.Stderr = t.TempDir(), os.Stderr
