@@ -14,11 +14,6 @@ import sys
 import time
 
 CELLS, LAST, RELATION, QUESTION = json.loads("GIVEN")
-# A question for names, among which may be whole numbers, and one for the probability of a test.
-NAMED = re.search(r"\b(which|who|when|where|welche\w*|wer|wann|wo)\b", QUESTION, re.I) and not re.search(
-    r"\bhow (many|much)\b|\bwie ?viele?\b", QUESTION, re.I
-)
-TESTED = re.search(r"\bp[- ]?values?\b|\bsignifican\w+|\bsignifik\w+", QUESTION, re.I)
 LEAST = 10  # seconds that all runs together have; more if the cells take more
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "files")
 READERS = {
@@ -26,7 +21,6 @@ READERS = {
     "polars": "csv parquet excel json ndjson ipc database",
 }
 WAYS = ["leave", "resample", "shuffle", "leave", "leave", "leave", "resample"]
-DAY = re.compile(r"\b(\d{4}-\d\d(-\d\d)?|\d\d?[./]\d\d?[./]\d{4})\b")
 NUMBER = re.compile(r"[-\u2212]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
@@ -143,29 +137,37 @@ def run(n, limit, targets=(), way="", seed=0):
         return ["", {}, "time" if time.monotonic() >= end else "the cells ended Python"]
 
 
+# The first word that asks says whether a name is asked for: "what is" asks for a figure.
+ASKS = re.compile(
+    r"(?i)\b(?:(which|who|whose|welche[rs]?|wer|when (?=did|does|do|was|were|is|are|has|had)|wann"
+    r"|what (?!is|was|are|were|percent|share|fraction|proportion|number|amount|difference|correlation))"
+    r"|what|how|is there|are there|does|did|calculate|compute|correlat\w+)\b"
+)
+NAMED = bool((asks := ASKS.search(QUESTION)) and asks[1])
+P_VALUE = re.compile(r"(?i)p-?\s?values?\b|significan|signifikan").search(QUESTION)
+DATE = re.compile(r"\d{1,4}([-/.])\d\d?\1\d{1,4}|\d{4}-\d\d(?!\d)|\d\d?:\d\d(?::\d\d)?")
+
+
 def names(text):
-    """An answer without its figures: years are names, and of other numbers the sign counts."""
+    """An answer without its figures. Years, dates and what is joined to letters are names, and where a
+    name is asked for, so are whole numbers without a sign of their unit. Of figures the sign counts."""
+    dates = [range(*m.span()) for m in DATE.finditer(text)]
 
     def figure(m):
-        if NAMED and m[0].isdigit() or DAY.search(text[max(0, m.start() - 8) : m.end() + 8]):
-            return m[0]
         value = float(m[0].replace(",", "").replace("\u2212", "-"))
         year = value == int(value) and 1900 <= value <= 2100 and m[0].isdigit()
-        return m[0] if year else "-#" if value < 0 else "0" if value == 0 else "#"
+        unit = text[m.end() : m.end() + 2].strip()[:1] in "%€$£" and m.end() < len(text)
+        unit = unit or text[: m.start()].strip()[-1:] in tuple("€$£")
+        glued = re.search(r"[^\W\d]-?$", text[: m.start()]) or any(m.start() in d for d in dates)
+        name = year or glued or NAMED and m[0].isdigit() and not unit
+        return m[0] if name else "-#" if value < 0 else "0" if value == 0 else "#"
 
     return " ".join(NUMBER.sub(figure, text).casefold().split())
 
 
 def number(text):
-    bare = NUMBER.sub("#", text).strip("% ")
-    plain = text.replace(",", "").replace("\u2212", "-").strip("% ")
-    return float(plain) if bare == "#" and not NAMED else None
-
-
-def below(text):
-    """Whether the probability of a test is below the usual bound; None: it is none."""
-    p = number(text) if TESTED else None
-    return p < 0.05 if p is not None and 0 <= p <= 1 else None
+    bare = names(text).rstrip("% ")
+    return float(text.replace(",", "").rstrip("% ")) if bare in ("#", "-#", "0") else None
 
 
 def span(values):
@@ -199,7 +201,7 @@ def told():
     kept = got.get("leave", []) + got.get("resample", [])
     if not kept:
         return "not perturbed: there was no time for it"
-    same = sum(names(a) == names(base) and below(a) == below(base) for a in kept)
+    same = sum(names(a) == names(base) for a in kept)
     figures = {way: [number(a) for a in all] for way, all in got.items()}
     left = len(got.get("leave", []))
     ways = [("leave", f"leaving out a tenth of the rows {left} time{'s' * (left > 1)}"),
@@ -209,6 +211,9 @@ def told():
         for way, what in ways
         if figures.get(way) and None not in [*figures[way], number(base)]
     ]
+    if P_VALUE and None not in (values := [number(a) for a in [base, *kept]]):
+        sides = {v < 0.05 for v in values}
+        return ", ".join(parts) + "; the claim does not hold: it is on both sides of 0.05" * (len(sides) > 1)
     same_in = f"the same answer in {same} of {len(kept)} runs with rows left out or drawn again"
     said = (", ".join(parts) or same_in) + "; "
     if same < len(kept):

@@ -45,7 +45,8 @@ func (r *run) rowsOf(ctx context.Context, w *workspace, chain record.Chain, code
 func (r *run) receiptsOf(ctx context.Context, code, answer string) (all []record.Receipt, err error) {
 	chain := r.chain()
 	chain.Steps = append(slices.Clip(chain.Steps), code)
-	said, err := counted[[2]string](ctx, r.work, "receipts", chain, answer, "receipts("+brief.Python(answer)+")")
+	call := "receipts(" + brief.Python(answer) + ", " + brief.Python(r.t.Task.Question) + ")"
+	said, err := counted[[2]string](ctx, r.work, "receipts", chain, answer, call)
 	for _, one := range said[:min(len(said), maxRows)] {
 		all = append(all, record.Receipt{Number: inLine(one[0]), Behind: inLine(one[1])})
 	}

@@ -895,12 +895,17 @@ def is_number(x):
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
-def receipts(answer):
-    """Prints, for each number of the answer, what is behind it; "": it is not known, or ambiguous."""
-    told = []
+YEAR = re.compile(r"(?:19\d\d|20\d\d|2100)")
+
+
+def receipts(answer, question=""):
+    """Prints, for each number of the answer, what is behind it; "": it is not known, or ambiguous, or the
+    number is a year or stands in the question, and need not be computed at all."""
+    told, asked = [], {number.rstrip(",") for number in NUMBER.findall(question)}
     for text in list(dict.fromkeys(NUMBER.findall(answer)))[:20]:
         text = text.rstrip(",")
-        told.append([text, behind(text.replace(",", ""), answer)])
+        named = text in asked or YEAR.fullmatch(text)
+        told.append([text, "" if named else behind(text.replace(",", ""), answer)])
     print(json.dumps(told, ensure_ascii=False))
 
 
@@ -909,7 +914,7 @@ def behind(number, answer):
     wanted, digits = float(number), len(number.strip("-0.").replace(".", ""))
 
     def is_it(value):
-        return abs(value - wanted) <= 0.5 * 10**-decimals + 1e-9 * abs(wanted) if decimals else round(value) == wanted
+        return abs(value - wanted) <= (0.5 * 10**-decimals if decimals else 0) + 1e-9 * abs(wanted)
 
     known = dict.fromkeys(results)
     found = {b for v, b in known if is_it(v)}

@@ -186,13 +186,16 @@ func TestReceipts(t *testing.T) {
 		{`p = o[o.state == "paid"]; p.amount.sum() / o.amount.sum()`, "48.75", `[["48.75", "` + half + `; sum of amount / 20 of 20 rows of orders.csv; sum of amount"]]`},
 		{`o[o.state == "open"].amount.sum() + 1`, "98.5", `[["98.5", ""]]`},
 		{`len(o[o.state == "open"]), len(o[o.state == "cancelled"])`, "5", `[["5", ""]]`},
+		{`o.amount.head(1).mean()`, "In 2016, 10 or 11 stores", `[["2016", ""], ["10", ""], ["11", ""]]`},
+		{`b = pd.concat([o] * 101); len(b), len(o)`, "Of 30 days in 2020, 2,020", `[["30", ""], ["2020", ""], ["2,020", "2,020 of 2,020 rows of orders.csv"]]`},
+		{`question = "Which of 16 stores?"; len(o[o.customer > 0])`, "of 16", `[["16", ""]]`},
 	}
 	var cells []string
 	for _, c := range cases {
 		cells = append(cells, read+c.cell+"\nanswer = "+brief.Python(c.answer))
 	}
 	said := inIPython(t, true, `(lambda s: s.getvalue())((lambda s: [contextlib.redirect_stdout(s).__enter__(), `+
-		`sys.modules["dsstar_rows"].receipts(shell.user_ns["answer"]), setattr(sys, "stdout", sys.__stdout__)] and s)(io.StringIO()))`, cells)
+		`sys.modules["dsstar_rows"].receipts(shell.user_ns["answer"], shell.user_ns.pop("question", "")), setattr(sys, "stdout", sys.__stdout__)] and s)(io.StringIO()))`, cells)
 	for i, c := range cases {
 		var got string
 		must(0, json.Unmarshal(said[i], &got))
