@@ -181,8 +181,7 @@ func (r *run) pass(ctx context.Context) error {
 		r.asker.Begin(r.t.Earlier() + 1)
 		r.t.UsedOnly = false
 		r.shown, r.approved = shown{}, false
-		r.t.Question.Definitions = r.near(r.definitions, r.asker.Sizes())
-		if err := r.warnOfOmitted(); err != nil {
+		if err := r.chooseDefinitions(); err != nil {
 			return err
 		}
 		l, now := &r.t.Limits, record.Limits{Rounds: r.cfg.MaxRounds, Tries: r.cfg.DebugTries}

@@ -103,27 +103,32 @@ func (r *run) defineFunctions(ctx context.Context) error {
 }
 
 // near returns the definitions nearest to the question, and those before it, for which there is room at some
-// sizes.
-func (r *run) near(all []record.Definition, show record.Sizes) (near []record.Definition) {
+// sizes, and those that have none although the questions use them.
+func (r *run) near(all []record.Definition, show record.Sizes) (
+	near []record.Definition, omitted []definitions.Definition,
+) {
 	bare := func(d record.Definition) definitions.Definition { return d.Definition }
 	asked := ""
 	for _, q := range r.t.Questions {
 		asked += q.Asks() + "\n"
 	}
-	for _, d := range definitions.Near(lists.Map(all, bare), asked, min(maxDefined, show.Context/8)) {
+	some, omitted := definitions.Near(lists.Map(all, bare), asked, min(maxDefined, show.Context/8))
+	for _, d := range some {
 		same := func(o record.Definition) bool { return o.Place == d.Place && o.Digest() == d.Digest() }
 		near = append(near, all[slices.IndexFunc(all, same)])
 	}
-	return near
+	return near, omitted
 }
 
-// warnOfOmitted tells which terms of the question are defined where no request has room for it.
-func (r *run) warnOfOmitted() error {
+// chooseDefinitions takes those that requests about the question show, and tells which that it uses have no
+// room there.
+func (r *run) chooseDefinitions() error {
+	near, omitted := r.near(r.definitions, r.asker.Sizes())
+	r.t.Question.Definitions = near
 	var terms []string
-	for _, d := range r.definitions {
-		same := func(o record.Definition) bool { return o.Digest() == d.Digest() }
-		if d.Used(r.t.Asks()) && !slices.ContainsFunc(r.t.Question.Definitions, same) {
-			terms = append(terms, d.String())
+	for _, d := range omitted {
+		if d.Used(r.t.Asks()) {
+			terms = append(terms, record.Definition{Definition: d}.String())
 		}
 	}
 	if terms == nil {
@@ -135,7 +140,8 @@ func (r *run) warnOfOmitted() error {
 // shownDefinitions returns the definitions as requests show them, with the heads of their functions.
 func (r *run) shownDefinitions(show record.Sizes) string {
 	var texts []string
-	for _, d := range r.near(r.t.Question.Definitions, show) {
+	near, _ := r.near(r.t.Question.Definitions, show)
+	for _, d := range near {
 		tool, _ := lesson.ToolIn(d.Code, "")
 		if !r.cfg.Confined {
 			tool.Code = "" // no session has it
@@ -160,28 +166,34 @@ func (r *run) ignored() (lines string) {
 // ChangedDefinition names a definition that requests have shown and that is not any more as it was then;
 // "" if there is none. A folder or file that is gone is not looked at; one that cannot be read has changed.
 func ChangedDefinition(ctx context.Context, t *record.Trajectory) string {
-	now := map[string]bool{} // digests of what there is, and the roots that were read
+	now, roots := map[string]bool{}, map[string]error{} // digests of what there is, and the roots that were read
 	for _, q := range t.Questions {
 		for _, d := range q.Definitions {
-			files, err := definitions.Files(d.Root)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			} else if now[d.Root] {
-				files = nil
+			err, read := roots[d.Root]
+			if !read {
+				err = addDigests(ctx, d.Root, now)
+				roots[d.Root] = err
 			}
-			for _, f := range files {
-				one := []definitions.File{f}
-				if now[definitions.Digest(one)] = true; !isForeign(f) {
-					found, _ := definitions.Parse(ctx, one, nil) // what cannot be read any more has changed
-					for _, d := range found {
-						now[d.Digest()] = true
-					}
-				}
-			}
-			if now[d.Root] = true; err != nil || !now[cmp.Or(d.File, d.Digest())] {
+			if !errors.Is(err, fs.ErrNotExist) && (err != nil || !now[cmp.Or(d.File, d.Digest())]) {
 				return d.Term + " in " + d.Place
 			}
 		}
 	}
 	return ""
+}
+
+// addDigests adds the digests of the files of a root, and of their definitions in Markdown.
+func addDigests(ctx context.Context, root string, all map[string]bool) error {
+	files, err := definitions.Files(root)
+	for _, f := range files {
+		one := []definitions.File{f}
+		if all[definitions.Digest(one)] = true; isForeign(f) {
+			continue
+		}
+		found, _ := definitions.Parse(ctx, one, nil) // what cannot be read any more has changed
+		for _, d := range found {
+			all[d.Digest()] = true
+		}
+	}
+	return err
 }

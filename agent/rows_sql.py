@@ -171,27 +171,20 @@ class Statement:
                     multiplied[name] = columns, why
 
 
-def parts(tree):
-    """The parts of a statement, but for those of its subqueries."""
+def parts(tree, subqueries=False):
+    """The parts of a statement, with those of its subqueries or without them."""
     if isinstance(tree, dict):
-        if tree.get("class") != "SUBQUERY":
+        if subqueries or tree.get("class") != "SUBQUERY":
             yield tree
             for part in tree.values():
-                yield from parts(part)
+                yield from parts(part, subqueries)
     elif isinstance(tree, list):
         for part in tree:
-            yield from parts(part)
+            yield from parts(part, subqueries)
 
 
 def selects(tree):
-    if isinstance(tree, dict):
-        if tree.get("type") == "SELECT_NODE":
-            yield tree
-        for part in tree.values():
-            yield from selects(part)
-    elif isinstance(tree, list):
-        for part in tree:
-            yield from selects(part)
+    return (part for part in parts(tree, subqueries=True) if part.get("type") == "SELECT_NODE")
 
 
 def excludes(where):

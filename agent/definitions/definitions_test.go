@@ -97,7 +97,8 @@ func FuzzMarkdown(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		all, _ := Parse(t.Context(), []File{{Name: "a.md", Text: []byte(text)}}, nil)
 		_ = Conflict(all)
-		for _, d := range Near(all, text, 1000) {
+		near, _ := Near(all, text, 1000)
+		for _, d := range near {
 			d.Ignored(text)
 		}
 	})
@@ -197,7 +198,8 @@ Fees that were asked for in May.
 		{"Who?", "", 1000},
 	} {
 		var got []string
-		for _, d := range Near(all, c.question, c.room) {
+		near, _ := Near(all, c.question, c.room)
+		for _, d := range near {
 			got = append(got, d.Term)
 		}
 		if strings.Join(got, ", ") != c.want {
@@ -215,7 +217,7 @@ func TestLarge(t *testing.T) {
 	begun := time.Now()
 	all := parse(t, "t.md", doc.String())
 	pyenvtest.OK(t, Conflict(all))
-	near := Near(all, "What is term number 77?", 6000)
+	near, _ := Near(all, "What is term number 77?", 6000)
 	t.Logf("%d bytes, %v", doc.Len(), time.Since(begun))
 	if len(all) != 10000 || near[0].Term != "Term number 77" || time.Since(begun) > 10*time.Second {
 		t.Errorf("%d definitions, the nearest %v, after %v", len(all), near[0], time.Since(begun))

@@ -12,8 +12,9 @@ import (
 )
 
 // Near returns the definitions whose terms the question uses, those to which they refer by name,
-// and then the nearest by words, each with those to which it refers, while room bytes last.
-func Near(all []Definition, question string, room int) (near []Definition) {
+// and then the nearest by words, each with those to which it refers, while room bytes last. For those
+// that are omitted there is no room although the question uses them.
+func Near(all []Definition, question string, room int) (near, omitted []Definition) {
 	byName, texts, taken := map[string][]int{}, make([]string, len(all)), map[int]bool{}
 	for i, d := range all {
 		for _, key := range d.keys() {
@@ -35,7 +36,13 @@ func Near(all []Definition, question string, room int) (near []Definition) {
 		}
 		return found
 	}
-	take(named(question)...)
+	asked := named(question)
+	take(asked...) // in order from then on
+	for _, i := range slices.Compact(asked) {
+		if !taken[i] {
+			omitted = append(omitted, all[i])
+		}
+	}
 	const half = 0.5
 	order, n := profile.Near(question, texts, half)
 	for followed, next := 0, 0; ; followed++ {
@@ -43,7 +50,7 @@ func Near(all []Definition, question string, room int) (near []Definition) {
 			take(order[next])
 		}
 		if followed == len(near) {
-			return near
+			return near, omitted
 		}
 		take(named(near[followed].Text + "\n" + near[followed].Code)...)
 	}
