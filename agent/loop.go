@@ -195,8 +195,8 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 	said, err = ask.Role(ctx, r.asker, ask.Request{Role: "judge", Subject: r.subject(),
 		Besides: r.t.Anew, Words: func() []prompts.Part {
 			parts := r.shared()
-			withoutMemory(parts)  // as of the arbiter
-			rows, _ := r.counts() // as many as there is room for
+			withoutMemory(parts) // as of the arbiter
+			rows, _ := r.counts()
 			return append(parts, prompts.Judgement{Written: written, Rows: rows, Warned: form.Warnings > 0,
 				Ignored: r.ignored(), Follows: r.t.Earlier() > 0,
 				Points: r.points(due), Branches: len(due) > 0, Reread: r.rereads()})
