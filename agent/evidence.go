@@ -132,6 +132,17 @@ func (r *run) outputWith(quote string) string {
 // samePoint reports whether two sentences name the same point: all words of one that say something are among
 // those of the other and most of these, or of many words most, and each year. Endings of words do not count.
 func samePoint(one, other string) bool {
+	lacking, few, many := contents(one, other)
+	shared := few - len(lacking)
+	year := func(w string) bool { return len(w) == 4 && w[0] <= '9' }
+	most := shared >= 6 && 10*shared >= 6*few && !slices.ContainsFunc(lacking, year)
+	return one == other || most || len(lacking) == 0 && shared > 0 &&
+		(shared == many || shared > 2 && 10*shared >= 6*many)
+}
+
+// contents compares the words of two texts that say something: those of the one with fewer that the other one
+// lacks, and the number of each.
+func contents(one, other string) (lacking []string, few, many int) {
 	const asking = "whether which what does this that with from should they the and are for has was its how"
 	words := func(text string) (all []string) {
 		for _, w := range wordsOf(strings.ToLower(text)) {
@@ -142,16 +153,11 @@ func samePoint(one, other string) bool {
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	few, many := words(one), words(other)
-	if len(few) > len(many) {
-		few, many = many, few
+	a, b := words(one), words(other)
+	if len(a) > len(b) {
+		a, b = b, a
 	}
-	lacking := slices.DeleteFunc(slices.Clone(few), func(w string) bool { return slices.Contains(many, w) })
-	shared := len(few) - len(lacking)
-	year := func(w string) bool { return len(w) == 4 && w[0] <= '9' }
-	most := shared >= 6 && 10*shared >= 6*len(few) && !slices.ContainsFunc(lacking, year)
-	return one == other || most || len(lacking) == 0 && shared > 0 &&
-		(shared == len(many) || shared > 2 && 10*shared >= 6*len(many))
+	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) }), len(a), len(b)
 }
 
 // find returns the sentence, of people's words the clause, that a quotation was cut from, with its

@@ -53,7 +53,9 @@ func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 		return false, err
 	}
 	r.add(s.Readings, true) // both take the option that the second says
-	return false, r.computeReadings(ctx)
+	err = r.computeReadings(ctx)
+	r.dropTwins()
+	return false, err
 }
 
 // explained reports whether an answer is that of another option of an open reading: then the two
@@ -79,6 +81,11 @@ func (r *run) derive(ctx context.Context) error {
 		return err
 	}
 	s.Readings = said.Readings[:min(1, len(said.Readings))]
+	if said.Other != "" && s.Readings[0].Problem == "" {
+		reading := &s.Readings[0]
+		reading.Options = []record.Option{reading.Options[reading.Chosen], reading.Options[reading.Other()]}
+		reading.Chosen, reading.Options[1].Proposed = 0, said.Other
+	}
 	b := task{branch: "second derivation", text: "Answer the question independently of the notebook", code: said.Code,
 		work: r.apart, chain: unaided(r.elsewhere()), show: r.unseen}
 	if s.Together = r.cfg.Alone; s.Together { // in the first's session

@@ -19,6 +19,7 @@ import (
 type Solution struct {
 	Step, Code string
 	Readings   []record.Reading
+	Other      string `json:",omitempty"` // of a second derivation, the cell with the reading's other option
 }
 
 type solution struct {
@@ -43,11 +44,26 @@ func Solutions(words prompts.SolutionForm) Format[Solution] {
 	}
 	return formatOf(words, func(form solution) (s Solution, err error) {
 		s.Step, s.Readings = form.Step, readingsOf(form.Readings, !words.Readings)
-		if s.Code, err = codeOf(form.Code); err == nil && s.Step == "" && !words.Second {
+		code := form.Code
+		if words.Second && len(s.Readings) == 1 {
+			code, s.Other = twoCells(code)
+		}
+		if s.Code, err = codeOf(code); err == nil && s.Step == "" && !words.Second {
 			err = errNoStep
 		}
 		return s, err
 	}, without...)
+}
+
+// twoCells parts code with two blocks, of which neither is an excerpt of the other one. The second is "" if
+// there are not just two.
+func twoCells(code string) (first, second string) {
+	all := Blocks(code)
+	if _, err := codeOf(code); err == nil || len(all) != 2 {
+		return code, ""
+	}
+	second, _ = codeOf(all[1].text)
+	return all[0].text, second
 }
 
 // different reports whether there are two options that differ by more than case.
