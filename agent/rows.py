@@ -979,13 +979,17 @@ def looked_at(s):
         rf"^\s*{name}\s*$|\b{name}\.(head|to_string|to_markdown)\(", code, re.M))
 
 
+# A filter for what should not be there: it is well if no row is left.
+SOUGHT = re.compile(r"\.(isna|isnull|is_null|is_nan|duplicated|is_duplicated)\([^()]*\)[\])]+:")
+
+
 def of_cell():
     """Lines on the cell that ran last; those of warnings begin with a mark."""
     lines = []
     for s, text, warns, times in told.values():
         where = f"line {s.line}: "
         if s.kind in ("filter", "query") and s.before and not looked_at(s):
-            if not s.after:
+            if not s.after and not SOUGHT.search(text):
                 warns = warns + [f"{text}: no row is left"]
             elif s.after == s.before and s.excludes:
                 warns = warns + [f"{text}: it leaves out none"]
