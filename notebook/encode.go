@@ -93,13 +93,11 @@ func (o Output) json() map[string]any {
 func (b MIMEBundle) json() map[string]any {
 	m := make(map[string]any, len(b))
 	for mime, value := range b {
-		text, ok := value.(string)
-		if ok && (strings.HasPrefix(mime, "text/") || mime == "application/javascript" ||
-			mime == "image/svg+xml") {
-			m[mime] = splitLines(text)
-		} else {
-			m[mime] = value
+		if text, ok := value.(string); ok && (strings.HasPrefix(mime, "text/") ||
+			mime == "application/javascript" || mime == "image/svg+xml") {
+			value = splitLines(text)
 		}
+		m[mime] = value
 	}
 	return m
 }

@@ -1,7 +1,9 @@
 package notebook
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -164,28 +166,17 @@ func Steady(text string) string { return address.ReplaceAllString(text, "${1}0xâ
 
 // Rewritten returns the outputs with their texts rewritten. The given outputs are not changed.
 func Rewritten(outputs []Output, rewrite func(string) string) []Output {
-	if outputs == nil {
-		return nil
-	}
-	all := make([]Output, len(outputs))
-	for i, o := range outputs {
+	all := slices.Clone(outputs)
+	for i, o := range all {
 		o.Text, o.EValue = rewrite(o.Text), rewrite(o.EValue)
-		if o.Data != nil {
-			data := make(MIMEBundle, len(o.Data))
-			for mime, value := range o.Data {
-				if text, ok := value.(string); ok && strings.HasPrefix(mime, "text/") {
-					value = rewrite(text)
-				}
-				data[mime] = value
+		o.Data, o.Traceback = maps.Clone(o.Data), slices.Clone(o.Traceback)
+		for mime, value := range o.Data {
+			if text, ok := value.(string); ok && strings.HasPrefix(mime, "text/") {
+				o.Data[mime] = rewrite(text)
 			}
-			o.Data = data
 		}
-		if o.Traceback != nil {
-			lines := make([]string, len(o.Traceback))
-			for n, line := range o.Traceback {
-				lines[n] = rewrite(line)
-			}
-			o.Traceback = lines
+		for n, line := range o.Traceback {
+			o.Traceback[n] = rewrite(line)
 		}
 		all[i] = o
 	}

@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/lists"
 )
 
 type kind int
@@ -46,11 +48,7 @@ func (n *node) take(name string) (item node) {
 
 // lines returns the values of a part, each in a line.
 func (n node) lines() string {
-	var lines []string
-	for _, a := range n.values() {
-		lines = append(lines, a.text)
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(lists.Map(n.values(), func(a atom) string { return a.text }), "\n")
 }
 
 // words returns the words and dates of a part that may be names, and its numbers.

@@ -182,9 +182,7 @@ func RemoveTemp(path string) error {
 // system's temporary folder if dir is "". It follows no links, skips locked folders and ignores
 // errors: the next sweep tries again.
 func SweepTemp(dir, prefix string) {
-	if dir == "" {
-		dir = os.TempDir()
-	}
+	dir = cmp.Or(dir, os.TempDir())
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return
