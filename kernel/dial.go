@@ -93,7 +93,7 @@ func (s *session) tuneServed(ctx context.Context, o Options) error {
 	err := s.tune(ctx)
 	if err == nil && o.Dir != "" && s.info.Implementation == "ipython" {
 		var x notebook.Execution
-		x, err = s.silently(ctx, inShell("import os\nos.chdir(folder)",
+		x, err = s.run(ctx, inShell("import os\nos.chdir(folder)",
 			map[string]string{"folder": o.Dir}), s.waits.tune)
 		if err == nil && x.Status != notebook.OK {
 			err = fmt.Errorf("the kernel cannot work in %s: is it a folder of the server's machine?", o.Dir)

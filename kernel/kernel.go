@@ -160,10 +160,7 @@ func newKernel(ctx context.Context, o Options, what string, own bool,
 	if err := o.hold(); err != nil {
 		return nil, err
 	}
-	if o.waits == (waits{}) {
-		o.waits = defaultWaits()
-	}
-	o.Outputs = o.Outputs.begin()
+	o.waits, o.Outputs = cmp.Or(o.waits, defaultWaits()), o.Outputs.begin()
 	s, err := named(ctx, o)
 	if err != nil {
 		o.release()
@@ -192,11 +189,7 @@ func (k *Kernel) ExecuteCell(ctx context.Context, c Cell) (notebook.Execution, e
 		return notebook.Execution{}, err
 	}
 	defer release()
-	r, err := k.current().begin(ctx, c, max(0, cmp.Or(c.Timeout, k.options.CellTimeout)))
-	if err != nil {
-		return notebook.Execution{}, err
-	}
-	return r.follow(ctx)
+	return k.current().run(ctx, c, max(0, cmp.Or(c.Timeout, k.options.CellTimeout)))
 }
 
 // Silently runs code that is not a cell: it is not counted, and its value is not shown. Outputs and

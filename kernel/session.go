@@ -114,7 +114,7 @@ func (s *session) tune(ctx context.Context) error {
 	if s.box != nil {
 		seal = s.box.Seal()
 	}
-	x, err := s.silently(ctx, inShell(tuneCode+seal, map[string]string{"prelude": s.prelude}), s.waits.tune)
+	x, err := s.run(ctx, inShell(tuneCode+seal, map[string]string{"prelude": s.prelude}), s.waits.tune)
 	if err == nil && seal != "" && x.Status != notebook.OK {
 		err = errors.New("the kernel could not be sealed in its sandbox")
 	}
@@ -129,16 +129,18 @@ func (s *session) tune(ctx context.Context) error {
 
 // inShell returns code that runs script with the variables names and shell, the IPython shell. It
 // defines no names in the session.
-func inShell(script string, names map[string]string) string {
+func inShell(script string, names map[string]string) Cell {
 	code, _ := json.Marshal(script) // strings cannot fail
 	values, _ := json.Marshal(names)
-	return fmt.Sprintf(`exec(%s, {"shell": get_ipython(), **%s})`, code, values)
+	return silent(fmt.Sprintf(`exec(%s, {"shell": get_ipython(), **%s})`, code, values))
 }
 
-// silently runs code that is not a cell: it is not counted and publishes nothing.
-func (s *session) silently(ctx context.Context, code string,
-	limit time.Duration) (notebook.Execution, error) {
-	r, err := s.begin(ctx, Cell{Code: code, silent: true}, limit)
+// silent returns code that is not a cell: it is not counted and publishes nothing.
+func silent(code string) Cell { return Cell{Code: code, silent: true} }
+
+// run runs a cell to its end.
+func (s *session) run(ctx context.Context, c Cell, limit time.Duration) (notebook.Execution, error) {
+	r, err := s.begin(ctx, c, limit)
 	if err != nil {
 		return notebook.Execution{}, err
 	}

@@ -33,7 +33,7 @@ func (s *session) await(ctx context.Context) error {
 func (s *session) enter(ctx context.Context) {
 	if !s.guest.entered && s.info.Implementation == "ipython" {
 		s.guest.entered = true
-		_, _ = s.silently(ctx, inShell(visitCode,
+		_, _ = s.run(ctx, inShell(visitCode,
 			map[string]string{"folder": s.guest.dir, "session": s.id}), s.waits.tune)
 	}
 }
@@ -41,7 +41,7 @@ func (s *session) enter(ctx context.Context) {
 // manners calls a method of the visit.
 func (s *session) manners(ctx context.Context, method string) {
 	if s.guest.entered {
-		_, _ = s.silently(ctx, s.method(method), s.waits.tune)
+		_, _ = s.run(ctx, silent(s.method(method)), s.waits.tune)
 	}
 }
 

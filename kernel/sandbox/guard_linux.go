@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,9 +77,7 @@ func (st stage) start(file string, ended chan<- unix.WaitStatus) error {
 		cmd = inNamespaces(context.Background(), self, file, st.Box.Net)
 	}
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = "/", os.Environ(), os.Stdout, os.Stderr
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
+	cmd.SysProcAttr = cmp.Or(cmd.SysProcAttr, &syscall.SysProcAttr{})
 	cmd.SysProcAttr.Setsid, cmd.SysProcAttr.Pdeathsig = true, unix.SIGKILL
 	if err := st.startAnswered(cmd); err != nil {
 		return err

@@ -214,13 +214,6 @@ var ownProc = []string{
 	"timerslack_ns", "wchan",
 }
 
-func ownProcOf(process string) (paths []string) {
-	for _, name := range ownProc {
-		paths = append(paths, "/proc/"+process+"/"+name)
-	}
-	return paths
-}
-
 // Not /dev/pts, which has other programs' terminals.
 var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
 	"/dev/tty"}
@@ -239,9 +232,7 @@ func groupFiles() (all []string) {
 	for line := range strings.Lines(string(b)) {
 		group, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "0::/")
 		for at := filepath.Join(cgroupFolder, group); ok && in(at, cgroupFolder); at = filepath.Dir(at) {
-			for _, name := range groupLimits {
-				all = append(all, filepath.Join(at, name))
-			}
+			all = append(all, below(at, groupLimits)...)
 		}
 	}
 	return all
@@ -281,18 +272,12 @@ func (st stage) confineFiles() error {
 	if err != nil {
 		return err
 	}
-	var system []string
-	for _, path := range systemReads {
-		if real, err := filepath.EvalSymlinks(path); err == nil { // otherwise missing or inaccessible
-			system = append(system, real)
-		}
-	}
 	own := st.Own
 	if full {
 		own = nil // the view hides them
 	}
 	const written = fsRead | fsWrite | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
-	err = errors.Join(r.allowReading(own, st.Inodes, append(system, st.Read...)...),
+	err = errors.Join(r.allowReading(own, st.Inodes, append(existing(systemReads), st.Read...)...),
 		r.allow(written, st.Inodes, st.Write...), r.allow(fsRead, nil, groupFiles()...))
 	const device = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
 		unix.LANDLOCK_ACCESS_FS_TRUNCATE |
@@ -310,7 +295,7 @@ func (st stage) confineFiles() error {
 			r.allow(written, nil, "/dev/shm"))
 	default:
 		// Landlock resolves /proc/self now, to this process, which then becomes the program.
-		err = errors.Join(err, r.allow(fsRead, nil, procReads...), r.allow(fsRead, nil, ownProcOf("self")...),
+		err = errors.Join(err, r.allow(fsRead, nil, procReads...), r.allow(fsRead, nil, below("/proc/self", ownProc)...),
 			r.allow(device, nil, devices...),
 			r.allow(unix.LANDLOCK_ACCESS_FS_READ_DIR, nil, "/proc"))
 	}

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,11 +61,7 @@ func (st stage) makeView(file string) error {
 	if err != nil {
 		return err
 	}
-	err = inOrder(
-		func() error { return unix.Sethostname([]byte("sandbox")) },
-		st.loopback,
-		func() error { return st.mountAll(parts) },
-	)
+	err = cmp.Or(unix.Sethostname([]byte("sandbox")), st.loopback(), st.mountAll(parts))
 	if err != nil {
 		return err
 	}
@@ -72,16 +69,6 @@ func (st stage) makeView(file string) error {
 		return fmt.Errorf("drop capabilities: %w", err)
 	}
 	return execute([]string{inside, initCommand, file}, os.Environ())
-}
-
-// inOrder runs steps until one fails, and returns its error.
-func inOrder(steps ...func() error) error {
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // loopback enables the loopback interface, which is down in a new network namespace.
@@ -119,27 +106,20 @@ func (st stage) mountAll(parts []part) error {
 		}
 	}
 	base := st.Write[0] // any folder will do
-	err := inOrder(
-		// keep these mounts out of the other namespaces
-		func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") },
-		func() error {
-			return unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV,
-				"mode=755")
-		},
-		func() error { return os.Mkdir(base+outer, 0o700) },
-		func() error { return unix.PivotRoot(base, base+outer) },
-		func() error { return os.Chdir("/") },
-	)
+	// keep these mounts out of the other namespaces
+	err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	if err == nil {
+		err = unix.Mount("tmpfs", base, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=755")
+	}
+	if err == nil {
+		err = cmp.Or(os.Mkdir(base+outer, 0o700), unix.PivotRoot(base, base+outer), os.Chdir("/"))
+	}
 	if err != nil {
 		return fmt.Errorf("make a file system: %w", err)
 	}
 	for _, p := range parts {
 		if p.kind == readOnlyPart && p.at == "/" {
-			err := inOrder(
-				func() error { return unix.Unmount(outer, unix.MNT_DETACH) },
-				func() error { return os.Remove(outer) },
-			)
-			if err != nil {
+			if err := cmp.Or(unix.Unmount(outer, unix.MNT_DETACH), os.Remove(outer)); err != nil {
 				return fmt.Errorf("leave the machine's file system: %w", err)
 			}
 		}

@@ -56,9 +56,7 @@ func Startup(path string) string {
 	around := []string{"/etc", "/usr", "/boot", "/bin", "/sbin", "/lib", "/lib64", "/var/spool"}
 	if home, err := os.UserHomeDir(); err == nil {
 		home, _ = behind(home)
-		for _, name := range startup {
-			around = append(around, filepath.Join(home, name))
-		}
+		around = append(around, below(home, startup)...)
 	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		if filepath.IsAbs(dir) {

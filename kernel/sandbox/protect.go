@@ -120,22 +120,25 @@ func socketPaths(table string) (all []string) {
 		if len(fields) < 2 || len(strings.Fields(fields[0])) != 8 {
 			continue // unnamed, or abstract
 		}
-		if path, err := realPath("/" + fields[1]); err == nil {
-			all = append(all, path)
+		all = append(all, "/"+fields[1])
+	}
+	return existing(all)
+}
+
+// existing returns the real paths of those that exist and are accessible.
+func existing(paths []string) (all []string) {
+	for _, path := range paths {
+		if real, err := realPath(path); err == nil {
+			all = append(all, real)
 		}
 	}
 	return all
 }
 
 // outermost returns the real paths of the paths that exist and are not inside another.
-func outermost(paths []string) (all []string) {
-	for _, path := range paths {
-		if real, err := realPath(path); err == nil {
-			all = append(all, real)
-		}
-	}
+func outermost(paths []string) (outer []string) {
+	all := existing(paths)
 	slices.SortFunc(all, func(a, b string) int { return len(a) - len(b) })
-	var outer []string
 	for _, path := range all {
 		if !inOne(path, outer) {
 			outer = append(outer, path)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/lists"
 )
 
 // A stage has the instructions for the guard and for the process that becomes the program.
@@ -252,6 +254,11 @@ func AboveHome(path string) bool {
 
 // in reports whether path is folder or below it, by name.
 func in(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+
+// below returns the paths of files in a folder.
+func below(folder string, names []string) []string {
+	return lists.Map(names, func(name string) string { return filepath.Join(folder, name) })
+}
 
 // inOne is in for any of the folders.
 func inOne(path string, folders []string) bool {

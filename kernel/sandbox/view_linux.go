@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"dsstar/notebook/lists"
 )
 
 // The kinds of parts of the file system view.
@@ -44,6 +46,13 @@ func memory(at string, size int64) part {
 		"mode=755,size=" + strconv.FormatInt(size, 10)}
 }
 
+// bound returns the steps that bind paths where they are.
+func bound(flags uint64, paths []string) []part {
+	return lists.Map(paths, func(path string) part {
+		return part{kind: bindPart, from: path, at: path, flags: flags}
+	})
+}
+
 // machineFiles are files and folders of /proc that root could write to: with /proc/sys, to
 // core_pattern of the whole machine.
 var machineFiles = []string{"sys", "sysrq-trigger", "irq", "bus"}
@@ -65,18 +74,14 @@ func (st stage) view(self string) ([]part, error) {
 	parts := []part{{newPart, "proc", "/proc", flags | unix.MS_NODEV, ""}, memory("/dev", 1<<20),
 		{newPart, "devpts", "/dev/pts", flags,
 			"newinstance,ptmxmode=0666,mode=620,max=64"}} // the namespaces of a machine share 3,072
-	for _, path := range devices {
-		parts = append(parts, part{kind: bindPart, from: path, at: path, flags: asDevice})
-	}
+	parts = append(parts, bound(asDevice, devices)...)
 	for name, target := range deviceLinks {
 		parts = append(parts, part{kind: linkPart, from: target, at: "/dev/" + name})
 	}
-	for _, name := range machineFiles {
-		parts = append(parts, part{kind: bindPart, from: "/proc/" + name, at: "/proc/" + name, flags: toRead})
-	}
-	for _, name := range machineCounters {
-		if _, err := os.Lstat("/proc/" + name); err == nil {
-			parts = append(parts, part{kind: bindPart, from: "/dev/null", at: "/proc/" + name, flags: toRead})
+	parts = append(parts, bound(toRead, below("/proc", machineFiles))...)
+	for _, at := range below("/proc", machineCounters) {
+		if _, err := os.Lstat(at); err == nil {
+			parts = append(parts, part{kind: bindPart, from: "/dev/null", at: at, flags: toRead})
 		}
 	}
 	for _, dir := range []string{"/tmp", "/dev/shm"} {
@@ -84,9 +89,7 @@ func (st stage) view(self string) ([]part, error) {
 	}
 	reads := slices.Concat(systemReads, st.Read, st.Named, groupFiles())
 	if st.Box.GPU {
-		for _, path := range gpuDevices() {
-			parts = append(parts, part{kind: bindPart, from: path, at: path, flags: asDevice})
-		}
+		parts = append(parts, bound(asDevice, gpuDevices())...)
 		reads = append(reads, gpuReads()...)
 	}
 	for _, path := range reads {
@@ -104,9 +107,7 @@ func (st stage) view(self string) ([]part, error) {
 			parts = append(parts, part{kind: bindPart, from: path, at: path, flags: toRead})
 		}
 	}
-	for _, path := range st.Write {
-		parts = append(parts, part{kind: bindPart, from: path, at: path, flags: toWrite})
-	}
+	parts = append(parts, bound(toWrite, st.Write)...)
 	over, closing := st.hidden(parts)
 	parts = append(parts, over...)
 	for _, path := range st.Sockets {
@@ -151,15 +152,11 @@ func (st stage) hidden(parts []part) (over, closing []part) {
 			}
 		}
 	}
-	add := func(flags uint64, paths []string) {
-		for _, path := range paths {
-			if slices.ContainsFunc(closing, func(c part) bool { return path != c.at && in(path, c.at) }) {
-				over = append(over, part{kind: bindPart, from: path, at: path, flags: flags})
-			}
-		}
+	isInside := func(p part) bool {
+		return slices.ContainsFunc(closing, func(c part) bool { return p.at != c.at && in(p.at, c.at) })
 	}
-	add(toRead, st.Read)
-	add(toWrite, st.Write)
+	shown := append(bound(toRead, st.Read), bound(toWrite, st.Write)...)
+	over = append(over, lists.Where(shown, isInside)...)
 	slices.SortStableFunc(over, func(a, b part) int { return len(a.at) - len(b.at) })
 	return over, closing
 }

@@ -1,6 +1,7 @@
 package zmq
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -142,9 +143,7 @@ func parse(b []byte) (File, error) {
 	if err := json.Unmarshal(b, &c); err != nil {
 		return File{}, fmt.Errorf("not a connection file: %w", err)
 	}
-	if c.Transport == "" {
-		c.Transport = "tcp"
-	}
+	c.Transport = cmp.Or(c.Transport, "tcp")
 	return c, nil
 }
 
