@@ -18,7 +18,8 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 	d := r.t.Descriptions[i]
 	p := r.profiles[d.File]
 	d.Kind, d.Profile, d.Document = p.Format, true, p.Document != "" && len(p.Tables) == 0
-	if d.Whole = p.Whole && len(p.Document) <= chars; d.Whole {
+	d.Whole = p.Whole && len(p.Document) <= chars && p.Short(r.t.Task.Question)
+	if d.Whole {
 		d.Text = strings.TrimRight(p.Document, "\n")
 		d.Kind, _, _ = strings.Cut(cmp.Or(p.Headline, p.Format), "\n") // which tells the encoding
 	} else {

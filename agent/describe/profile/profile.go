@@ -84,6 +84,7 @@ type Profile struct {
 	About    string  `json:"about"`    // its names and words, to rank it by
 	Document string  `json:"text"`     // its text, of a document
 	Sections []int   `json:"sections"` // where those of Document begin
+	Lists    []bool  `json:"lists"`    // which of them list words and what they mean
 	Codebook bool    `json:"codebook"` // Document lists words and what they mean
 	Cut      bool    `json:"cut"`      // Document is only its beginning
 	Whole    bool    `json:"whole"`    // Document is its content, and there is no more to say

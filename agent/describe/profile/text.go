@@ -224,8 +224,7 @@ func (c Column) told(whole, isAsked, near bool) map[int]string {
 	return nil
 }
 
-// document adds a document to a text: whole, or the sections near the question and the beginnings
-// of the others.
+// document adds a document to a text: whole, or what is needed of it.
 func (p Profile) document(d *draft, chars int, question string) {
 	const least = 300
 	room, what := chars-len(d.String())-30, "text"
@@ -235,7 +234,7 @@ func (p Profile) document(d *draft, chars int, question string) {
 	if room < min(least, len(p.Document)) {
 		return
 	}
-	text := excerpt(p.Document, p.Sections, room, question)
+	text := p.excerpt(room, question)
 	if len(text) != len(p.Document) {
 		what = "parts of the text"
 	} else if p.Cut {
@@ -244,30 +243,66 @@ func (p Profile) document(d *draft, chars int, question string) {
 	d.add(what + ":\n" + text)
 }
 
-// excerpt is a text in at most about n bytes: its beginning, the sections near the question, and of
-// the others the first lines.
-func excerpt(text string, starts []int, n int, question string) string {
-	if len(text) <= n || len(starts) < 4 {
-		return brief.Clip(text, n)
+// Short reports whether all of a document is shown for a question, if there is room.
+func (p Profile) Short(question string) bool { return question == "" || len(p.Document) <= 4000 }
+
+// excerpt is the document in at most about n bytes: of a long one the beginning, the section nearest to
+// the question, lists of words and what they mean, and others near the question while these take no
+// more than a part of it; and of what is cut the first lines. Of a code book lists are near, too.
+func (p Profile) excerpt(n int, question string) string {
+	const title, part, least = 60, 8, 2500 // letters of a first line; bytes of others near the question
+	if p.Short(question) && len(p.Document) <= n || len(p.Sections) < 4 {
+		return brief.Clip(p.Document, n)
 	}
-	const headings, title = 3, 100 // a third of the room at most; letters of one
 	var d draft
-	var sections, about []string
-	for i, end := range append(slices.Clone(starts[1:]), len(text)) {
-		section := strings.TrimRight(text[starts[i]:end], "\n")
-		heading, _, _ := strings.Cut(section, "\n")
-		sections, about = append(sections, section), append(about, heading+"\n"+heading+"\n"+section)
-		if d.add(""); len(starts)*title/2 < n/headings {
-			d.later(i, i, fmt.Sprintf("%.*s […]", title, heading))
+	var sections, firsts, about []string
+	for i, end := range append(slices.Clone(p.Sections[1:]), len(p.Document)) {
+		section := strings.TrimRight(p.Document[p.Sections[i]:end], "\n")
+		first, _, _ := strings.Cut(section, "\n")
+		sections, about = append(sections, section), append(about, first+"\n"+first+"\n"+section)
+		if first = fmt.Sprintf("%.*s", title, strings.Trim(first, " #*")); len(p.Sections)*title > n/2 {
+			first = "" // there are too many
+		}
+		firsts = append(firsts, first)
+		d.add(mark(section, first))
+	}
+	place, near := places(question, about)
+	for i, s := range sections {
+		list := p.Lists[i] && (place[i] < near || !p.Codebook)
+		if i == 0 || place[i] == 0 || list || p.Short(question) {
+			d.later(i, place[i], s)
 		}
 	}
-	place, _ := places(question, about)
-	place[0] = -1
-	for i, s := range sections {
-		d.later(i, len(starts)*(place[i]+2), s)
-	}
 	d.fill(n)
-	return d.String()
+	for i, s := range sections {
+		if place[i] < near {
+			d.later(i, place[i], s)
+		}
+	}
+	d.fill(min(n, len(d.String())+max(least, len(p.Document)/part)))
+	var told []string
+	from := 0 // where a run of sections that are cut begins
+	for i, s := range sections {
+		if d.pieces[i] == s {
+			told, from = append(told, s), i+1
+			continue
+		}
+		if i == from {
+			told = append(told, "")
+		}
+		cut := strings.Join(sections[from:i+1], "\n")
+		told[len(told)-1] = mark(cut, strings.Join(filled(firsts[from:i+1]), "; "))
+	}
+	return strings.Join(told, "\n")
+}
+
+// mark stands for a text that is cut, unless that is shorter, and names what is in it.
+func mark(text, names string) string {
+	mark := fmt.Sprintf("[… %d characters cut here%s …]", len(text), strings.TrimSuffix(": "+names, ": "))
+	if len(mark) > len(text) {
+		return text
+	}
+	return mark
 }
 
 // Beyond is what a request shows of a file of the structure of first, which is described: whatever

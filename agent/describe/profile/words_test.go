@@ -2,8 +2,10 @@ package profile_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -163,8 +165,8 @@ func TestSmallTables(t *testing.T) {
 	})
 }
 
-// A long document is told by the sections that the question touches, with the headings of the
-// others.
+// A long document is told by the sections that the question touches and by lists of words and their
+// meaning, with the headings of the others.
 func TestSections(t *testing.T) {
 	t.Parallel()
 	var manual strings.Builder
@@ -175,10 +177,47 @@ func TestSections(t *testing.T) {
 	}
 	tell(t, []told{
 		{"manual.md", manual.String(), "Which level of fraud does a shop have?", 3000,
-			[]string{"# Manual", "## Deliveries", "## Refunds", "## Opening hours", "The last rule of Fraud levels."},
+			[]string{"# Manual", "cut here: Deliveries; Refunds …]", "cut here: Opening hours …]", "The last rule of Fraud levels."},
 			[]string{"The last rule of Deliveries.", "The last rule of Opening hours."}},
 		{"short.md", "# A\n\nOne.\n\n# B\n\nTwo.\n", "Which level of fraud?", 3000, []string{"One.", "Two."}, nil},
 	})
+}
+
+// Of a document every section is told whole or is said to be cut, with as many characters as it has,
+// whatever the question and the room; and of what is no code book lists of words are told if they fit.
+func TestCutIsSaid(t *testing.T) {
+	cuts := regexp.MustCompile(`(?m)^\[… (\d+) characters cut here.* …\]$`)
+	for seed := range uint64(300) {
+		dice := rand.New(rand.NewPCG(seed, 7))
+		word := func() string { return fmt.Sprint("w", string(rune('a'+dice.IntN(20)))) }
+		var d strings.Builder
+		p := profile.Profile{Format: "text", Codebook: seed%3 == 0}
+		for n := range 4 + dice.IntN(30) {
+			p.Sections, p.Lists = append(p.Sections, d.Len()), append(p.Lists, n == 3)
+			fmt.Fprintf(&d, "# Part %d %s\n%s", n, word(), strings.Repeat(word()+" "+word()+"\n", dice.IntN(60)))
+			if n == 3 {
+				d.WriteString("* **gross_rate**: in percent\n- fee_id: a number\n")
+			}
+		}
+		p.Document = strings.TrimSpace(d.String())
+		room, question := 1500+dice.IntN(8000), word()+" "+word()
+		text := p.Text(room, question)
+		left := len(p.Document)
+		for _, cut := range cuts.FindAllStringSubmatch(text, -1) {
+			var n int
+			fmt.Sscan(cut[1], &n)
+			left -= n
+			text = strings.Replace(text, cut[0]+"\n", "", 1)
+		}
+		_, body, _ := strings.Cut(strings.TrimSuffix(text, "\n"), "text:\n")
+		body = cuts.ReplaceAllString(body, "")
+		if len(text) > room+100 || left < len(body)-60 || left > len(body)+60 {
+			t.Errorf("%d: %d bytes in %d; of %d bytes %d are not said to be cut, and %d are told", seed, len(text), room, len(p.Document), left, len(body))
+		}
+		if room > 6000 && !p.Codebook && !strings.Contains(text, "gross_rate") {
+			t.Errorf("%d: what a column means is cut:\n%s", seed, text)
+		}
+	}
 }
 
 // TestChecks: what the programs in testdata/checks say of files, of profiles and of the readers holds.

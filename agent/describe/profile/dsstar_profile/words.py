@@ -96,6 +96,7 @@ def render(found: Json) -> None:
         found["whole"] = plain and not tables and not found.get("cut")
         found["sections"] = sections.starts(text)
         found["codebook"] = sections.lists(text)
+        found["lists"] = sections.each(text, found["sections"])
 
 
 def _line(p: Json) -> str:
