@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -203,8 +204,7 @@ func (a *Asker) Call(ctx context.Context, request llm.Request) (llm.Reply, error
 	}
 	if a.Stream != nil {
 		request.OnText = func(soFar func() string) {
-			unmasked := func() string { return a.Mask.Unmask(soFar()) }
-			a.Stream(request.Role, request.Subject, unmasked)
+			a.Stream(request.Role, request.Subject, func() string { return a.Mask.Unmask(soFar()) })
 		}
 		a.Stream(request.Role, request.Subject, nil)
 	}
@@ -213,10 +213,13 @@ func (a *Asker) Call(ctx context.Context, request llm.Request) (llm.Reply, error
 	if err != nil {
 		return reply, Overdue(ctx, err)
 	}
-	// as notebooks are
-	reply.Text = a.Mask.Unmask(strings.ToValidUTF8(reply.Text, "\uFFFD"))
+	reply.Text = a.Mask.Unmask(strings.ToValidUTF8(reply.Text, "\uFFFD")) // as notebooks are
 	a.pay(request, reply)
-	return reply, nil
+	if u := reply.Usage; !u.Estimated && u.InputTokens >= 1024 && u.InputTokens%1024 <= 2 &&
+		len(fmt.Sprint(request.Messages)) > 5*u.InputTokens { // Ollama cuts to its context, or to half of it and two
+		err = fmt.Errorf("%w: of it the server has read only %d tokens", llm.ErrContextLength, u.InputTokens)
+	}
+	return reply, err
 }
 
 // mask puts stand-ins into a request, whose system message says what they are.
@@ -279,8 +282,9 @@ func askTwice[T any](ctx context.Context, a *Asker, request llm.Request, format 
 		first := kept{Text: reply.Text, Finish: reply.Finish}
 		again := prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
 		request.Subject += ", asked again"
+		said := brief.Clip(cmp.Or(visible(reply.Text), "(nothing)"), ReportChars/2) // empty ones are refused, loops long
 		request.Messages = append(slices.Clip(request.Messages),
-			llm.Message{Role: "assistant", Text: reply.Text}, llm.Message{Role: "user", Text: again})
+			llm.Message{Role: "assistant", Text: said}, llm.Message{Role: "user", Text: again})
 		if reply, err = a.Call(ctx, request); err != nil {
 			return kept{}, err
 		}

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -163,6 +164,51 @@ func TestForm(t *testing.T) {
 			t.Errorf("request %d: %q", i+1, r.Messages)
 		}
 	}
+}
+
+// TestAskedAgain: of a reply that could not be read the model is shown neither nothing, which servers refuse,
+// nor all of what fills its context.
+func TestAskedAgain(t *testing.T) {
+	for _, reply := range []string{"", "<think>hm", "```\n```", strings.Repeat("Let me check that again.\n", 900)} {
+		m := &llmtest.Model{Replies: []string{reply, "yes"}}
+		request := Request{Words: func() []prompts.Part { return []prompts.Part{prompts.Answer{}} }}
+		if _, err := Role(t.Context(), NewAsker(Settings{Model: m}, nil, nil), request, YesNo); err != nil || len(m.Asked) != 2 {
+			t.Fatalf("%.40q: %v, %d calls", reply, err, len(m.Asked))
+		}
+		if said := m.Asked[1].Messages[1].Text; strings.TrimSpace(said) == "" || len(said) > 2100 {
+			t.Errorf("%.40q is sent back as %q", reply, said)
+		}
+	}
+}
+
+// TestCutByServer: a server that has read far less than was sent, as much as its context or half of it holds,
+// has cut the request.
+func TestCutByServer(t *testing.T) {
+	for _, c := range []struct {
+		usage llm.Usage
+		sent  int
+		cut   bool
+	}{
+		{llm.Usage{InputTokens: 4096}, 24_000, true},
+		{llm.Usage{InputTokens: 2050}, 18_000, true},
+		{llm.Usage{InputTokens: 4096}, 16_000, false},                  // four bytes a token
+		{llm.Usage{InputTokens: 4100}, 24_000, false},                  // much of it blank
+		{llm.Usage{InputTokens: 4096, Estimated: true}, 24_000, false}, // by nobody who knows
+		{llm.Usage{InputTokens: 10}, 24_000, false},                    // the rest was cached
+	} {
+		a := NewAsker(Settings{Model: readAs(c.usage)}, nil, nil)
+		_, err := a.Call(t.Context(), llm.Request{Messages: []llm.Message{{Text: strings.Repeat("x", c.sent)}}})
+		if errors.Is(err, llm.ErrContextLength) != c.cut || err != nil != c.cut {
+			t.Errorf("%+v of %d bytes: %v", c.usage, c.sent, err)
+		}
+	}
+}
+
+// readAs is a model whose server says what it has read.
+type readAs llm.Usage
+
+func (u readAs) Ask(context.Context, llm.Request) (llm.Reply, error) {
+	return llm.Reply{Text: "yes", Usage: llm.Usage(u)}, nil
 }
 
 // TestCalls: calls at the same time do not go beyond the limit together, and are counted by role.

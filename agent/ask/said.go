@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 	"slices"
@@ -43,8 +44,9 @@ func (f *form) unJSON(text string) string {
 		case value.IsArray():
 			value.ForEach(func(_, one gjson.Result) bool { return write(key, one) })
 		case value.IsObject():
+			b.WriteString(strings.Trim(label, ": ") + ":\n")
 			value.ForEach(write)
-		case name == "code":
+		case name == "code" && len(Blocks(value.Str)) == 0:
 			b.WriteString("```python\n" + value.Str + "\n```\n")
 		default:
 			b.WriteString(label + value.String() + "\n")
@@ -55,19 +57,19 @@ func (f *form) unJSON(text string) string {
 	return b.String()
 }
 
-// bare matches where code begins that has no fence: below its label, or at an import.
-var bare = lazy.Regexp(`(?m)^[#* ]*(?:(?:[Ll]ast|[Pp]ython) )?(?:[Cc]ode|[Cc]ell)[* ]*:[* ]*\n()|` +
-	`^()(?:import [\w.]+(?: as \w+|, *[\w.]+)*|from [\w.]+ import .+)$`)
+// bare matches code that has no fence, to a branch, a last line in words or the end: below its label, from an
+// import on, or where a paragraph begins as only code does.
+var bare = lazy.Regexp(`(?ms)(?:^([#* ]*(?:(?:[Ll]ast|[Pp]ython) )?(?:[Cc]ode|[Cc]ell)[* ]*:[* ]*\n|python\n)(.*?)|` +
+	`^((?:import [\w.]+(?: as \w+|, *[\w.]+)*|from [\w.]+ import [^\n]+)$.*?)|` +
+	`(\A|\n\n|:[* ]*\n)((?:print\(|[a-z_]\w* = [^=\s]).*?))` +
+	`(\n[#* ]*Branch[ #]*\d|(?:\n[A-Z][\w'’]* [\w'’][^\n=():]*[.!?])?\s*\z)`)
 
-// fenced puts a fence around the code of a text that has none: all to its end, unless there is more.
+// fenced puts fences around the code of a text that has none.
 func fenced(text string) string {
-	all := bare().FindAllStringSubmatchIndex(text, -1)
-	if all == nil || len(Blocks(text)) > 0 ||
-		slices.ContainsFunc(all[1:], func(at []int) bool { return at[2] >= 0 }) {
+	if len(Blocks(text)) > 0 {
 		return text
 	}
-	begin := max(all[0][2], all[0][4])
-	return text[:begin] + "```python\n" + text[begin:] + "\n```\n"
+	return bare().ReplaceAllString(text, "$1$4```python\n$2$3$5\n```\n$6")
 }
 
 var item = lazy.Regexp(`^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+`)
@@ -135,8 +137,8 @@ func (f *form) labelled(line string) (name, value, second string) {
 	}
 	n := slices.IndexFunc(m[1:], func(group string) bool { return group != "" })
 	name = slices.Concat(f.own, f.inPart)[n]
-	number, second, _ := strings.Cut(m[len(m)-2], ".")
 	value = strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "*| ")
+	number, second, _ := strings.Cut(cmp.Or(m[len(m)-2], ofTwo().FindString(value)), ".")
 	switch {
 	case f.types[name] == reflect.Int:
 		value = strings.TrimSpace(number + " " + value)
@@ -181,6 +183,7 @@ func (f *form) set(form reflect.Value, own said, parts []said) {
 var (
 	nothing  = lazy.Regexp(`(?i)^[\s.*_–—-]*(?:none|nothing|n/a|null)?[\s.*_–—-]*$`)
 	numberIn = lazy.Regexp(`\b\d{1,4}\b`)
+	ofTwo    = lazy.Regexp(`^\d{1,2}\.\d{1,2}$`)                         // of a branch
 	ofAll    = lazy.Regexp(`(?i)^-\d+|\b(?:out\s+)?of\s+(?:the\s+)?\d+`) // is no number
 	marked   = lazy.Regexp("^(?:\\*\\*([^*]*)\\*\\*|__([^_]*)__|`([^`]*)`)$")
 	isYes    = lazy.Regexp(`(?i)^\W*(?:yes|true|settled)\b`)
@@ -231,8 +234,9 @@ func Prose(text string) (prose string) {
 }
 
 var (
-	// fenceLine opens or closes a block, in a list, too.
-	fenceLine = lazy.Regexp("(?m)^([ \t]*(?:(?:[-*+]|\\d{1,3}[.)])[ \t]+)?)(`{3,}|~{3,})[ \t]*([^`\n]*?)[ \t]*$")
+	// fenceLine opens or closes a block, in a list, too, or opens one behind its label.
+	fenceLine = lazy.Regexp("(?m)^([ \t]*(?:(?:[-*+]|\\d{1,3}[.)])[ \t]+)?)(?:[*_#\\w /\\[]{1,24}[:\\]][*_]*[ \t]*)?" +
+		"(`{3,}|~{3,})[ \t]*([^`\n]*?)[ \t]*$")
 	pythonTag = lazy.Regexp(`(?i)^(?:\{code-cell\}\s*)?[{.\s]*(?:i?python|py)(?:[23](?:\.\d+)?)?(?:$|[\s{}:,;])`)
 )
 
@@ -245,7 +249,7 @@ func pieces(text string) (all []Block) {
 		case open == nil:
 			all = append(all, Block{text: text[begin:at[0]]})
 			begin, open = at[0], line
-		case line[3] == "" && strings.HasPrefix(line[2], open[2]) && strings.TrimSpace(line[1]) == "" &&
+		case line[3] == "" && strings.HasPrefix(line[2], open[2]) && strings.TrimSpace(text[at[0]:at[4]]) == "" &&
 			len(line[1]) <= len(open[1])+3:
 			all = append(all, blockOf(open, text[begin:at[0]], text[at[0]:at[1]]))
 			begin, open = at[1], nil
@@ -257,20 +261,16 @@ func pieces(text string) (all []Block) {
 	return append(all, blockOf(open, text[begin:], ""))
 }
 
-// blockOf returns the block of a text, which begins with the line of a fence, without the indent of a
-// list item.
+// blockOf returns the block of a text, which begins with the line of a fence, without the indent that all of
+// its code has, as below a list item.
 func blockOf(fence []string, text, end string) Block {
-	var code strings.Builder
-	for line := range strings.Lines(text[len(fence[0]):]) {
-		indent := len(line) - len(strings.TrimLeft(line, " \t"))
-		code.WriteString(line[min(indent, len(fence[1])):])
-	}
 	language, _, _ := strings.Cut(strings.ToLower(fence[3]), " ")
 	if pythonTag().MatchString(fence[3]) {
 		language = "python"
 	}
-	bare := strings.TrimRight(strings.TrimLeft(code.String(), "\n"), " \t\n")
-	return Block{language, bare, text + end, true}
+	code := strings.TrimRight(strings.TrimLeft(text[len(fence[0]):], "\n"), " \t\n")
+	indent := code[:len(code)-len(strings.TrimLeft(code, " \t"))]
+	return Block{language, strings.ReplaceAll("\n"+code, "\n"+indent, "\n")[1:], text + end, true}
 }
 
 var errNoCode = errors.New("it has no code block")

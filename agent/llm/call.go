@@ -204,7 +204,8 @@ func (m *endpoint) read(body io.Reader, r Request) (Reply, error) {
 		return reply, err
 	}
 	reply.Text = m.hide(text.String())
-	reply.Usage = cmp.Or(reply.Usage, estimate(len(fmt.Sprint(r.Messages)), len(reply.Text)))
+	reply.Usage = cmp.Or(reply.Usage, Usage{Estimated: true, // by four bytes a token
+		InputTokens: (len(fmt.Sprint(r.Messages)) + 3) / 4, OutputTokens: (len(reply.Text) + 3) / 4})
 	return reply, nil
 }
 

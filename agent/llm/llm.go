@@ -10,6 +10,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -72,11 +73,6 @@ func (u *Usage) Add(v Usage) {
 	u.Estimated = u.Estimated || v.Estimated
 }
 
-// estimate returns a usage by the bytes of what was sent and came, four for a token.
-func estimate(sent, came int) Usage {
-	return Usage{InputTokens: (sent + 3) / 4, OutputTokens: (came + 3) / 4, Estimated: true}
-}
-
 // A Price is what a model costs, in US dollars per million tokens.
 type Price struct {
 	Input  float64 // uncached input tokens
@@ -95,10 +91,7 @@ func (p Price) Cost(u Usage) float64 {
 // ByRole sends each request to the model of its role, or to def if the role has none.
 func ByRole(def Model, roles map[string]Model) Model {
 	return asking(func(ctx context.Context, r Request) (Reply, error) {
-		if own, ok := roles[r.Role]; ok {
-			return own.Ask(ctx, r)
-		}
-		return def.Ask(ctx, r)
+		return cmp.Or(roles[r.Role], def).Ask(ctx, r)
 	})
 }
 
