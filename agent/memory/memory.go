@@ -272,7 +272,7 @@ func (m *Memory) Corrections(names []string) map[string]string {
 	}
 	all := map[string]string{}
 	for _, said := range m.said {
-		name, level := "", 0
+		name, level, said := "", 0, ended(said)
 		for _, s := range lesson.Sections(said) {
 			from, title := s.Begin, strings.Trim(s.Title, "` ")
 			if slices.Contains(names, title) {
@@ -280,13 +280,14 @@ func (m *Memory) Corrections(names []string) map[string]string {
 			} else if s.Level <= level {
 				name, level = "", 0
 			}
-			all[name] += ended(said)[from:s.End]
+			if name != "" { // the others may be many
+				all[name] += said[from:s.End]
+			}
 		}
 	}
 	for name, text := range all {
 		all[name] = strings.TrimSpace(text)
 	}
-	delete(all, "") // of no file
 	return all
 }
 
