@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"dsstar/agent/ask"
@@ -174,7 +175,9 @@ func (r *run) judge(ctx context.Context) error {
 	return r.route(said.Wrong, said.Reason)
 }
 
-// verdict asks for a verdict.
+const noVerdict = "the judge gave no verdict that could be read"
+
+// verdict asks for a verdict. The error is a *[ask.Error] if the second one in a row cannot be read.
 func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 	if err := r.inherit(ctx); err != nil {
 		return said, err
@@ -201,9 +204,9 @@ func (r *run) verdict(ctx context.Context) (said ask.Judgement, err error) {
 				Ignored: r.ignored(), Follows: r.t.Earlier() > 0,
 				Points: r.points(due), Branches: len(due) > 0, Reread: r.rereads()})
 		}}, ask.Judgements(form, r.t.Steps(), r.t.Earlier(), due))
-	unread, err := r.unread(err)
-	if unread != "" {
-		said.Verdict = record.Verdict{Unfinished: true, Reason: "the judge gave no verdict that could be read"}
+	if _, unread := errors.AsType[*ask.Error](err); unread && r.missing() != noVerdict { // else the rounds end
+		_, err = r.unread(err)
+		said.Verdict = record.Verdict{Unfinished: true, Reason: noVerdict}
 	}
 	if said.Reason == "" && !said.Sufficient {
 		said.Reason = "the judge did not say what is missing"

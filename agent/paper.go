@@ -68,7 +68,7 @@ func (r *run) examine(ctx context.Context) error {
 		Words: r.words(shows, verifier)}, ask.YesNo)
 	unread, err := r.unread(err)
 	if unread != "" {
-		verdict = record.Verdict{Reason: "the judge gave no verdict that could be read"}
+		verdict = record.Verdict{Reason: noVerdict}
 	}
 	if err != nil {
 		return err

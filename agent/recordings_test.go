@@ -334,6 +334,7 @@ var variants = map[string]script{
 	"a last cell that does not run": {"last": `raise KeyError("k")`,
 		"debugger the answer, try 2": "print(\"7\")", "debugger the answer, try 3": "print(x)"},
 	"replies that cannot be read":        {"judge round 1": "hm", "judge round 1, asked again": "hm"},
+	"a judge that is never understood":   {"judge": "hm"},
 	"out of rounds":                      {"verdict": no},
 	"chance":                             {"cell": "x = purpose()\nprint(x)"},
 	"a kernel's death":                   {"cell": "x = 1\nends(1)\nprint(x)"},

@@ -268,7 +268,7 @@ var (
 	against = lazy.Regexp(`(?i)^(?:no|false)\b|` +
 		`\b(?:insufficient|unfinished|inconclusive|step\W{0,4}(?:n|\d+)\W{1,4}is\W{1,4}wrong|(?:not|isn['’]t)\s+(?:\w+\s+)?(?:enough|sufficient))\b`)
 	doubts = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming|` +
-		`lacks?|needs?\s+to|must|should|incomplete|missing)\b`)
+		`lacks?|needs?\s+to|must|should|incomplete|(?:is|are|still)\s+missing)\b`)
 )
 
 // verdict returns the verdict. Words that point both ways are an error: a verdict is never guessed.

@@ -57,14 +57,13 @@ func (f *form) unJSON(text string) string {
 	return b.String()
 }
 
-// bare matches code that has no fence, to a branch, a last line in words or the end: below its label, from an
-// import on, or where a paragraph begins as only code does.
+// bare matches code without a fence: below its label, at an import, or where a paragraph begins like it.
 var bare = lazy.Regexp(`(?ms)(?:^([#* ]*(?:(?:[Ll]ast|[Pp]ython) )?(?:[Cc]ode|[Cc]ell)[* ]*:[* ]*\n|python\n)(.*?)|` +
 	`^((?:import [\w.]+(?: as \w+|, *[\w.]+)*|from [\w.]+ import [^\n]+)$.*?)|` +
 	`(\A|\n\n|:[* ]*\n)((?:print\(|[a-z_]\w* = [^=\s]).*?))` +
 	`(\n[#* ]*Branch[ #]*\d|(?:\n[A-Z][\w'’]* [\w'’][^\n=():]*[.!?])?\s*\z)`)
 
-// fenced puts fences around the code of a text that has none.
+// fenced puts fences around code that has none, to a branch, a last line in words or the end.
 func fenced(text string) string {
 	if len(Blocks(text)) > 0 {
 		return text
@@ -261,8 +260,7 @@ func pieces(text string) (all []Block) {
 	return append(all, blockOf(open, text[begin:], ""))
 }
 
-// blockOf returns the block of a text, which begins with the line of a fence, without the indent that all of
-// its code has, as below a list item.
+// blockOf returns the block of a text that begins with a fence, without the indent that all its code has.
 func blockOf(fence []string, text, end string) Block {
 	language, _, _ := strings.Cut(strings.ToLower(fence[3]), " ")
 	if pythonTag().MatchString(fence[3]) {
