@@ -114,7 +114,7 @@ func TestEvidence(t *testing.T) {
 		"Orders don’t count twice in a month. 取消的订单不计入收入。\n\n" +
 		"Only paid orders of a store are sales. Gifts of any kind are excluded, or: left out of it. It is a mistake to " +
 		"add the shipping of all orders.\nUntil 2020 gifts were counted as sales too. Are coupons counted as sales too? " +
-		"Coupons are never counted."
+		"Coupons are never counted. `credit` true: for credit alone; false: for debit alone; empty: for cards of both kinds."
 	sources := []source{
 		{place: record.FromQuestion, text: "Not counting returns, how many units of orders that were shipped were sold?"},
 		{place: record.FromNote, text: "I mean the orders of all stores."},
@@ -129,6 +129,7 @@ func TestEvidence(t *testing.T) {
 		`"the orders of all stores" (note)`:                             "(note)",
 		`"a fee is due for each order" (long.pdf)`:                      "(long.pdf)",
 		`"取消的订单不计入收入"`:                                                  "(rules.md)",
+		`"empty: for cards of both kinds" (rules.md)`:                   "(rules.md)",
 
 		`"Only paid orders of a store are sales"`:                        "(rules.md)",
 		`"Until 2020 gifts were counted as sales"`:                       "(rules.md)",

@@ -121,7 +121,7 @@ func (r *run) outputWith(quote string) string {
 			before, after, stands := strings.Cut(words(line), said)
 			n := strings.Count(said, " ") - 1 // words
 			enough := n >= minPrinted || n > 1 && before+after == ""
-			if stands && enough && !denials().MatchString(before+" "+after) {
+			if stands && enough && !denies(before+" "+after) {
 				return fmt.Sprintf("step %d printed: “%s”", i+1, brief.OneLine(brief.Clip(line, 300)))
 			}
 		}
@@ -172,7 +172,7 @@ func (s source) find(quote string) string {
 		from, to := s.around(m[2], m[3])
 		before, after := s.text[from:m[2]], s.text[m[3]:to] // what the quotation has left out
 		asks := !s.said() && strings.ContainsAny(after, "?？")
-		if asks || denials().MatchString(before+" "+after) {
+		if asks || denies(before+" "+after) {
 			continue
 		}
 		sentence := strings.Join(strings.Fields(s.text[from:to]), " ")
@@ -222,6 +222,12 @@ func (s source) around(begin, end int) (from, to int) {
 func (s source) said() bool {
 	return s.place == record.FromQuestion || s.place == record.FromForm || s.place == record.FromNote
 }
+
+// denies reports whether a sentence says another thing without some of its text. What a list says of the value
+// false or no denies nothing, as in "true: it counts; false: others count".
+func denies(text string) bool { return denials().MatchString(ofValue().ReplaceAllString(text, ";")) }
+
+var ofValue = lazy.Regexp("(?i)[;,(|]\\s*[`\"'‘“]?(?:false|no|none)[`\"'’”]?\\s*[:=]")
 
 // denials are words without which a sentence says the opposite, or more.
 var denials = lazy.Regexp(`(?i)(?:^|[^\pL\pN])(?:not?|never|none|nor|neither|cannot|without|except|unless|` +

@@ -74,7 +74,7 @@ func (a *app) resumeCommand() cli.Command {
 			if w.question, err = textOf("--ask", w.question); err != nil {
 				return none, err
 			}
-			if w.question == "" && c.Flags.Changed("ask") {
+			if no := w.question == "" || w.question == "never"; no && c.Flags.Changed("ask") { // as of dsstar nb
 				return none, usage.New("--ask: no question is given", usage.Again("--ask", "your question"))
 			}
 			if c.Flags.Changed("drop") && w.drop == 0 {
