@@ -132,8 +132,7 @@ func (a *Asker) request(r Request, parts []prompts.Part) llm.Request {
 		said.RestsOn, said.Messages = append(said.RestsOn, r.Talk), append(said.Messages, r.Talk...)
 	}
 	if a.system != nil {
-		system := llm.Message{Role: "system", Text: prompts.Text(a.system())}
-		said.Messages = slices.Insert(said.Messages, 0, system)
+		said.Messages = slices.Insert(said.Messages, 0, llm.Message{Role: "system", Text: prompts.Text(a.system())})
 	}
 	return said
 }
@@ -279,7 +278,7 @@ func askTwice[T any](ctx context.Context, a *Asker, request llm.Request, format 
 		return kept{}, err
 	}
 	if serves, problem := format.problem(reply); problem != nil {
-		first := kept{Text: reply.Text, Finish: reply.Finish}
+		first := reply
 		again := prompts.Text(prompts.Reask{Problem: problem.Error(), Rule: format.Rule})
 		request.Subject += ", asked again"
 		said := brief.Clip(cmp.Or(visible(reply.Text), "(nothing)"), ReportChars/2) // empty ones are refused, loops long
@@ -289,10 +288,19 @@ func askTwice[T any](ctx context.Context, a *Asker, request llm.Request, format 
 			return kept{}, err
 		}
 		if again, _ := format.problem(reply); serves && !again {
-			return first, nil
+			reply = first
+		} else if filled(first, reply) {
+			return kept{}, fmt.Errorf("%w: it leaves no room for the reply", llm.ErrContextLength)
 		}
 	}
 	return kept{Text: reply.Text, Finish: reply.Finish}, nil
+}
+
+// filled reports whether two replies of no great length were both cut where the same context ended.
+func filled(first, second llm.Reply) bool {
+	u, v := first.Usage, second.Usage
+	return first.Finish == "length" && second.Finish == "length" && u.InputTokens > max(1024, 2*u.OutputTokens) &&
+		(u.InputTokens+u.OutputTokens-v.InputTokens-v.OutputTokens)/8 == 0
 }
 
 // A Stopwatch adds up how long operations take, also of those at the same time.

@@ -211,6 +211,29 @@ func (u readAs) Ask(context.Context, llm.Request) (llm.Reply, error) {
 	return llm.Reply{Text: "yes", Usage: llm.Usage(u)}, nil
 }
 
+// TestFilled: a reply for which the context has no room is asked for with less, unless it is long itself.
+func TestFilled(t *testing.T) {
+	for first, filled := range map[llm.Usage]bool{
+		{InputTokens: 7326, OutputTokens: 866}: true, {InputTokens: 4000, OutputTokens: 4192}: false,
+		{InputTokens: 7000, OutputTokens: 500}: false, // a limit of its own
+	} {
+		second := llm.Usage{InputTokens: 7855, OutputTokens: 337}
+		cut := []llm.Reply{{Finish: "length", Usage: first}, {Finish: "length", Usage: second}}
+		a := NewAsker(Settings{Model: inTurn(cut)}, nil, nil)
+		_, err := askTwice(t.Context(), a, llm.Request{Messages: []llm.Message{{}}}, YesNo)
+		if errors.Is(err, llm.ErrContextLength) != filled || err != nil != filled {
+			t.Errorf("%+v: %v", first, err)
+		}
+	}
+}
+
+// inTurn is a model with these replies: the second is that to a request with an earlier reply.
+type inTurn []llm.Reply
+
+func (all inTurn) Ask(_ context.Context, r llm.Request) (llm.Reply, error) {
+	return all[len(r.Messages)/2], nil
+}
+
 // TestCalls: calls at the same time do not go beyond the limit together, and are counted by role.
 func TestCalls(t *testing.T) {
 	m := &llmtest.Model{Replies: []string{"yes"}}

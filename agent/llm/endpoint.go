@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -110,11 +111,8 @@ const leastSecret = 16
 // hider returns a function that replaces the key, and what may be one in the base URL, with [key].
 func hider(key string, base *url.URL) func(string) string {
 	password, _ := base.User.Password()
-	secrets, replace := []string{key, password}, []string(nil)
-	for _, values := range base.Query() {
-		secrets = append(secrets, values...)
-	}
-	for _, secret := range secrets {
+	secrets, replace := append(slices.Collect(maps.Values(base.Query())), []string{key, password}), []string(nil)
+	for _, secret := range slices.Concat(secrets...) {
 		if len(secret) >= leastSecret {
 			replace = append(replace, secret, "[key]")
 		}
