@@ -18,8 +18,7 @@ func (r *Describer) fromProfile(i, chars int) record.Description {
 	d := r.t.Descriptions[i]
 	p := r.profiles[d.File]
 	d.Kind, d.Profile, d.Document = p.Format, true, p.Document != "" && len(p.Tables) == 0
-	d.Whole = p.Whole && len(p.Document) <= chars && p.Short(r.t.Task.Question)
-	if d.Whole {
+	if d.Whole = p.Whole && p.Short(r.t.Task.Question) && len(p.Document) <= chars; d.Whole {
 		d.Text = strings.TrimRight(p.Document, "\n")
 		d.Kind, _, _ = strings.Cut(cmp.Or(p.Headline, p.Format), "\n") // which tells the encoding
 	} else {

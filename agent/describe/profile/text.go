@@ -250,9 +250,13 @@ func (p Profile) Short(question string) bool { return question == "" || len(p.Do
 // the question, lists of words and what they mean, and others near the question while these take no
 // more than a part of it; and of what is cut the first lines. Of a code book lists are near, too.
 func (p Profile) excerpt(n int, question string) string {
-	const title, part, least = 60, 8, 2500 // letters of a first line; bytes of others near the question
+	const part, least = 8, 2500 // bytes of others near the question
 	if p.Short(question) && len(p.Document) <= n || len(p.Sections) < 4 {
 		return brief.Clip(p.Document, n)
+	}
+	title := 60 // letters of a first line, unless there are too many
+	if len(p.Sections)*title > n/2 {
+		title = 0
 	}
 	var d draft
 	var sections, firsts, about []string
@@ -260,38 +264,30 @@ func (p Profile) excerpt(n int, question string) string {
 		section := strings.TrimRight(p.Document[p.Sections[i]:end], "\n")
 		first, _, _ := strings.Cut(section, "\n")
 		sections, about = append(sections, section), append(about, first+"\n"+first+"\n"+section)
-		if first = fmt.Sprintf("%.*s", title, strings.Trim(first, " #*")); len(p.Sections)*title > n/2 {
-			first = "" // there are too many
-		}
-		firsts = append(firsts, first)
-		d.add(mark(section, first))
+		firsts = append(firsts, fmt.Sprintf("%.*s", title, strings.Trim(first, " #*")))
+		d.add(mark(section, firsts[i]))
 	}
 	place, near := places(question, about)
+	room := len(d.String()) + max(least, len(p.Document)/part)
 	for i, s := range sections {
 		list := p.Lists[i] && (place[i] < near || !p.Codebook)
 		if i == 0 || place[i] == 0 || list || p.Short(question) {
 			d.later(i, place[i], s)
+			room += len(s)
+		} else if place[i] < near {
+			d.later(i, len(sections)+place[i], s)
 		}
 	}
-	d.fill(n)
-	for i, s := range sections {
-		if place[i] < near {
-			d.later(i, place[i], s)
-		}
-	}
-	d.fill(min(n, len(d.String())+max(least, len(p.Document)/part)))
+	d.fill(min(n, room))
 	var told []string
 	from := 0 // where a run of sections that are cut begins
 	for i, s := range sections {
 		if d.pieces[i] == s {
 			told, from = append(told, s), i+1
-			continue
+		} else if last := i+1 == len(sections); last || d.pieces[i+1] == sections[i+1] {
+			cut := strings.Join(sections[from:i+1], "\n")
+			told = append(told, mark(cut, strings.Join(filled(firsts[from:i+1]), "; ")))
 		}
-		if i == from {
-			told = append(told, "")
-		}
-		cut := strings.Join(sections[from:i+1], "\n")
-		told[len(told)-1] = mark(cut, strings.Join(filled(firsts[from:i+1]), "; "))
 	}
 	return strings.Join(told, "\n")
 }

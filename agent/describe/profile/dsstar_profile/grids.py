@@ -95,7 +95,7 @@ class Table:
                 warnings.append(f"pandas takes these for text without na_values=[{told}]")
         if any(c["name"].startswith('"') for c in columns):
             warnings.append(
-                "names in quotes are written as in Python: they have line breaks or unusual spaces"
+                "names in quotes are Python strings, with line breaks or unusual spaces"
             )
         if doubled and not self.known:
             warnings.append(

@@ -14,10 +14,10 @@ from dsstar_profile.values import literal, show
 
 Json = dict[str, Any]
 
-FULL = 1000  # characters of the values of a column that is told in full
+FULL = 400  # characters of the values of a column that is told in full
 NAMED = 20_000  # of those that a question may name
 OF_FILE = 500_000  # of both in a file
-FREQUENT = 20  # values that are told in full of a column with too many
+FREQUENT = 8  # values that are told in full of a column with too many
 NUMBERS = 5  # of those that are numbers
 MEASURES = 60  # numbers of a column that are told in full at most
 ROWS = 1500  # characters of the rows of a small table
@@ -236,7 +236,7 @@ def _table(t: Json, room: int) -> int:
     if written:
         t["row"] = "first rows as they are written:\n  " + "\n  ".join(written)
     elif rows and (t.get("call") or not raw):
-        t["row"] = "first row:\n" + shortened(rows[0], 300)
+        t["row"] = "first row:\n" + shortened(rows[0], 200)
     t["names"] = _names(columns)
     t["reads"] = _reads(t)
     if "every" not in t:
@@ -279,8 +279,9 @@ def _differs(found: Json, n: int, t: Json, name: str) -> None:
 
 def _said(notes: list[str]) -> Json:
     """Notes by what they say but for examples and figures, with which they differ everywhere."""
-    keys = (re.sub(r"\d+", "#", QUOTED.sub("", n)) for n in notes)
-    return {"~" + k[: k.rfind(": ") + 1 or None]: shortened(n, 160) for k, n in zip(keys, notes)}
+    keys = [re.sub(r"\d+", "#", QUOTED.sub("", n)) for n in notes]
+    notes = (shortened(n.split(" in this file: ")[0], 160) for n in notes)
+    return {"~" + k[: k.rfind(": ") + 1 or None]: n for k, n in zip(keys, notes)}
 
 
 def _above(t: Json) -> str:
