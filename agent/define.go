@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +46,7 @@ func (r *run) define(ctx context.Context) error {
 		for _, d := range found {
 			bound := record.Definition{Definition: d, Root: a.Root, Once: a.Once}
 			for _, f := range a.Files {
-				if isForeign(f) && strings.HasPrefix(d.Place, f.Name+",") {
+				if f.IsForeign() && strings.HasPrefix(d.Place, f.Name+",") {
 					bound.File = definitions.Digest([]definitions.File{f})
 				}
 			}
@@ -59,8 +58,6 @@ func (r *run) define(ctx context.Context) error {
 	}
 	return r.defineFunctions(ctx)
 }
-
-func isForeign(f definitions.File) bool { return strings.ToLower(path.Ext(f.Name)) != ".md" }
 
 // parseForeign runs the program that parses foreign formats, which has the files in its code.
 func (r *run) parseForeign(ctx context.Context, script string) (string, error) {
@@ -104,20 +101,15 @@ func (r *run) defineFunctions(ctx context.Context) error {
 
 // near returns the definitions nearest to the question, and those before it, for which there is room at some
 // sizes, and those that have none although the questions use them.
-func (r *run) near(all []record.Definition, show record.Sizes) (
-	near []record.Definition, omitted []definitions.Definition,
-) {
+func (r *run) near(all []record.Definition, show record.Sizes) (near, omitted []record.Definition) {
 	bare := func(d record.Definition) definitions.Definition { return d.Definition }
 	asked := ""
 	for _, q := range r.t.Questions {
 		asked += q.Asks() + "\n"
 	}
-	some, omitted := definitions.Near(lists.Map(all, bare), asked, min(maxDefined, show.Context/8))
-	for _, d := range some {
-		same := func(o record.Definition) bool { return o.Place == d.Place && o.Digest() == d.Digest() }
-		near = append(near, all[slices.IndexFunc(all, same)])
-	}
-	return near, omitted
+	first, rest := definitions.Near(lists.Map(all, bare), asked, min(maxDefined, show.Context/8))
+	at := func(i int) record.Definition { return all[i] }
+	return lists.Map(first, at), lists.Map(rest, at)
 }
 
 // chooseDefinitions takes those that requests about the question show, and tells which that it uses have no
@@ -128,7 +120,7 @@ func (r *run) chooseDefinitions() error {
 	var terms []string
 	for _, d := range omitted {
 		if d.Used(r.t.Asks()) {
-			terms = append(terms, record.Definition{Definition: d}.String())
+			terms = append(terms, d.String())
 		}
 	}
 	if terms == nil {
@@ -187,7 +179,7 @@ func addDigests(ctx context.Context, root string, all map[string]bool) error {
 	files, err := definitions.Files(root)
 	for _, f := range files {
 		one := []definitions.File{f}
-		if all[definitions.Digest(one)] = true; isForeign(f) {
+		if all[definitions.Digest(one)] = true; f.IsForeign() {
 			continue
 		}
 		found, _ := definitions.Parse(ctx, one, nil) // what cannot be read any more has changed

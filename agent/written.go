@@ -1,12 +1,9 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
-	"compress/zlib"
 	"context"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"io/fs"
@@ -100,23 +97,13 @@ func Prelude(p Purpose) string {
 	code := "import base64, sys, types, zlib\n"
 	module := func(name, of string) {
 		code += "module = sys.modules['" + name + "'] = types.ModuleType('" + name + "')\n" +
-			"exec(compile(zlib.decompress(base64.b64decode('" + packed(of) + "')), '" + name +
+			"exec(compile(zlib.decompress(base64.b64decode('" + brief.Packed(of) + "')), '" + name +
 			"', 'exec'), module.__dict__)\n"
 	}
 	if module("dsstar_written", writtenCode); p == Work {
 		module("dsstar_rows", rowsSQL+rowsCode)
 	}
 	return code
-}
-
-// packed returns a text as zlib and Base64 write it. A kernel that is sent more than about 60 kB at once
-// starts a thread, and a process with threads cannot be frozen.
-func packed(text string) string {
-	var b bytes.Buffer
-	w := zlib.NewWriter(&b)
-	_, _ = io.WriteString(w, text) // to a buffer
-	_ = w.Close()
-	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
 // filesGiven returns the files that the question asks for, written or not, and those that the

@@ -3,7 +3,11 @@
 package brief
 
 import (
+	"bytes"
+	"compress/zlib"
+	"encoding/base64"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -103,3 +107,13 @@ func OneLine(text string) string { return strings.Join(strings.Fields(text), " "
 
 // Python returns s as a Python string literal in one line; one of Go means the same.
 func Python(s string) string { return strconv.Quote(s) }
+
+// Packed returns a text as zlib and Base64 write it. A kernel that is sent more than about 60 kB at once
+// starts a thread, and a process with threads cannot be frozen.
+func Packed(text string) string {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	_, _ = io.WriteString(w, text) // to a buffer
+	_ = w.Close()
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}

@@ -4,8 +4,7 @@
 package definitions
 
 import (
-	"bytes"
-	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"crypto/sha256"
 	_ "embed"
@@ -46,14 +45,12 @@ type Definition struct {
 // Digest is of all that the definition says, wherever it stands.
 func (d Definition) Digest() string {
 	d.Place = ""
-	return digest(d)
+	return Digest(d)
 }
 
-// Digest is of the names and contents of files.
-func Digest(files []File) string { return digest(files) }
-
-func digest(said any) string {
-	b, _ := json.Marshal(said) // plain data
+// Digest is of plain data: of the names and contents of files, for instance.
+func Digest(data any) string {
+	b, _ := json.Marshal(data) // sorted
 	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
@@ -65,9 +62,11 @@ func (d Definition) size() int {
 // A File has definitions. Its name is relative to its folder.
 type File struct {
 	Name string
-	Path string `json:"-"`
 	Text []byte
 }
+
+// IsForeign says that a program in Python parses it.
+func (f File) IsForeign() bool { return strings.ToLower(filepath.Ext(f.Name)) != ".md" }
 
 // Files reads a file, or those of a folder that have a known format, in the order of their names.
 // A link to the folder or in it is an error, as is a file that is too large.
@@ -82,7 +81,7 @@ func Files(path string) (all []File, err error) {
 				strings.Join(slices.Sorted(maps.Keys(formats)), ", "))
 		}
 		text, err := disk.ReadFile(path, most(name))
-		return []File{{name, path, text}}, err
+		return []File{{name, text}}, err
 	}
 	folder, err := disk.OpenFolder(path)
 	if err != nil {
@@ -102,7 +101,7 @@ func Files(path string) (all []File, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, File{e.Name(), filepath.Join(path, e.Name()), text})
+		all = append(all, File{e.Name(), text})
 	}
 	return all, err
 }
@@ -125,7 +124,7 @@ func Parse(ctx context.Context, files []File,
 ) (all []Definition, err error) {
 	var others []File
 	for _, f := range files {
-		if strings.ToLower(filepath.Ext(f.Name)) != ".md" {
+		if f.IsForeign() {
 			others = append(others, f)
 			continue
 		}
@@ -158,11 +157,8 @@ var program string
 
 // script returns Python that needs no files. [printedBy] reads what it prints.
 func script(files []File) string {
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	_ = json.NewEncoder(w).Encode(files) // plain data, to a buffer
-	_ = w.Close()
-	return program + "\nmain(" + brief.Python(base64.StdEncoding.EncodeToString(packed.Bytes())) + ")\n"
+	given, _ := json.Marshal(files) // plain data
+	return program + "\nmain(" + brief.Python(brief.Packed(string(given))) + ")\n"
 }
 
 // printedBy adds what the program has printed, packed, in its last line.
@@ -173,7 +169,7 @@ func printedBy(printed string, all []Definition) ([]Definition, error) {
 	}
 	printed = strings.TrimSpace(printed)
 	line := strings.NewReader(printed[strings.LastIndexByte(printed, '\n')+1:])
-	unpacked, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, line))
+	unpacked, err := zlib.NewReader(base64.NewDecoder(base64.StdEncoding, line))
 	if err == nil {
 		err = json.NewDecoder(io.LimitReader(unpacked, maxRead)).Decode(&found)
 	}

@@ -1,7 +1,7 @@
 # Reads definitions of other formats than Markdown: a data-dict.yaml, metrics of dbt and MetricFlow,
 # measures of Cube, and glossaries in CSV and Excel. What it reads may be anybody's: it keeps to limits
 # of its own, runs nothing, and what it cannot read is a problem that names the file.
-import base64, collections, csv, gzip, io, json, re, signal, zipfile
+import base64, collections, csv, io, json, re, signal, zipfile, zlib
 
 SECONDS, LEVELS, ROWS, COLUMNS = 30, 60, 100_000, 64
 MODELS = ("models", "seeds", "snapshots")  # of dbt, which have tables
@@ -23,11 +23,11 @@ def main(packed):
     signal.signal(signal.SIGALRM, late)
     signal.alarm(SECONDS)
     try:
-        said = {"definitions": Reader().read(json.loads(gzip.decompress(base64.b64decode(packed))))}
+        said = {"definitions": Reader().read(json.loads(zlib.decompress(base64.b64decode(packed))))}
     except Problem as e:
         said = {"problem": str(e)}
     signal.alarm(0)
-    print(base64.b64encode(gzip.compress(json.dumps(said).encode())).decode())
+    print(base64.b64encode(zlib.compress(json.dumps(said).encode())).decode())
 
 
 class Reader:

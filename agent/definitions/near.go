@@ -11,10 +11,10 @@ import (
 	"dsstar/notebook/lists"
 )
 
-// Near returns the definitions whose terms the question uses, those to which they refer by name,
+// Near returns the places of definitions whose terms the question uses, those to which they refer by name,
 // and then the nearest by words, each with those to which it refers, while room bytes last. For those
 // that are omitted there is no room although the question uses them.
-func Near(all []Definition, question string, room int) (near, omitted []Definition) {
+func Near(all []Definition, question string, room int) (near, omitted []int) {
 	byName, texts, taken := map[string][]int{}, make([]string, len(all)), map[int]bool{}
 	for i, d := range all {
 		for _, key := range d.keys() {
@@ -26,7 +26,7 @@ func Near(all []Definition, question string, room int) (near, omitted []Definiti
 		slices.Sort(which)
 		for _, i := range which {
 			if size := all[i].size(); !taken[i] && size <= room {
-				taken[i], room, near = true, room-size, append(near, all[i])
+				taken[i], room, near = true, room-size, append(near, i)
 			}
 		}
 	}
@@ -38,11 +38,7 @@ func Near(all []Definition, question string, room int) (near, omitted []Definiti
 	}
 	asked := named(question)
 	take(asked...) // in order from then on
-	for _, i := range slices.Compact(asked) {
-		if !taken[i] {
-			omitted = append(omitted, all[i])
-		}
-	}
+	omitted = slices.DeleteFunc(slices.Compact(asked), func(i int) bool { return taken[i] })
 	const half = 0.5
 	order, n := profile.Near(question, texts, half)
 	for followed, next := 0, 0; ; followed++ {
@@ -52,7 +48,7 @@ func Near(all []Definition, question string, room int) (near, omitted []Definiti
 		if followed == len(near) {
 			return near, omitted
 		}
-		take(named(near[followed].Text + "\n" + near[followed].Code)...)
+		take(named(all[near[followed]].Text + "\n" + all[near[followed]].Code)...)
 	}
 }
 
