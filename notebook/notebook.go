@@ -16,7 +16,6 @@ package notebook
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -71,8 +70,7 @@ func (n *Notebook) uniqueIDs() {
 	for i := range n.Cells {
 		c := &n.Cells[i]
 		for try := 0; c.ID == "" || seen[c.ID]; try++ {
-			sum := sha256.Sum256(fmt.Appendf(nil, "%d %d %s", i, try, c.Source))
-			c.ID = hex.EncodeToString(sum[:4])
+			c.ID = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d %d %s", i, try, c.Source)))[:8]
 		}
 		seen[c.ID] = true
 	}

@@ -139,8 +139,8 @@ func (d Folder) Sum(name string) (string, error) {
 			continue
 		}
 		more, failed := d.sumOf(c.Path)
-		both := sha256.Sum256([]byte(sum + more))
-		sum, err = fmt.Sprintf("%x", both), errors.Join(err, failed)
+		sum = fmt.Sprintf("%x", sha256.Sum256([]byte(sum+more)))
+		err = errors.Join(err, failed)
 	}
 	return sum, err
 }

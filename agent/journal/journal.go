@@ -7,7 +7,6 @@ package journal
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -57,8 +56,7 @@ func (j *Journal) Digest(data any) string {
 	if err != nil {
 		panic(fmt.Sprintf("journal: digest of %T: %v", data, err)) // not plain data
 	}
-	sum := sha256.Sum256(j.moved(text, ""))
-	return hex.EncodeToString(sum[:12])
+	return fmt.Sprintf("%x", sha256.Sum256(j.moved(text, "")))[:24]
 }
 
 // In says in which folder the run is: what a result rests on is the same in any.

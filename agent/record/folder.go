@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode"
 
+	"dsstar/agent/definitions"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
 )
@@ -127,7 +128,7 @@ type Key []byte
 func (k Key) Seal(nb *notebook.Notebook) {
 	if meta := content(nb); len(k) > 0 && meta != nil {
 		meta["shown"] = shownSum(nb)
-		meta["seal"] = k.of(digest(meta))
+		meta["seal"] = k.of(definitions.Digest(meta))
 		nb.Metadata["dsstar"] = meta
 	}
 }
@@ -159,7 +160,7 @@ func SealOf(nb *notebook.Notebook) (s Seal) {
 	meta, _ := nb.Metadata["dsstar"].(map[string]any)
 	s.Reshown = meta["shown"] != nil && meta["shown"] != shownSum(nb)
 	if s.Text, _ = meta["seal"].(string); s.Text != "" {
-		s.Sum = digest(content(nb))
+		s.Sum = definitions.Digest(content(nb))
 	}
 	return s
 }
@@ -178,7 +179,7 @@ func shownSum(nb *notebook.Notebook) string {
 			all = append(all, c.Attachments)
 		}
 	}
-	return digest(plain[any](all))
+	return definitions.Digest(plain[any](all))
 }
 
 // content returns the record of a notebook, which may be just drawn or rewritten by another
@@ -187,12 +188,6 @@ func content(nb *notebook.Notebook) map[string]any {
 	meta := plain[map[string]any](nb.Metadata["dsstar"])
 	delete(meta, "seal")
 	return meta
-}
-
-func digest(value any) string {
-	data, _ := json.Marshal(value) // sorted
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // plain returns a value as its JSON is read, with numbers in one form; zero if it has none.

@@ -5,13 +5,14 @@ package record
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"dsstar/agent/definitions"
 	"dsstar/agent/files"
 	"dsstar/agent/journal"
 	"dsstar/agent/llm"
@@ -134,7 +135,7 @@ type Description struct {
 
 // DataDigest returns a digest of the data files as the trajectory has them.
 func (t *Trajectory) DataDigest() string {
-	return digest([]any{t.Task.Files, t.Task.Rest})[:16]
+	return definitions.Digest([]any{t.Task.Files, t.Task.Rest})[:16]
 }
 
 // Recalled is what a run was given of the memory of its data.
@@ -329,10 +330,7 @@ func (t *Trajectory) Before() (n int) {
 func (t *Trajectory) RoundsTaken() int { return t.Before() + t.Count() }
 
 // Digest returns the hash by which an edited source is recognized.
-func Digest(source string) string {
-	sum := sha256.Sum256([]byte(source))
-	return hex.EncodeToString(sum[:6])
-}
+func Digest(source string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(source)))[:12] }
 
 // Check validates numbers of options and files, and that rounds that a person left have cells,
 // since the notebook may be damaged.

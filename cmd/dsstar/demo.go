@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	_ "embed"
 	"fmt"
 	"os"
@@ -120,8 +119,7 @@ func demoSettings(user *configs.Settings) (*configs.Settings, error) {
 
 // demoData returns the example's data folder in the cache. It is created whole on first use.
 func (a *app) demoData(ctx context.Context, s *configs.Settings, spec kernel.Spec) (string, error) {
-	sum := sha256.Sum256([]byte(demoGenerator))
-	dir := filepath.Join(a.host.CacheDir, fmt.Sprintf("demo-%x", sum[:4]))
+	dir := filepath.Join(a.host.CacheDir, "demo-"+digestOf([]byte(demoGenerator))[:8])
 	if isFolder(dir) {
 		return dir, nil
 	}

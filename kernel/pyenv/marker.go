@@ -3,8 +3,8 @@ package pyenv
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,8 +23,7 @@ type marker struct {
 const markerName = "dsstar.json"
 
 func digest(lock []byte) string {
-	sum := sha256.Sum256(append(slices.Clone(lock), recipe...))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(append(slices.Clone(lock), recipe...)))
 }
 
 // resolve returns path without links; "" if it leads nowhere.
