@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,9 +28,7 @@ func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 	if r.t.Method.NoSecond || r.t.Answer() == "" {
 		return false, nil
 	}
-	if r.t.Second == nil {
-		r.t.Second = &record.Second{}
-	}
+	r.t.Second = cmp.Or(r.t.Second, &record.Second{})
 	s := r.t.Second
 	s.Ruling = "" // on the first derivation, which has changed
 	defer r.leaveApart()

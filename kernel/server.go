@@ -16,6 +16,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"dsstar/notebook/lists"
 )
 
 // A Server is a Jupyter Server, a JupyterHub user's server, a Kernel Gateway or an Enterprise
@@ -255,10 +257,8 @@ func (s Server) start(ctx context.Context, spec string, env []string) (string, e
 	body := map[string]any{"env": gatewayEnv(env)}
 	if spec != "" { // else the server's default
 		body["name"] = spec
-		missing := &SpecNotFoundError{Name: spec, Searched: []string{s.URL}}
-		for _, other := range specs {
-			missing.Available = append(missing.Available, other.Name)
-		}
+		missing := &SpecNotFoundError{Name: spec, Searched: []string{s.URL},
+			Available: lists.Map(specs, func(s Spec) string { return s.Name })}
 		if !slices.Contains(missing.Available, spec) {
 			return "", missing
 		}

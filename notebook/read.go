@@ -235,21 +235,14 @@ func joinLines(value any) (string, bool) {
 func joinBundle(data map[string]any) MIMEBundle {
 	bundle := make(MIMEBundle, len(data))
 	for mime, value := range data {
+		isJSON := mime == "application/json" || // of any kind
+			strings.HasPrefix(mime, "application/") && strings.HasSuffix(mime, "+json")
+		if s, ok := joinLines(value); ok && !isJSON {
+			value = s
+		}
 		bundle[mime] = value
-		if isJSON(mime) {
-			continue
-		}
-		if s, ok := joinLines(value); ok {
-			bundle[mime] = s
-		}
 	}
 	return bundle
-}
-
-// isJSON reports whether data of the MIME type may be any JSON value.
-func isJSON(mime string) bool {
-	return mime == "application/json" ||
-		strings.HasPrefix(mime, "application/") && strings.HasSuffix(mime, "+json")
 }
 
 // unmarshal is json.Unmarshal, but keeps every digit of numbers.

@@ -163,9 +163,6 @@ func (s Scorer) rate(ctx context.Context, p *python, t Task, a Answer) (Score, e
 func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) (Scores, error) {
 	all := Scores{Bench: s.Benchmark.Name, Compat: string(scorer.Compat),
 		Tasks: []Score{}, Missing: append([]string{}, s.Missing...)}
-	for _, t := range s.Tasks {
-		all.Missing = append(all.Missing, t.NoGold...)
-	}
 	byID := map[string]Answer{}
 	for _, a := range answers {
 		byID[a.ID] = a
@@ -174,6 +171,7 @@ func (s *Suite) Score(ctx context.Context, scorer Scorer, answers []Answer) (Sco
 	defer p.close()
 	var values []float64
 	for _, t := range s.Tasks {
+		all.Missing = append(all.Missing, t.NoGold...)
 		score, err := scorer.score(ctx, p, t, byID[t.ID])
 		if _, stops := errors.AsType[*StopError](err); stops || err != nil && ctx.Err() != nil {
 			return all, err

@@ -18,6 +18,7 @@ import (
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 func (a *app) doctorCommand() cli.Command {
@@ -77,10 +78,8 @@ func (a *app) doctor(ctx context.Context, c *cli.Call) (out cli.Output, err erro
 	try("folders", a.checkFolders)
 	try("kernel", a.checkKernel)
 	try("sandbox", a.checkSandbox)
-	names := []string{c.Settings.Model}
-	for _, role := range roleNames(c.Settings) {
-		names = append(names, c.Settings.Models[role])
-	}
+	of := func(role string) string { return c.Settings.Models[role] }
+	names := append(lists.Map(roleNames(c.Settings), of), c.Settings.Model)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		try("model", func(ctx context.Context, s *configs.Settings) (string, error) {

@@ -24,6 +24,7 @@ import (
 	"dsstar/kernel/pyenv"
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // interrupted replaces an error with the message for Ctrl-C.
@@ -233,12 +234,8 @@ var causes = []func(error) (cause, bool){
 
 	// kernels and their servers, whose errors contain no tokens
 	kind(func(e *kernel.SpecNotFoundError) cause {
-		c := means(exitUsage)
-		for _, name := range e.Available {
-			c.hints = append(c.hints, usage.Again("--kernel", name).Fresh())
-		}
-		c.hints = append(c.hints, site.ManagedHint)
-		return c
+		again := func(name string) usage.Hint { return usage.Again("--kernel", name).Fresh() }
+		return means(exitUsage, append(lists.Map(e.Available, again), site.ManagedHint)...)
 	}),
 	kind(serverCause),
 	kind(func(e *kernel.BufferedError) cause {

@@ -156,12 +156,7 @@ func (j *job) setUp(ctx context.Context, a *app) error {
 		return err
 	}
 	j.progress.Wait("waiting for the kernel")
-	return j.site.Look(ctx, j.folders()...)
-}
-
-// folders returns the folders that kernels must be able to read.
-func (j *job) folders() []string {
-	return append(j.paths(), disk.Existing(cmp.Or(j.out, j.settings.Out)))
+	return j.site.Look(ctx, append(j.paths(), disk.Existing(cmp.Or(j.out, j.settings.Out)))...)
 }
 
 // paths returns where the job's data are that are files and folders.

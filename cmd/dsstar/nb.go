@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,10 +98,7 @@ func (a *app) ready(ctx context.Context, j *job, question, form string) (err err
 	if err := a.remember(ctx, j); err != nil {
 		return err
 	}
-	if err := a.define(j); err != nil {
-		return err
-	}
-	if err := checkMethod(j.settings); err != nil {
+	if err := cmp.Or(a.define(j), checkMethod(j.settings)); err != nil {
 		return err
 	}
 	if err := a.models(j); err != nil {

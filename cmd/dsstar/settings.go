@@ -43,11 +43,7 @@ func (a *app) settings(flags *pflag.FlagSet) (*configs.Settings, error) {
 			usage.Shell("dsstar config --defaults   # every setting, with what it may be"))
 	}
 	isAddress := func(entry string) bool { return strings.Contains(entry, "://") }
-	for _, entry := range s.AllowRead {
-		if isAddress(entry) {
-			s.AllowDatabases = append(s.AllowDatabases, entry)
-		}
-	}
+	s.AllowDatabases = append(s.AllowDatabases, lists.Where(s.AllowRead, isAddress)...)
 	s.AllowRead = slices.DeleteFunc(slices.Clone(s.AllowRead), isAddress)
 	a.loaded = s
 	return s, nil

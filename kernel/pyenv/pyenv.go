@@ -89,8 +89,11 @@ func create(ctx context.Context, o Options, base Python, dir string, lock *os.Fi
 	if err == nil {
 		err = os.WriteFile(lockIn(dir), o.Lock, 0o644)
 	}
+	// Exactly the lock: nothing unlisted, nothing without a hash, and no package that must be
+	// compiled, which would run its code and take minutes before it fails.
 	if err == nil {
-		err = o.run(ctx, lock, packages(dir)...)
+		err = o.run(ctx, lock, interpreter(dir), "-I", "-m", "pip", "install", "--requirement",
+			lockIn(dir), "--require-hashes", "--no-deps", "--only-binary", ":all:")
 	}
 	if err == nil {
 		err = writeMarker(dir, marker{digest(o.Lock), base.Version, base.Base, resolve(base.Base)})

@@ -82,13 +82,6 @@ func lastLines(output string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// packages are pip's words for exactly the lock: nothing unlisted, nothing without a hash, and no
-// package that must be compiled, which would run its code and take minutes before it fails.
-func packages(dir string) []string {
-	return []string{interpreter(dir), "-I", "-m", "pip", "install", "--requirement", lockIn(dir),
-		"--require-hashes", "--no-deps", "--only-binary", ":all:"}
-}
-
 // toolEnv returns env without variables that direct pip to another environment.
 func toolEnv(env []string) []string {
 	others := []string{"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "VIRTUAL_ENV",

@@ -20,6 +20,7 @@ import (
 
 	"dsstar/agent/record"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // An About describes a run: bench.json. Runs with the same Setup measure the same.
@@ -103,11 +104,9 @@ func Read(path string) (Result, error) {
 }
 
 func (r Result) left() []Item {
-	done := map[string]bool{}
-	for _, record := range r.Records {
-		done[record.Task] = true
-	}
-	return slices.DeleteFunc(slices.Clone(r.Items), func(i Item) bool { return done[i.ID] })
+	return lists.Where(r.Items, func(i Item) bool {
+		return !slices.ContainsFunc(r.Records, func(r Record) bool { return r.Task == i.ID })
+	})
 }
 
 // Missing returns how many results are missing.

@@ -15,6 +15,7 @@ import (
 
 	"dsstar/agent/bench"
 	"dsstar/agent/bench/runner"
+	"dsstar/notebook/lists"
 )
 
 // published are the figures of DS-STAR (arXiv 2509.21825), DABStep (2506.23719), DA-Code
@@ -97,11 +98,8 @@ func (t Table) Markdown(runs []runner.Result) string {
 				t.bench))
 			continue
 		}
-		row := []string{"ours", r.Model, named(r)}
-		for _, c := range t.columns {
-			row = append(row, valueText(measured(r, c.measure, c.has)))
-		}
-		rows = append(rows, row)
+		ours := func(c column) string { return valueText(measured(r, c.measure, c.has)) }
+		rows = append(rows, append([]string{"ours", r.Model, named(r)}, lists.Map(t.columns, ours)...))
 		if n := r.Missing(); n > 0 {
 			notes = append(notes, fmt.Sprintf("%s: %d of %d tasks have no result yet, and count as wrong",
 				named(r), n, len(r.Items)))

@@ -42,7 +42,9 @@ type Process struct {
 // it and wait for Exited. The process ends when this program does. guard says that cmd is a
 // sandbox's guard.
 func Start(cmd *exec.Cmd, guard bool) (*Process, error) {
-	isolate(cmd, guard)
+	// Ctrl-C at the terminal does not reach a process group of its own, and one signal reaches all of it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	dieWithParent(cmd.SysProcAttr, guard)
 	p := &Process{Exited: make(chan struct{}), Stderr: &Tail{}, guard: guard}
 	cmd.Stderr = p.Stderr
 	// A grandchild that left the process group may hold stderr open for ever.
@@ -201,13 +203,6 @@ func (t *Tail) String() string {
 	defer t.mu.Unlock()
 	last := t.buf[max(0, len(t.buf)-cmp.Or(t.Most, stderrKept)):]
 	return string(bytes.ToValidUTF8(last, nil))
-}
-
-// isolate gives cmd a session and process group of its own, so that Ctrl-C at the terminal does not
-// reach the kernel and one signal reaches all of it. It ends when this program does.
-func isolate(cmd *exec.Cmd, guard bool) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	dieWithParent(cmd.SysProcAttr, guard)
 }
 
 // These fail only if the group is gone already.

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -163,9 +164,7 @@ func (r *run) complete(ctx context.Context, tasks []bench.Task) error {
 
 // asPublished applies the settings that were published with an agent, unless the user has set them.
 func asPublished(agent solver.Agent, s *configs.Settings) {
-	if s.Temperature == nil {
-		s.Temperature = agent.Temperature
-	}
+	s.Temperature = cmp.Or(s.Temperature, agent.Temperature)
 	own := func(e configs.Entry) bool { return e.Key == "cell_timeout" && e.Source != "default" }
 	if !slices.ContainsFunc(s.Explain(), own) {
 		s.CellTimeout = max(s.CellTimeout, agent.CellTimeout)

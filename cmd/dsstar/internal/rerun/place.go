@@ -22,6 +22,7 @@ import (
 	"dsstar/kernel/sandbox"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // A place is the folder in which the cells of a notebook run, and their data.
@@ -117,10 +118,8 @@ func (p *place) setData(path, data string, nb *notebook.Notebook) error {
 	if p.data == filepath.Join(p.home, record.DataFolder) {
 		for _, s := range p.run.Task.Sources {
 			at := filepath.Join(p.data, s.Name)
-			p.linked = append(p.linked, at)
-			for _, c := range files.Companions(at, s.Name) {
-				p.linked = append(p.linked, c.Path)
-			}
+			beside := lists.Map(files.Companions(at, s.Name), func(c files.Companion) string { return c.Path })
+			p.linked = append(append(p.linked, at), beside...)
 		}
 	}
 	return nil
