@@ -61,8 +61,8 @@ func newMeta(t *record.Trajectory) *notebookMeta {
 		Verified: t.Verified(), Trajectory: data}
 }
 
-// cellMeta is a cell's metadata under "dsstar": which part of the trajectory it shows.
-type cellMeta struct {
+// A Meta is a cell's metadata under "dsstar": which part of the trajectory it shows.
+type Meta struct {
 	Role   string `json:"role,omitempty"`
 	Round  int    `json:"round,omitempty"`  // by its number in the part
 	Part   int    `json:"part,omitempty"`   // from 2; the first has none
@@ -70,7 +70,7 @@ type cellMeta struct {
 	After  string `json:"after,omitempty"`  // on a person's cell: see Remark
 }
 
-func (m cellMeta) id() string {
+func (m Meta) id() string {
 	id := m.Role
 	for _, n := range []int{m.Part, m.Round} {
 		if n > 0 {
@@ -86,16 +86,16 @@ func Draw(t *record.Trajectory) *notebook.Notebook {
 	d := &drawing{t: t, left: slices.Clone(t.Remarks)}
 	d.remarks("")
 	d.sections(partOf(t, 0), roleQuestion, roleReport, roleAsked)
-	d.section(cellMeta{Role: roleData}, part{t, t})
+	d.section(Meta{Role: roleData}, part{t, t})
 	for _, c := range t.Opening() {
-		d.code(cellMeta{Role: c.Role}, record.Attempt{Code: c.Code})
+		d.code(Meta{Role: c.Role}, record.Attempt{Code: c.Code})
 	}
 	for k := range t.Questions {
 		d.part(partOf(t, k))
 	}
-	d.section(cellMeta{Role: roleProof}, part{t, t})
+	d.section(Meta{Role: roleProof}, part{t, t})
 	for _, r := range d.left { // whose places are not drawn
-		meta := map[string]any{"dsstar": cellMeta{After: r.After}}
+		meta := map[string]any{"dsstar": Meta{After: r.After}}
 		maps.Copy(meta, r.Cell.Metadata)
 		r.Cell.Metadata = meta
 		d.cells = append(d.cells, r.Cell)
@@ -112,11 +112,11 @@ func Draw(t *record.Trajectory) *notebook.Notebook {
 }
 
 // meta returns the metadata of a cell of the part. The first has no number.
-func (p part) meta(role string) cellMeta {
+func (p part) meta(role string) Meta {
 	if p.First() {
-		return cellMeta{Role: role}
+		return Meta{Role: role}
 	}
-	return cellMeta{Role: role, Part: p.Number()}
+	return Meta{Role: role, Part: p.Number()}
 }
 
 // A drawing is a notebook being drawn.
@@ -127,7 +127,7 @@ type drawing struct {
 	runs  int             // code cells so far: their execution counts are 1..N
 }
 
-func (d *drawing) add(c notebook.Cell, meta cellMeta) {
+func (d *drawing) add(c notebook.Cell, meta Meta) {
 	if c.Metadata == nil {
 		c.Metadata = map[string]any{}
 	}
@@ -147,7 +147,7 @@ func (d *drawing) remarks(after string) {
 	})
 }
 
-func (d *drawing) code(meta cellMeta, a record.Attempt) {
+func (d *drawing) code(meta Meta, a record.Attempt) {
 	c := notebook.Cell{Type: notebook.Code, Source: a.Code, Metadata: map[string]any{}}
 	switch meta.Role {
 	case record.RoleParameters:
@@ -174,7 +174,7 @@ func (d *drawing) sections(p part, roles ...string) {
 }
 
 // section draws a Markdown cell, unless it is empty. The template of its role draws it from data.
-func (d *drawing) section(meta cellMeta, data any) {
+func (d *drawing) section(meta Meta, data any) {
 	c := notebook.Cell{Type: notebook.Markdown, Source: text(meta.Role, data)}
 	if p, is := data.(part); is && meta.Role == roleReport {
 		c.Attachments = p.Chart()

@@ -78,7 +78,7 @@ func decode(all map[string]any, into any) error {
 // A left is a cell as a person left it.
 type left struct {
 	notebook.Cell
-	meta    cellMeta
+	meta    Meta
 	own     bool // it is dsstar's
 	part    int  // from 1: that it shows, or in which it stands
 	changed bool
@@ -126,10 +126,18 @@ func (e *editing) leftIn(nb *notebook.Notebook) error {
 	return nil
 }
 
+// MetaOf returns the metadata of a cell, none if it cannot be read.
+func MetaOf(c notebook.Cell) (m Meta) {
+	if decode(c.Metadata, &m) != nil {
+		return Meta{}
+	}
+	return m
+}
+
 // Edited reports whether a cell of a run's notebook was changed since it was drawn, or is code that was added.
 func Edited(c notebook.Cell) bool {
-	var m cellMeta
-	if decode(c.Metadata, &m) != nil || m.Role == "" {
+	m := MetaOf(c)
+	if m.Role == "" {
 		return c.Type == notebook.Code && strings.TrimSpace(c.Source) != ""
 	}
 	return m.Digest != "" && m.Digest != record.Digest(c.Source)
@@ -152,7 +160,7 @@ func (c left) remark(after string, ids map[string]bool) record.Remark {
 }
 
 // shownBy returns the attempt that a cell shows, of those of all questions, or nil.
-func shownBy(asked []record.Cell, m cellMeta) *record.Attempt {
+func shownBy(asked []record.Cell, m Meta) *record.Attempt {
 	for _, c := range asked {
 		if c.Role == m.Role && c.Question == max(1, m.Part)-1 && c.Round == m.Round {
 			return c.Attempt
@@ -179,7 +187,7 @@ func Restate(nb *notebook.Notebook, answers map[int]string) {
 	nb.Metadata["dsstar"] = newMeta(t)
 	t.Ended, t.Failure = true, "" // as it is drawn
 	for _, drew := range Draw(t).Cells {
-		m, _ := drew.Metadata["dsstar"].(cellMeta)
+		m, _ := drew.Metadata["dsstar"].(Meta)
 		at := slices.IndexFunc(nb.Cells, func(c notebook.Cell) bool { return c.ID == drew.ID })
 		if at >= 0 && (m.Role == roleQuestion || m.Role == roleReport) {
 			nb.Cells[at] = drew

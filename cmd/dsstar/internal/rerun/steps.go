@@ -2,7 +2,6 @@ package rerun
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -96,20 +95,6 @@ func (r *rerun) roundSteps() (steps []*step, err error) {
 	return steps, nil
 }
 
-// cellRecord is dsstar's metadata of a cell.
-type cellRecord struct {
-	Role  string
-	Round int
-	Part  int // the number of the question, from 1
-}
-
-func recordOf(c notebook.Cell) (r cellRecord) {
-	data, _ := json.Marshal(c.Metadata["dsstar"])
-	_ = json.Unmarshal(data, &r) // what is not read is not there
-	r.Part = max(1, r.Part)
-	return r
-}
-
 // Tolerance is the default. It covers differences in the last digits of floats between processors
 // and libraries, and in where iterations stop. A relevant change is larger.
 const Tolerance = 1e-9
@@ -144,7 +129,7 @@ func (r *rerun) check(s *step) checkedCell {
 		label: fmt.Sprintf("cell %d", s.cell+1), title: firstLine(s.code)}
 	if s.attempt > 0 {
 		c.Round, c.label = r.Round, fmt.Sprintf("try %d", s.attempt)
-	} else if c.Round = recordOf(r.nb.Cells[s.cell]).Round; c.Round > 0 {
+	} else if c.Round = page.MetaOf(r.nb.Cells[s.cell]).Round; c.Round > 0 {
 		c.title = fmt.Sprintf("round %d: %s", c.Round, c.title)
 	}
 	if s.is != nil && s.attempt > 0 {
@@ -211,7 +196,8 @@ func (r *rerun) findAnswers() (all []sameAnswer) {
 		return []notebook.Output{{Type: notebook.Stream, Name: "stdout", Text: text}}
 	}
 	for _, s := range r.steps {
-		record := recordOf(r.nb.Cells[s.cell])
+		record := page.MetaOf(r.nb.Cells[s.cell])
+		record.Part = max(1, record.Part)
 		if !r.place.own || record.Role != "final" || s.was == nil || strings.TrimSpace(s.was.Stdout()) == "" {
 			continue
 		}
