@@ -117,16 +117,12 @@ func (r *run) near(all []record.Definition, show record.Sizes) (near, omitted []
 func (r *run) chooseDefinitions() error {
 	near, omitted := r.near(r.definitions, r.asker.Sizes())
 	r.t.Question.Definitions = near
-	var terms []string
-	for _, d := range omitted {
-		if d.Used(r.t.Asks()) {
-			terms = append(terms, d.String())
-		}
-	}
-	if terms == nil {
+	used := lists.Where(omitted, func(d record.Definition) bool { return d.Used(r.t.Asks()) })
+	if used == nil {
 		return nil
 	}
-	return r.Warn("requests have no room for a definition that the question uses: " + strings.Join(terms, ", "))
+	return r.Warn("requests have no room for a definition that the question uses: " +
+		strings.Join(lists.Map(used, record.Definition.String), ", "))
 }
 
 // shownDefinitions returns the definitions as requests show them, with the heads of their functions.

@@ -12,6 +12,7 @@ import (
 	"dsstar/agent/journal"
 	"dsstar/agent/record"
 	"dsstar/notebook"
+	"dsstar/notebook/lists"
 )
 
 // The module that counts. The part that installs it comes last.
@@ -47,10 +48,9 @@ func (r *run) receiptsOf(ctx context.Context, code, answer string) (all []record
 	chain.Steps = append(slices.Clip(chain.Steps), code)
 	call := "receipts(" + brief.Python(answer) + ", " + brief.Python(r.t.Task.Question) + ")"
 	said, err := counted[[2]string](ctx, r.work, "receipts", chain, answer, call)
-	for _, one := range said[:min(len(said), maxRows)] {
-		all = append(all, record.Receipt{Number: inLine(one[0]), Behind: inLine(one[1])})
-	}
-	return all, err
+	return lists.Map(said[:min(len(said), maxRows)], func(one [2]string) record.Receipt {
+		return record.Receipt{Number: inLine(one[0]), Behind: inLine(one[1])}
+	}), err
 }
 
 // counted returns the list that a call of the module prints where a chain has led.

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/lists"
 )
 
 // A RelaxedError reports a project file that lets cells do more, raises what a run may spend,
@@ -159,11 +161,8 @@ func (f field) relaxes(was, is reflect.Value) bool {
 // asFlag formats a value of a file as a flag takes it, with logins and keys hidden.
 func asFlag(value any) string {
 	if list, ok := value.([]any); ok {
-		var items []string
-		for _, item := range list {
-			items = append(items, fmt.Sprint(item))
-		}
-		return strings.Join(items, ", ")
+		text := func(item any) string { return fmt.Sprint(item) }
+		return strings.Join(lists.Map(list, text), ", ")
 	}
 	return fmt.Sprint(redact(value))
 }

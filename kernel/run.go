@@ -77,17 +77,15 @@ func (s *session) begin(ctx context.Context, c Cell, limit time.Duration) (*run,
 	if ctx.Err() != nil {
 		return nil, Ended(ctx)
 	}
-	body, err := json.Marshal(map[string]any{ // messaging protocol, "Execute"
+	body, _ := json.Marshal(map[string]any{ // messaging protocol, "Execute"
 		"code": c.Code, "silent": c.silent, "store_history": !c.silent && s.guest == nil,
 		"user_expressions": struct{}{}, "allow_stdin": s.input != nil && !c.silent,
 		"stop_on_error": !c.MayRaise,
 	})
-	if err != nil {
-		return nil, err
-	}
 	r.request = Message{Channel: Shell, Header: Header{MsgType: "execute_request"}, Content: body}
 	r.exec.Status, r.fold, r.breaks = notebook.OK, s.outputs.fold(c), s.link.Breaks()
-	r.id, err = s.send(ctx, r.in, r.request)
+	id, err := s.send(ctx, r.in, r.request)
+	r.id = id
 	return r, r.queue(ctx, err)
 }
 

@@ -94,10 +94,7 @@ func (l *local) plain(o Options) (*exec.Cmd, error) {
 // interpreter. Use it for a kernel on another machine, in which nothing has run yet.
 func (k *Kernel) RunScript(ctx context.Context, path string,
 	limit time.Duration) (x notebook.Execution, err error) {
-	literal, err := json.Marshal(path) // a JSON string is also a Python literal
-	if err != nil {
-		return x, err
-	}
+	literal, _ := json.Marshal(path) // a JSON string is also a Python literal
 	told, err := k.ExecuteCell(ctx, Cell{Code: fmt.Sprintf(startScript, literal, limit.Seconds()),
 		Timeout: limit + time.Minute})
 	if err != nil {

@@ -100,21 +100,18 @@ func (s Server) dial(ctx context.Context, network, address string) (net.Conn, er
 	return dialer.DialContext(ctx, network, address)
 }
 
-// do carries out one request in at most restTimeout. body and into may be nil.
-func (s Server) do(ctx context.Context, method, path string, body, into any) error {
+// do carries out one request without a body in at most restTimeout. into may be nil.
+func (s Server) do(ctx context.Context, method, path string, into any) error {
 	ctx, cancel := context.WithTimeout(ctx, restTimeout)
 	defer cancel()
-	return s.patiently(ctx, method, path, body, into)
+	return s.patiently(ctx, method, path, nil, into)
 }
 
-// patiently is do without restTimeout: only ctx limits it.
+// patiently is do without restTimeout, and with a body, which may be nil: only ctx limits it.
 func (s Server) patiently(ctx context.Context, method, path string, body, into any) error {
 	var data []byte
 	if body != nil {
-		var err error
-		if data, err = json.Marshal(body); err != nil {
-			return err
-		}
+		data, _ = json.Marshal(body) // plain data
 	}
 	request, err := http.NewRequestWithContext(ctx, method, s.URL+path, bytes.NewReader(data))
 	if err != nil {
@@ -203,7 +200,7 @@ type serverKernel struct {
 // Kernels returns the kernels that run on the server, with their notebooks.
 func (s Server) Kernels(ctx context.Context) ([]Running, error) {
 	var list []serverKernel
-	if err := s.do(ctx, http.MethodGet, "api/kernels", nil, &list); err != nil {
+	if err := s.do(ctx, http.MethodGet, "api/kernels", &list); err != nil {
 		return nil, err
 	}
 	var sessions []struct {
@@ -212,7 +209,7 @@ func (s Server) Kernels(ctx context.Context) ([]Running, error) {
 		Kernel   struct{ ID string }
 	}
 	// Gateways have no sessions; the kernels are returned without notebooks then.
-	_ = s.do(ctx, http.MethodGet, "api/sessions", nil, &sessions)
+	_ = s.do(ctx, http.MethodGet, "api/sessions", &sessions)
 	notebooks := map[string]string{}
 	for _, session := range sessions {
 		notebooks[session.Kernel.ID] = cmp.Or(session.Notebook.Path, session.Path)
@@ -236,7 +233,7 @@ func (s Server) Specs(ctx context.Context) (specs []Spec, preferred string, err 
 		Default     string
 		Kernelspecs map[string]struct{ Spec Spec }
 	}
-	if err := s.do(ctx, http.MethodGet, "api/kernelspecs", nil, &answer); err != nil {
+	if err := s.do(ctx, http.MethodGet, "api/kernelspecs", &answer); err != nil {
 		return nil, "", err
 	}
 	for name, k := range answer.Kernelspecs {
@@ -318,12 +315,12 @@ func gatewayEnv(env []string) map[string]string {
 
 // kernel returns the present state of a kernel.
 func (s Server) kernel(ctx context.Context, id string) (k serverKernel, err error) {
-	err = s.do(ctx, http.MethodGet, "api/kernels/"+url.PathEscape(id), nil, &k)
+	err = s.do(ctx, http.MethodGet, "api/kernels/"+url.PathEscape(id), &k)
 	return k, err
 }
 
 func (s Server) delete(ctx context.Context, id string) error {
-	err := s.do(ctx, http.MethodDelete, "api/kernels/"+url.PathEscape(id), nil, nil)
+	err := s.do(ctx, http.MethodDelete, "api/kernels/"+url.PathEscape(id), nil)
 	if e, ok := errors.AsType[*ServerError](err); ok && e.Status == http.StatusNotFound {
 		return nil // it is gone already
 	}
@@ -331,5 +328,5 @@ func (s Server) delete(ctx context.Context, id string) error {
 }
 
 func (s Server) interrupt(ctx context.Context, id string) error {
-	return s.do(ctx, http.MethodPost, "api/kernels/"+url.PathEscape(id)+"/interrupt", nil, nil)
+	return s.do(ctx, http.MethodPost, "api/kernels/"+url.PathEscape(id)+"/interrupt", nil)
 }

@@ -11,6 +11,7 @@ import (
 
 	"dsstar/agent/llm"
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 	"dsstar/prompts"
 )
 
@@ -75,10 +76,9 @@ type form struct {
 func formOf[W any](without []string) *form {
 	f := &form{types: map[string]reflect.Kind{}}
 	f.own = f.fields(reflect.TypeFor[W](), without)
-	var names []string
-	for _, name := range slices.Concat(f.own, f.inPart) {
-		names = append(names, "("+cmp.Or(labels[name], strings.ReplaceAll(name, " ", `\s+`))+")")
-	}
+	names := lists.Map(slices.Concat(f.own, f.inPart), func(name string) string {
+		return "(" + cmp.Or(labels[name], strings.ReplaceAll(name, " ", `\s+`)) + ")"
+	})
 	f.label = regexp.MustCompile(`(?i)^` + marks +
 		`(?:(?:here\s+is|my|the|final|overall|next|new)[\s_]+)*(?:` + strings.Join(names, "|") +
 		`)(?:[\s_#(*-]*(\d{1,2}(?:\.\d{1,2})?)\b)?[*_"'|)\]` + "`" +

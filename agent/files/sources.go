@@ -80,10 +80,7 @@ func (s Source) Variable() string {
 
 // Content is what the file of a database holds.
 func (s Source) Content() []byte {
-	text, err := json.Marshal(map[string]string{"database": s.Database, "variable": s.Variable()})
-	if err != nil {
-		panic(err) // strings
-	}
+	text, _ := json.Marshal(map[string]string{"database": s.Database, "variable": s.Variable()})
 	return append(text, '\n')
 }
 

@@ -19,6 +19,7 @@ import (
 	"dsstar/agent/definitions"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // A Folder is the path of a run folder, which holds what a run leaves.
@@ -171,9 +172,8 @@ func shownSum(nb *notebook.Notebook) string {
 	for _, c := range nb.Cells {
 		if _, own := c.Metadata["dsstar"]; own {
 			all = append(all, c.ID, c.Type, c.Source)
-			for _, o := range Recounted(c.Outputs, 0) {
-				all = append(all, o)
-			}
+			of := func(o notebook.Output) any { return o }
+			all = append(all, lists.Map(Recounted(c.Outputs, 0), of)...)
 		}
 		if len(c.Attachments) > 0 {
 			all = append(all, c.Attachments)

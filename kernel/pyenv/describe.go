@@ -41,10 +41,7 @@ const describeMark = "dsstar-python:"
 func Describe(ctx context.Context, words, env, modules, write []string) (p Python, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	lists, err := json.Marshal([][]string{append([]string{}, modules...), append([]string{}, write...)})
-	if err != nil {
-		return p, err
-	}
+	lists, _ := json.Marshal([][]string{append([]string{}, modules...), append([]string{}, write...)}) // texts
 	code := fmt.Sprintf("MARK, (MODULES, WRITE) = %q, %s\n%s", describeMark, lists, describeCode)
 	// in one line, as conda run accepts no more
 	out, err := Ask(ctx, env, append(slices.Clone(words), "-I", "-S", "-c",

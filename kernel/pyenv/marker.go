@@ -28,18 +28,12 @@ func digest(lock []byte) string {
 
 // resolve returns path without links; "" if it leads nowhere.
 func resolve(path string) string {
-	target, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return ""
-	}
+	target, _ := filepath.EvalSymlinks(path)
 	return target
 }
 
 func writeMarker(dir string, m marker) error {
-	data, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return err
-	}
+	data, _ := json.MarshalIndent(m, "", "  ") // texts
 	return disk.WriteFile(filepath.Join(dir, markerName), append(data, '\n'))
 }
 

@@ -65,10 +65,7 @@ func Ensure(ctx context.Context, o Options) (python string, err error) {
 	if m, err := readMarker(dir); err == nil && m.usable(ctx, dir, o) {
 		return interpreter(dir), nil
 	}
-	if err := create(ctx, o, base, dir, lock); err != nil {
-		return "", err
-	}
-	return interpreter(dir), nil
+	return interpreter(dir), create(ctx, o, base, dir, lock)
 }
 
 func envName(lock []byte, base Python) string {

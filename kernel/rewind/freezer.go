@@ -85,10 +85,7 @@ func (f freezer) ask(ctx context.Context, request string, content any) (r reply,
 	if err := ctx.Err(); err != nil {
 		return r, err
 	}
-	body, err := json.Marshal(content)
-	if err != nil {
-		return r, err
-	}
+	body, _ := json.Marshal(content) // plain data
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.patience)
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })()

@@ -117,10 +117,7 @@ func (b Box) Command(cmd *exec.Cmd, s Session) (*exec.Cmd, error) {
 const stageFile = "sandbox.json"
 
 func (st stage) save(file string) error {
-	content, err := json.Marshal(st)
-	if err != nil {
-		return err
-	}
+	content, _ := json.Marshal(st) // plain data
 	return writeNew(file, content)
 }
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 )
 
 var (
@@ -129,9 +130,7 @@ func tree(value any) (n node) {
 
 func objectOf(items map[string]node) node {
 	n := node{kind: object, names: slices.Sorted(maps.Keys(items))}
-	for _, name := range n.names {
-		n.items = append(n.items, items[name])
-	}
+	n.items = lists.Map(n.names, func(name string) node { return items[name] })
 	return n
 }
 

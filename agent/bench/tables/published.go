@@ -88,10 +88,9 @@ func (c column) has(i runner.Item) bool {
 
 // Markdown returns the table, with a row for each run below the published ones.
 func (t Table) Markdown(runs []runner.Result) string {
-	head, rows, notes := []string{"Framework", "Model", "Run"}, slices.Clone(t.rows), t.notes
-	for _, c := range t.columns {
-		head = append(head, c.name)
-	}
+	rows, notes := slices.Clone(t.rows), t.notes
+	names := lists.Map(t.columns, func(c column) string { return c.name })
+	head := append([]string{"Framework", "Model", "Run"}, names...)
 	for _, r := range runs {
 		if r.Bench != t.bench {
 			notes = append(notes, fmt.Sprintf("%s is a run of %s, and the table is about %s", named(r), r.Bench,

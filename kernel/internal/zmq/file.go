@@ -76,10 +76,7 @@ func (c *File) choosePorts() error {
 
 // Write creates the connection file, readable for the user only: it has the key.
 func (c File) Write(path string) error {
-	b, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
+	b, _ := json.Marshal(c) // texts and numbers
 	return os.WriteFile(path, b, 0o600)
 }
 

@@ -2,6 +2,7 @@
 package zmq
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -175,9 +176,7 @@ func (l *Link) Close() error {
 	var err error
 	l.close.Do(func() {
 		for _, s := range l.sockets {
-			if e := s.Close(); err == nil {
-				err = e
-			}
+			err = cmp.Or(err, s.Close())
 		}
 		close(l.closing)
 		l.readers.Wait()

@@ -197,11 +197,8 @@ func (v visit) put(ctx context.Context, ask string, request map[string]any, limi
 	mark := rand.Text()
 	request["ask"], request["mark"] = ask, mark
 	request["folder"], request["reserved"] = v.folder.Variables(), record.SetUpNames
-	asked, err := json.Marshal(request)
-	if err != nil {
-		return err
-	}
-	script, _ := json.Marshal(variablesCode) // strings cannot fail
+	asked, _ := json.Marshal(request) // plain data
+	script, _ := json.Marshal(variablesCode)
 	code := fmt.Sprintf(`exec(%s, {"__name__": "dsstar", "shell": get_ipython(), "visit": %s,
     "request": __import__("json").loads(%s)})`, script, v.Visit(), brief.Python(string(asked)))
 	e, err := v.ExecuteCell(ctx, kernel.Cell{Code: code, Timeout: limit})
