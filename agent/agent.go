@@ -113,10 +113,7 @@ func (r *run) whole(ctx context.Context, work func(context.Context) error) (*rec
 		r.t.Failure = err.Error()
 	}
 	r.t.Ended = true
-	if end := r.observe(Event{Kind: Ended, Before: err != nil && !r.live()}); err == nil {
-		err = end
-	}
-	return r.t, err
+	return r.t, cmp.Or(err, r.observe(Event{Kind: Ended, Before: err != nil && !r.live()}))
 }
 
 // maxPasses bounds how often a run begins again since a cell gives something else than it did.
@@ -185,9 +182,7 @@ func (r *run) pass(ctx context.Context) error {
 			return err
 		}
 		l, now := &r.t.Limits, record.Limits{Rounds: r.cfg.MaxRounds, Tries: r.cfg.DebugTries}
-		if *l == (record.Limits{}) {
-			*l = now
-		} else if len(r.t.Later) == 0 {
+		if *l = cmp.Or(*l, now); len(r.t.Later) == 0 {
 			l.Rounds, l.Tries = max(l.Rounds, now.Rounds), max(l.Tries, now.Tries)
 		}
 		err := answer(ctx)

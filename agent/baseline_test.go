@@ -55,7 +55,7 @@ func (s scripted) solve(t *testing.T, topK int) solved {
 		}
 		return python(`print("True")`), r.Role == "validator" && replies == nil
 	}
-	n, _ := solver.Find(s.Agent)
+	n := solver.Find(s.Agent)
 	got, err := n.New(s.Options)(t.Context(), agent.Config{
 		Settings: ask.Settings{Model: m, ContextChars: 4000, DescriptionChars: 1000, ResultChars: 1000,
 			Price: func(string) (llm.Price, bool) { return llm.Price{Input: 1, Output: 10}, true }},

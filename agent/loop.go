@@ -96,7 +96,7 @@ func (r *run) settle(ctx context.Context) error {
 	}
 	if r.work.host == nil {
 		chain = whole
-	} else if !r.work.lost && beginsWith(whole.Cells(), r.work.at) {
+	} else if !r.work.lost && lists.Begins(whole.Cells(), r.work.at) {
 		return nil // nothing of the user's is touched without need
 	}
 	return r.work.enter(ctx, chain, false)

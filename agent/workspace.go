@@ -13,6 +13,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // A workspace runs cells. Callers say on which cells one is to run. Where the session is, whether
@@ -132,7 +133,7 @@ func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) err
 	}
 	chain := to.Cells()
 	for {
-		if w.session.Alive() && !w.lost && beginsWith(chain, w.at) && !(branch && w.purpose == Work) {
+		if w.session.Alive() && !w.lost && lists.Begins(chain, w.at) && !(branch && w.purpose == Work) {
 			if err := w.goOn(ctx, to); err != nil || w.session.Alive() {
 				return err
 			}
@@ -176,11 +177,6 @@ func (w *workspace) enter(ctx context.Context, to record.Chain, branch bool) err
 			return err
 		}
 	}
-}
-
-// beginsWith reports whether a chain begins with the cells that a session has run.
-func beginsWith(chain, ran []string) bool {
-	return len(ran) <= len(chain) && slices.Equal(chain[:len(ran)], ran)
 }
 
 // goOn runs the cells of a chain that the session has not run, as long as it lives.

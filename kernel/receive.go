@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -104,17 +105,13 @@ const endedByCell = "the cell ended the session (exit(), quit())"
 // asksExit reports whether the payload of an execute_reply asks for the end of the kernel, as after
 // exit() and quit().
 func asksExit(payload json.RawMessage) bool {
-	var all []struct {
+	type request struct {
 		Source     string
 		KeepKernel bool // only the client is to end
 	}
+	var all []request
 	_ = json.Unmarshal(payload, &all) // what cannot be read asks for nothing
-	for _, p := range all {
-		if p.Source == "ask_exit" && !p.KeepKernel {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(p request) bool { return p.Source == "ask_exit" && !p.KeepKernel })
 }
 
 // state handles what shows that the kernel has taken up the request, or done with it.

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // A Source is a file or folder of data by the name that it has in the data folder, with slashes.
@@ -43,12 +44,8 @@ const (
 
 // EndingOf returns the ending of a name if its file stands for data that change without it, or "".
 func EndingOf(name string) string {
-	for _, ending := range []string{DatabaseEnding, BucketEnding, ClusterEnding} {
-		if strings.HasSuffix(name, ending) {
-			return ending
-		}
-	}
-	return ""
+	return lists.First([]string{DatabaseEnding, BucketEnding, ClusterEnding},
+		func(ending string) bool { return strings.HasSuffix(name, ending) })
 }
 
 // String is for people.

@@ -196,10 +196,8 @@ func (c Change) store(folder *os.Root) error {
 	default:
 		c.After = ended(now) + Without(Without(c.After, c.Before), now)
 	}
-	if err := folder.MkdirAll(path.Dir(c.Name), 0o755); err != nil {
-		return err
-	}
-	return disk.WriteFileIn(folder, c.Name, []byte(c.After))
+	return cmp.Or(folder.MkdirAll(path.Dir(c.Name), 0o755),
+		disk.WriteFileIn(folder, c.Name, []byte(c.After)))
 }
 
 // Without returns the lines of a text that are not in another.

@@ -14,6 +14,7 @@ import (
 	"dsstar/agent/record"
 	"dsstar/notebook"
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 )
 
 // Read returns the trajectory in the notebook's metadata, with the outputs of the cells. It is
@@ -161,12 +162,9 @@ func (c left) remark(after string, ids map[string]bool) record.Remark {
 
 // shownBy returns the attempt that a cell shows, of those of all questions, or nil.
 func shownBy(asked []record.Cell, m Meta) *record.Attempt {
-	for _, c := range asked {
-		if c.Role == m.Role && c.Question == max(1, m.Part)-1 && c.Round == m.Round {
-			return c.Attempt
-		}
-	}
-	return nil
+	return lists.First(asked, func(c record.Cell) bool {
+		return c.Role == m.Role && c.Question == max(1, m.Part)-1 && c.Round == m.Round
+	}).Attempt
 }
 
 // Restate replaces the recorded answers of some questions, by number from 1, with what their last
@@ -218,15 +216,11 @@ func (e *editing) since(k int, what string) {
 	}
 }
 
-// role returns dsstar's cell of a role in part k.
-func (e *editing) role(role string, k int) (c left, there bool) {
-	i := slices.IndexFunc(e.cells, func(c left) bool {
+// role returns dsstar's cell of a role in part k, one that is not its own if there is none.
+func (e *editing) role(role string, k int) left {
+	return lists.First(e.cells, func(c left) bool {
 		return c.own && c.meta.Role == role && c.part == k+1
 	})
-	if i < 0 {
-		return c, false
-	}
-	return e.cells[i], true
 }
 
 // refused returns the error for an edit from which a run cannot continue.
@@ -264,8 +258,7 @@ func (e *editing) read() error {
 // asksAnother reports whether the question of a part, or its form, was changed. A person may write
 // below its title.
 func (e *editing) asksAnother(k int) bool {
-	top, _ := e.role(roleQuestion, k)
-	whole, _ := e.role(roleAsked, k)
+	top, whole := e.role(roleQuestion, k), e.role(roleAsked, k)
 	p := partOf(e.t, k)
 	heading, _, _ := strings.Cut(text(roleQuestion, p), "\n")
 	return top.changed && !strings.HasPrefix(top.Source, heading) ||
@@ -275,16 +268,14 @@ func (e *editing) asksAnother(k int) bool {
 // opening compares the cells before the first step. Only their data folder may change.
 func (e *editing) opening() error {
 	t := e.t
-	parameters, is := e.role(record.RoleParameters, 0)
-	setup, isToo := e.role(record.RoleSetup, 0)
-	tools, _ := e.role(record.RoleTools, 0)
-	variables, _ := e.role(record.RoleVariables, 0)
+	parameters, setup := e.role(record.RoleParameters, 0), e.role(record.RoleSetup, 0)
+	tools, variables := e.role(record.RoleTools, 0), e.role(record.RoleVariables, 0)
 	line, rest, _ := strings.Cut(strings.TrimSpace(parameters.Source), "\n")
 	literal, named := strings.CutPrefix(line, "data_dir = ")
 	_, was, _ := strings.Cut(t.Opening()[0].Code, "\n")
 	var data string
 	switch moved := parameters.changed; {
-	case !is || !isToo || setup.changed || tools.changed || variables.changed,
+	case !parameters.own || !setup.own || setup.changed || tools.changed || variables.changed,
 		moved && (!named || rest != was || json.Unmarshal([]byte(literal), &data) != nil):
 		return refused(`the parameters or the set-up was changed, of which only data_dir = "…" may: ` +
 			"undo it, put your code into a cell after them, and ask another question with --ask")
@@ -378,8 +369,8 @@ func (e *editing) steps(k int, start *record.Start) {
 
 // lastCell compares the last cell of part k with the record.
 func (e *editing) lastCell(k int, start *record.Start) {
-	final, there := e.role(record.RoleFinal, k)
-	if _, drawn := e.t.Questions[k].FinalCell(); drawn && !there {
+	final := e.role(record.RoleFinal, k)
+	if _, drawn := e.t.Questions[k].FinalCell(); drawn && !final.own {
 		start.Last, start.ByHand = "", false
 		e.did(k, "the last cell was removed")
 	}

@@ -24,6 +24,7 @@ import (
 	"dsstar/cmd/dsstar/internal/usage"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // An approval is what this user has approved of a folder of definitions. It is kept under the folder's
@@ -36,12 +37,7 @@ type approval struct {
 
 // text returns what a file says; nil if there is none.
 func (all approval) text(name string) []byte {
-	for _, f := range all.Files {
-		if f.Name == name {
-			return f.Text
-		}
-	}
-	return nil
+	return lists.First(all.Files, func(f definitions.File) bool { return f.Name == name }).Text
 }
 
 // beside returns the definitions beside the data of a job as they are now, without remembered facts, and

@@ -9,6 +9,7 @@ import (
 
 	"dsstar/kernel"
 	"dsstar/notebook"
+	"dsstar/notebook/lists"
 )
 
 // checkpoints are the frozen copies of a session.
@@ -96,7 +97,7 @@ func (c *checkpoints) back(ctx context.Context, cells []string) (back notebook.R
 // leading returns the checkpoints whose cells are a prefix of cells, the longest first.
 func (c *checkpoints) leading(cells []string) []*checkpoint {
 	all := slices.DeleteFunc(slices.Clone(c.all), func(m *checkpoint) bool {
-		return !begins(cells, m.cells)
+		return !lists.Begins(cells, m.cells)
 	})
 	slices.Reverse(all)
 	slices.SortStableFunc(all, func(a, b *checkpoint) int { return len(b.cells) - len(a.cells) })

@@ -19,6 +19,7 @@ import (
 	"dsstar/kernel"
 	"dsstar/kernel/undokernel"
 	"dsstar/notebook"
+	"dsstar/notebook/lists"
 )
 
 // Options say how a [Session] goes back. The zero value suits most uses.
@@ -116,7 +117,7 @@ func (s *Session) Rollback(ctx context.Context, cells []string) (back notebook.R
 		return back, err
 	}
 	defer release()
-	if s.branches || begins(cells, s.trail.cells) { // else it is not needed again
+	if s.branches || lists.Begins(cells, s.trail.cells) { // else it is not needed again
 		s.keep(ctx)
 	}
 	back, known := notebook.Restoration{Way: notebook.ByReplay}, s.trail.known
@@ -139,11 +140,6 @@ func (s *Session) Rollback(ctx context.Context, cells []string) (back notebook.R
 	}
 	back.Seconds = time.Since(began).Seconds()
 	return back, err
-}
-
-// begins reports whether cells begin with prefix.
-func begins(cells, prefix []string) bool {
-	return len(prefix) <= len(cells) && slices.Equal(cells[:len(prefix)], prefix)
 }
 
 // back restores the state after the longest possible prefix of cells. It returns the executions of

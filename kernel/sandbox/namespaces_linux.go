@@ -134,17 +134,12 @@ func (st stage) mountAll(parts []part) error {
 func (p part) mount() error {
 	switch p.kind {
 	case newPart:
-		if err := os.MkdirAll(p.at, 0o755); err != nil {
-			return err
-		}
-		return unix.Mount(p.from, p.at, p.from, uintptr(p.flags), p.options)
+		return cmp.Or(os.MkdirAll(p.at, 0o755),
+			unix.Mount(p.from, p.at, p.from, uintptr(p.flags), p.options))
 	case bindPart:
 		return p.bind()
 	case linkPart:
-		if err := os.MkdirAll(filepath.Dir(p.at), 0o755); err != nil {
-			return err
-		}
-		return os.Symlink(p.from, p.at)
+		return cmp.Or(os.MkdirAll(filepath.Dir(p.at), 0o755), os.Symlink(p.from, p.at))
 	case folderPart:
 		return os.MkdirAll(p.at, 0o755)
 	case readOnlyPart:
@@ -179,10 +174,7 @@ func makePlace(at string, folder bool) error {
 	if folder {
 		return os.MkdirAll(at, 0o755)
 	}
-	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-		return err
-	}
-	return writeNew(at, nil)
+	return cmp.Or(os.MkdirAll(filepath.Dir(at), 0o755), writeNew(at, nil))
 }
 
 // setAttributes adds attributes to a mount.

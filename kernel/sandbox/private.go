@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"dsstar/notebook/lists"
 )
 
 var (
@@ -64,10 +66,5 @@ func Startup(path string) string {
 			around = append(around, real)
 		}
 	}
-	for _, at := range around {
-		if in(path, at) || in(at, path) {
-			return at
-		}
-	}
-	return ""
+	return lists.First(around, func(at string) bool { return in(path, at) || in(at, path) })
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
 	"unsafe"
@@ -172,12 +173,10 @@ func ours(number int) bool {
 		return false // all processes
 	}
 	if number < 0 { // the members of a group share a session, so all or none are in the sandbox
-		for _, pid := range descendants(os.Getpid()) {
-			if group, err := unix.Getpgid(pid); err == nil && group == -number {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(descendants(os.Getpid()), func(pid int) bool {
+			group, err := unix.Getpgid(pid)
+			return err == nil && group == -number
+		})
 	}
 	process, err := openProcess(strconv.Itoa(number))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"dsstar/notebook/lazy"
+	"dsstar/notebook/lists"
 )
 
 // The allowed elements, those with attributes besides common first. Of classes, only dataframe is
@@ -178,12 +179,8 @@ func (c *cleaner) image(n, kept *html.Node) []*html.Node {
 func words(text string) []*html.Node { return []*html.Node{{Type: html.TextNode, Data: text}} }
 
 func attr(n *html.Node, key string) string {
-	for _, a := range n.Attr {
-		if a.Key == key && a.Namespace == "" {
-			return a.Val
-		}
-	}
-	return ""
+	is := func(a html.Attribute) bool { return a.Key == key && a.Namespace == "" }
+	return lists.First(n.Attr, is).Val
 }
 
 func element(name string) *html.Node {

@@ -139,12 +139,7 @@ type graph []*node
 
 // next returns the first task that is not done, or nil.
 func (g graph) next() *node {
-	for _, n := range g {
-		if n.Status != done {
-			return n
-		}
-	}
-	return nil
+	return lists.First(g, func(n *node) bool { return n.Status != done })
 }
 
 func (g graph) finished() []prompts.Node {

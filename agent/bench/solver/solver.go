@@ -69,13 +69,8 @@ func All() []Agent {
 }
 
 // Find returns the agent with that name.
-func Find(name string) (a Agent, ok bool) {
-	for _, a := range All() {
-		if a.Name == name {
-			return a, true
-		}
-	}
-	return a, false
+func Find(name string) Agent {
+	return lists.First(All(), func(a Agent) bool { return a.Name == name })
 }
 
 // New returns what has the agent answer tasks with these options.

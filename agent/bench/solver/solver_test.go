@@ -66,7 +66,7 @@ func TestLive(t *testing.T) {
 	}
 	pyenvtest.OK(t, os.Mkdir(dir.Files(), 0o755))
 	pyenvtest.OK(t, os.WriteFile(filepath.Join(data, "a.txt"), []byte("the fee is 7\n"), 0o600))
-	autogen, _ := Find("autogen")
+	autogen := Find("autogen")
 	got, err := autogen.New(Options{})(t.Context(), agent.Config{
 		Settings: ask.Settings{Model: model}, Options: describe.Options{TopK: 1}, Dir: string(dir), Open: open,
 	}, record.Task{Question: "What is the fee?", Data: data, Files: []record.File{{Name: "a.txt", Size: 13}}})

@@ -11,7 +11,7 @@ import (
 
 // TestAsPublished: an agent's published settings are applied, and the user's own override them.
 func TestAsPublished(t *testing.T) {
-	agent, _ := solver.Find("da-agent")
+	agent := solver.Find("da-agent")
 	published := pyenvtest.Must(configs.Load(configs.Sources{}))
 	own := pyenvtest.Must(configs.Load(configs.Sources{Flags: map[string]configs.Flag{
 		"cell_timeout": {Name: "--cell-timeout", Value: time.Minute},

@@ -90,7 +90,7 @@ func (r *run) prepare(ctx context.Context, f *pflag.FlagSet) (err error) {
 	if err := r.complete(ctx, tasks); err != nil {
 		return err
 	}
-	agent, _ := solver.Find(r.flags.agent)
+	agent := solver.Find(r.flags.agent)
 	asPublished(agent, r.settings)
 	about := r.flags.about(f, r.settings, tasks)
 	agents := r.AgentConfig(r.settings)
