@@ -52,16 +52,13 @@ folder.`,
 			if err != nil {
 				return none, err
 			}
-			j, err := a.newJob(flags, s)
-			if err != nil {
-				return none, err
-			}
-			defer j.progress.Stop()
-			if j.model, err = demoReplies(); err != nil {
-				return none, err
-			}
-			j.shown, j.goOn = true, append(j.goOn, usage.Flag{Name: "model", Value: demoModel})
-			return none, a.demo(ctx, j)
+			return a.withJob(flags, s, func(j job) (err error) {
+				if j.model, err = demoReplies(); err != nil {
+					return err
+				}
+				j.shown, j.goOn = true, append(j.goOn, usage.Flag{Name: "model", Value: demoModel})
+				return a.demo(ctx, j)
+			})
 		},
 	}
 }

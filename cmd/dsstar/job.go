@@ -114,13 +114,14 @@ func (r *runFlags) asking() []cli.Flag {
 	}
 }
 
-// newJob returns a job with flags and settings, which it checks, and with its progress, which the caller
-// must stop.
-func (a *app) newJob(flags runFlags, s *configs.Settings) (j job, err error) {
+// withJob carries out a command that has a job with flags and settings, which it checks.
+func (a *app) withJob(flags runFlags, s *configs.Settings, do func(j job) error) (none cli.Output, err error) {
 	if err = cmp.Or(a.mayReview(flags), flags.checkOut(), checkBudget(s)); err != nil {
-		return j, err
+		return none, err
 	}
-	return job{runFlags: flags, settings: s, progress: a.runProgress(flags), goOn: a.line.Only(lasting...)}, nil
+	j := job{runFlags: flags, settings: s, progress: a.runProgress(flags), goOn: a.line.Only(lasting...)}
+	defer j.progress.Stop()
+	return none, do(j)
 }
 
 // findPlace chooses where sessions are opened.

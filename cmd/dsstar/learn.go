@@ -34,15 +34,12 @@ func (a *app) learnCommand() cli.Command {
 			cli.Opt(&flags.yes, "yes,y", "Output", "do not ask before the memory is changed"), flags.binding(),
 		},
 		Settings: "all",
-		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
+		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
 			c.Settings.Learn = true
-			j, err := a.newJob(flags, c.Settings)
-			if err != nil {
-				return none, err
-			}
-			defer j.progress.Stop()
-			j.learns, a.stdout = true, io.Discard // the answer is known
-			return none, a.resume(ctx, j, c.Args[0], wish{})
+			return a.withJob(flags, c.Settings, func(j job) error {
+				j.learns, a.stdout = true, io.Discard // the answer is known
+				return a.resume(ctx, j, c.Args[0], wish{})
+			})
 		},
 	}
 }

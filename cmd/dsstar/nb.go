@@ -58,34 +58,31 @@ func (a *app) nbCommand() cli.Command {
 		Use: `nb [flags] "question"`, Short: "Answer a question about data files and leave a notebook",
 		Long: nbHelp, Example: nbExample,
 		Args: cli.Any, Flags: slices.Concat(own, flags.ofNew(), flags.asking(), flags.common()), Settings: "all",
-		Run: func(ctx context.Context, c *cli.Call) (none cli.Output, err error) {
-			j, err := a.newJob(flags, c.Settings)
-			if err != nil {
-				return none, err
-			}
-			defer j.progress.Stop()
-			question, err := a.question(c.Args)
-			if err != nil {
-				return none, err
-			}
-			form, err := textOf("--guidelines", guidelines)
-			if err != nil {
-				return none, err
-			}
-			if len(data) == 0 && c.Settings.Kernel == "" && engine == "" {
-				data = []string{"."}
-			}
-			// All arguments are checked before anything is set up.
-			if j.sources, err = a.sources(ctx, &j, data); err != nil {
-				return none, err
-			}
-			if err := a.engine(engine, &j); err != nil {
-				return none, err
-			}
-			if err := a.ready(ctx, &j, question, form); err != nil {
-				return none, err
-			}
-			return none, a.answer(ctx, j)
+		Run: func(ctx context.Context, c *cli.Call) (cli.Output, error) {
+			return a.withJob(flags, c.Settings, func(j job) error {
+				question, err := a.question(c.Args)
+				if err != nil {
+					return err
+				}
+				form, err := textOf("--guidelines", guidelines)
+				if err != nil {
+					return err
+				}
+				if len(data) == 0 && c.Settings.Kernel == "" && engine == "" {
+					data = []string{"."}
+				}
+				// All arguments are checked before anything is set up.
+				if j.sources, err = a.sources(ctx, &j, data); err != nil {
+					return err
+				}
+				if err := a.engine(engine, &j); err != nil {
+					return err
+				}
+				if err := a.ready(ctx, &j, question, form); err != nil {
+					return err
+				}
+				return a.answer(ctx, j)
+			})
 		},
 	}
 }

@@ -80,12 +80,7 @@ func (a *app) resumeCommand() cli.Command {
 			if c.Flags.Changed("drop") && w.drop == 0 {
 				w.drop = -1 // it is refused
 			}
-			j, err := a.newJob(flags, c.Settings)
-			if err != nil {
-				return none, err
-			}
-			defer j.progress.Stop()
-			return none, a.resume(ctx, j, c.Args[0], w)
+			return a.withJob(flags, c.Settings, func(j job) error { return a.resume(ctx, j, c.Args[0], w) })
 		},
 	}
 }
