@@ -70,7 +70,7 @@ func (s *Suite) find(path, split string) (root string, files []string) {
 	root = filepath.Join(path, b.root)
 	for _, name := range b.tasks {
 		file := filepath.Join(root, strings.ReplaceAll(name, "SPLIT", split))
-		if present(file) {
+		if disk.Exists(file) {
 			files = append(files, file)
 		} else {
 			s.Missing = append(s.Missing, file)
@@ -99,7 +99,7 @@ func (s *Suite) read(file, root string, gold map[string]json.RawMessage, setting
 			}
 		}
 		t.Data = cmp.Or(setting.Data, t.Data)
-		if setting.Oracle && row.Sources != nil && present(t.Data) {
+		if setting.Oracle && row.Sources != nil && disk.Exists(t.Data) {
 			t.useSources(row.Sources)
 		}
 		t.lack()
@@ -114,13 +114,13 @@ func (s *Suite) read(file, root string, gold map[string]json.RawMessage, setting
 
 // lack notes what the task lacks of its data and of its right answer.
 func (t *Task) lack() {
-	t.NoGold = slices.DeleteFunc(t.goldFiles(), present)
-	if !present(t.Data) {
+	t.NoGold = slices.DeleteFunc(t.goldFiles(), disk.Exists)
+	if !disk.Exists(t.Data) {
 		t.NoData = append(t.NoData, t.Data)
 		return
 	}
 	for _, name := range t.Files {
-		if file := filepath.Join(t.Data, name); name == "" || !present(file) {
+		if file := filepath.Join(t.Data, name); name == "" || !disk.Exists(file) {
 			t.NoData = append(t.NoData, file)
 		}
 	}
@@ -319,9 +319,4 @@ func (o *oneOrMore) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]string)(o))
-}
-
-func present(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }

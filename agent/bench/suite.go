@@ -202,7 +202,7 @@ func (s *Suite) Exposed() error {
 	for _, t := range s.Tasks {
 		secret = append(secret, t.goldFiles()...)
 	}
-	secret = slices.DeleteFunc(secret, func(path string) bool { return !present(path) })
+	secret = slices.DeleteFunc(secret, func(path string) bool { return !disk.Exists(path) })
 	for i, path := range secret {
 		secret[i] = disk.RealPath(path)
 	}

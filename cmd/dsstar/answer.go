@@ -42,7 +42,7 @@ func (a *app) answer(ctx context.Context, j job) error {
 
 // begin makes the folder of a run, with its links to the data, and locks it until release.
 func (a *app) begin(j *job, task *record.Task) (folder record.Folder, s *saver, release func(), err error) {
-	j.fresh = !exists(j.out)
+	j.fresh = !disk.Exists(j.out)
 	if folder, err = j.folder(); err != nil {
 		return "", nil, nil, err
 	}

@@ -183,11 +183,6 @@ func currentFolder() (path string, ok bool) {
 	return path, err == nil
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()

@@ -56,7 +56,7 @@ func (a *app) namedRun(arg string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if path := filepath.Join(base, arg); exists(path) {
+	if path := filepath.Join(base, arg); disk.Exists(path) {
 		return path, nil
 	}
 	if hints := similar(arg, base); len(hints) > 0 {

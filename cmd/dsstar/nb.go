@@ -110,7 +110,7 @@ func (a *app) question(args []string) (string, error) {
 	hint := usage.Again().Args("your question")
 	if len(args) > 1 {
 		whole := usage.Again().Args(strings.Join(args, " "))
-		if exists(args[0]) {
+		if disk.Exists(args[0]) {
 			whole = usage.Again("--data", args[0]).Args(strings.Join(args[1:], " "))
 		}
 		return "", usage.New(fmt.Sprintf("the question must be one argument, got %d", len(args)), whole)

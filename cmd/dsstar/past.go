@@ -147,7 +147,7 @@ func (r pastRun) finished(ctx context.Context, now []record.File, j job) bool {
 // "". Data that are not where the run had them are not looked at.
 func departed(ctx context.Context, folder record.Folder, t *record.Trajectory) string {
 	run := pastRun{folder: folder, t: record.New(t.Task, record.Question{})}
-	if data := run.data(); data != "" && exists(data) {
+	if data := run.data(); data != "" && disk.Exists(data) {
 		now, err := run.dataFiles(ctx, t.Task.In(data))
 		if err == nil && run.t.DataChanges(now) != "" {
 			return isOnOthers

@@ -108,7 +108,7 @@ func discard(f record.Folder, s *saver) bool {
 	}
 	edited := func(path string, saved []byte) bool {
 		now, err := disk.ReadPlain(path, disk.MaxDocument)
-		return exists(path) && (err != nil || !bytes.Equal(now, saved))
+		return disk.Exists(path) && (err != nil || !bytes.Equal(now, saved))
 	}
 	entries, err := os.ReadDir(string(f))
 	if err != nil || slices.ContainsFunc(entries, foreign) || edited(f.Notebook(), s.saved[0]) || edited(f.Script(), s.saved[1]) {

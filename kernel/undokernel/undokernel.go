@@ -3,6 +3,7 @@
 package undokernel
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -36,11 +37,8 @@ func Write(dir string) (home string, err error) {
 	home = filepath.Join(dir, hex.EncodeToString(hash.Sum(nil))[:12])
 	for name, content := range contents {
 		path := filepath.Join(home, name)
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(path), 0o755)
-		}
-		if err == nil {
-			err = disk.WriteFile(path, content) // nothing if it has this content
+		if err == nil { // nothing is written if it has this content
+			err = cmp.Or(os.MkdirAll(filepath.Dir(path), 0o755), disk.WriteFile(path, content))
 		}
 	}
 	return home, err

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,24 +46,26 @@ func Inside(folder, path string) bool {
 
 // RealPath returns path with its links resolved, or path itself if it does not exist.
 func RealPath(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return path
+	real, _ := filepath.EvalSymlinks(path)
+	return cmp.Or(real, path)
 }
 
 // Absolute returns the absolute path, or path itself if the current folder is gone.
 func Absolute(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		return abs
-	}
-	return path
+	abs, _ := filepath.Abs(path)
+	return cmp.Or(abs, path)
+}
+
+// Exists reports whether a path leads to something.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Existing returns the absolute path, or that of its nearest ancestor that exists.
 func Existing(path string) string {
 	for path = Absolute(path); ; path = filepath.Dir(path) {
-		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
+		if Exists(path) || path == filepath.Dir(path) {
 			return path
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -218,12 +217,7 @@ func scoringAt(at func(context.Context) (site.Site, error)) bench.Opener {
 		if err != nil {
 			return nil, err
 		}
-		var reach site.Reach
-		for _, path := range read {
-			if _, err := os.Stat(path); path != "" && err == nil {
-				reach.Read = append(reach.Read, disk.Absolute(path))
-			}
-		}
+		reach := site.Reach{Read: lists.Map(lists.Where(read, disk.Exists), disk.Absolute)}
 		if write != "" {
 			reach.Write = []string{disk.Absolute(write)}
 		}
