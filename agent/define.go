@@ -103,10 +103,7 @@ func (r *run) defineFunctions(ctx context.Context) error {
 // sizes, and those that have none although the questions use them.
 func (r *run) near(all []record.Definition, show record.Sizes) (near, omitted []record.Definition) {
 	bare := func(d record.Definition) definitions.Definition { return d.Definition }
-	asked := ""
-	for _, q := range r.t.Questions {
-		asked += q.Asks() + "\n"
-	}
+	asked := strings.Join(lists.Map(r.t.Questions, (*record.Question).Asks), "\n")
 	first, rest := definitions.Near(lists.Map(all, bare), asked, min(maxDefined, show.Context/8))
 	at := func(i int) record.Definition { return all[i] }
 	return lists.Map(first, at), lists.Map(rest, at)

@@ -171,10 +171,7 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 		return nil
 	}
 	r := &record.Recalled{Example: exampleFor(m, question)}
-	texts := make([]string, len(m.Facts))
-	for i, f := range m.Facts {
-		texts[i] = f.String()
-	}
+	texts := lists.Map(m.Facts, lesson.Fact.String)
 	room := maxFacts
 	order, _ := profile.Near(question, texts, 0)
 	for _, i := range order {
@@ -222,9 +219,7 @@ func shownMemory(r *record.Recalled) (facts, functions string) {
 	if r == nil {
 		return "", ""
 	}
-	for _, f := range r.Facts {
-		facts += f.String() + "\n"
-	}
+	facts = strings.Join(lists.Map(r.Facts, lesson.Fact.String), "\n")
 	for _, t := range r.Tools {
 		if !t.Binds {
 			functions += t.Head() + "\n\n"

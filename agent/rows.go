@@ -34,10 +34,7 @@ const (
 func (r *run) rowsOf(ctx context.Context, w *workspace, chain record.Chain, code string) ([]string, error) {
 	chain.Steps = append(slices.Clip(chain.Steps), code)
 	lines, err := counted[string](ctx, w, "rows", chain, nil, "tell()")
-	lines = lines[:min(len(lines), maxRows)]
-	for i, line := range lines {
-		lines[i] = inLine(line)
-	}
+	lines = lists.Map(lines[:min(len(lines), maxRows)], inLine)
 	r.asker.Mask.Learn(strings.Join(lines, "\n"))
 	return lines, err
 }

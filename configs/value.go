@@ -15,6 +15,8 @@ import (
 	"time"
 	"unicode"
 
+	"dsstar/notebook/lists"
+
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
 )
@@ -75,10 +77,7 @@ func convert(_, to reflect.Type, value any) (any, error) {
 		return strconv.ParseBool(text)
 	}
 	if _, isText := value.(string); isText && to.Kind() == reflect.Slice {
-		items := strings.Split(text, ",")
-		for i := range items {
-			items[i] = strings.TrimSpace(items[i])
-		}
+		items := lists.Map(strings.Split(text, ","), strings.TrimSpace)
 		return slices.DeleteFunc(items, func(item string) bool { return item == "" }), nil
 	}
 	return value, nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // variable matches a reference to the environment in a kernel.json.
@@ -25,10 +26,7 @@ func (s Spec) command(path, dir string, environ []string) (*exec.Cmd, error) {
 	env := s.environ(environ)
 	replace := strings.NewReplacer("{connection_file}", path, "{resource_dir}", s.Dir, "{prefix}",
 		s.prefix())
-	argv := slices.Clone(s.Argv)
-	for i := range argv {
-		argv[i] = replace.Replace(argv[i])
-	}
+	argv := lists.Map(s.Argv, replace.Replace)
 	program, err := find(argv[0], s.prefix(), dir, env)
 	if err != nil {
 		return nil, err

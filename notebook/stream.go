@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // A stream is a text of which, past a limit, only the beginning and the end are kept.
@@ -108,10 +109,7 @@ func overstrike(text string, ends bool) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line, isWhole := strings.CutSuffix(line, "\n")
-		parts := strings.Split(line, "\r")
-		for i, part := range parts {
-			parts[i] = withoutBackspaces(part)
-		}
+		parts := lists.Map(strings.Split(line, "\r"), withoutBackspaces)
 		end := len(parts)
 		if last := parts[end-1]; end > 1 && (last == "" || !isWhole && !ends) {
 			end--

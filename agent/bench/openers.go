@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // Open reads all tasks of the benchmark from a copy as its users download it, or from a file of
@@ -183,10 +184,7 @@ func (t *Task) evaluate(config map[string]any, root string) (err error) {
 	result := map[string]any{"number": []any{t.Gold}}
 	if json.Unmarshal(t.Gold, &files); len(files.Gold) > 0 { // otherwise the answer itself
 		t.GoldDir = filepath.Join(root, filepath.Dir(files.Gold[0]))
-		for i, gold := range files.Gold {
-			files.Gold[i] = filepath.Base(gold)
-		}
-		result = map[string]any{"file": files.Gold}
+		result = map[string]any{"file": lists.Map(files.Gold, filepath.Base)}
 	}
 	line := map[string]any{"result": []any{result}}
 	maps.Copy(line, config)

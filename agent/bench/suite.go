@@ -202,10 +202,7 @@ func (s *Suite) Exposed() error {
 	for _, t := range s.Tasks {
 		secret = append(secret, t.goldFiles()...)
 	}
-	secret = slices.DeleteFunc(secret, func(path string) bool { return !disk.Exists(path) })
-	for i, path := range secret {
-		secret[i] = disk.RealPath(path)
-	}
+	secret = lists.Map(lists.Where(secret, disk.Exists), disk.RealPath)
 	for _, t := range s.Tasks {
 		folder := disk.RealPath(t.Data)
 		for _, path := range secret {

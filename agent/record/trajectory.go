@@ -19,6 +19,7 @@ import (
 	"dsstar/agent/memory/lesson"
 	"dsstar/notebook"
 	"dsstar/notebook/compare"
+	"dsstar/notebook/lists"
 )
 
 // A Trajectory is the whole record of a run.
@@ -96,11 +97,9 @@ func (t Task) In(data string) []files.Source {
 	if len(t.Sources) == 0 {
 		return []files.Source{{Path: data}}
 	}
-	all := slices.Clone(t.Sources)
-	for i, s := range t.Sources {
-		all[i] = files.Source{Name: s.Name, Path: filepath.Join(data, s.Name), Database: s.Database}
-	}
-	return all
+	return lists.Map(t.Sources, func(s files.Source) files.Source {
+		return files.Source{Name: s.Name, Path: filepath.Join(data, s.Name), Database: s.Database}
+	})
 }
 
 // Bytes returns the size of all files that the model is shown.
