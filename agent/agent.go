@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -328,9 +327,4 @@ func (r *run) checkData() error {
 }
 
 // dataPath returns the absolute path of the data folder, or "".
-func (r *run) dataPath() string {
-	if r.t.Task.Data == "" || filepath.IsAbs(r.t.Task.Data) {
-		return r.t.Task.Data
-	}
-	return filepath.Join(r.cfg.Dir, r.t.Task.Data)
-}
+func (r *run) dataPath() string { return record.Folder(r.cfg.Dir).Data(r.t.Task.Data) }

@@ -34,6 +34,14 @@ func (f Folder) Files() string    { return filepath.Join(string(f), FilesFolder)
 // Variables returns the path of the folder with the carried variables, which may not exist yet.
 func (f Folder) Variables() string { return filepath.Join(string(f), variablesFolder) }
 
+// Data returns the absolute path of the data folder that the run names, or "".
+func (f Folder) Data(named string) string {
+	if named == "" || filepath.IsAbs(named) {
+		return named
+	}
+	return filepath.Join(string(f), named)
+}
+
 // The folders in a run folder.
 const (
 	FilesFolder     = "files"

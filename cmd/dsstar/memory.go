@@ -109,9 +109,7 @@ func (a *app) recalled(ctx context.Context, j job, config agent.Config) *record.
 // start, and alone only if one does not hold.
 func (j job) sound(ctx context.Context, run agent.Config, tools []lesson.Tool) (sound []lesson.Tool) {
 	task := j.task
-	if !filepath.IsAbs(task.Data) {
-		task.Data = filepath.Join(run.Dir, task.Data)
-	}
+	task.Data = record.Folder(run.Dir).Data(task.Data)
 	fault := func(some []lesson.Tool, tests string) string {
 		reason, err := agent.ToolFault(ctx, run.RunScript, task, lesson.Module(some), tests)
 		if err != nil {

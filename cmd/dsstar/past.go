@@ -52,13 +52,7 @@ func (r pastRun) tell(p *ui.Progress, question, changes, definition string) {
 	}
 }
 
-func (r pastRun) data() string {
-	data := r.t.Task.Data
-	if data != "" && !filepath.IsAbs(data) {
-		data = filepath.Join(string(r.folder), data)
-	}
-	return data
-}
+func (r pastRun) data() string { return r.folder.Data(r.t.Task.Data) }
 
 // sources returns the run's data by where they are. Links in its data folder that are gone are made
 // again. Data that the user must name first are not looked at.

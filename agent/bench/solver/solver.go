@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	_ "embed"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -144,11 +143,7 @@ func modelOnly(ctx context.Context, d *desk) (string, bool, error) {
 func (d *desk) withText(most int) prompts.Context {
 	c := d.known
 	c.NamesOnly = false
-	data := d.task.Data
-	if !filepath.IsAbs(data) {
-		data = filepath.Join(d.cfg.Dir, data)
-	}
-	root := files.In(data, d.cfg.Readable...)
+	root := files.In(record.Folder(d.cfg.Dir).Data(d.task.Data), d.cfg.Readable...)
 	sizes := lists.Map(d.listed, func(f files.File) int { return int(f.Size) })
 	for i, room := range brief.Shares(sizes, most, most) {
 		room = max(room, 100)

@@ -81,10 +81,7 @@ type Reach struct{ Own, Read, Write []string }
 // Of lets cells read the run's variables and data but nothing else in the run folder.
 func Of(folder record.Folder, data string) Reach {
 	r := Reach{Own: []string{string(folder)}, Read: []string{folder.Variables()}}
-	if data != "" && !filepath.IsAbs(data) {
-		data = filepath.Join(string(folder), data)
-	}
-	if data != "" {
+	if data = folder.Data(data); data != "" {
 		r.Read = append(r.Read, data)
 	}
 	return r
