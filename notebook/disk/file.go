@@ -12,6 +12,7 @@ package disk
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -159,10 +160,7 @@ func writeBeside(folder *os.Root, name string, data []byte, mode fs.FileMode) (s
 	if err == nil && mode != made {
 		err = f.Chmod(mode)
 	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = cmp.Or(err, f.Sync(), f.Close()); err != nil {
 		return "", errors.Join(err, folder.Remove(temporary))
 	}
 	return temporary, nil
@@ -283,10 +281,7 @@ func (l *Lines) Append(data any) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	_, err := l.file.Write(line.Bytes())
-	if err == nil {
-		err = l.file.Sync()
-	}
-	if err != nil {
+	if err = cmp.Or(err, l.file.Sync()); err != nil {
 		return errors.Join(err, l.file.Truncate(l.size))
 	}
 	l.size += int64(line.Len())

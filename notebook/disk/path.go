@@ -76,10 +76,7 @@ func Existing(path string) string {
 func CheckWritable(dir string) error {
 	there := Existing(dir)
 	probe, err := os.MkdirTemp(there, ".dsstar-")
-	if err == nil {
-		err = os.Remove(probe)
-	}
-	if err != nil {
+	if err = cmp.Or(err, os.Remove(probe)); err != nil {
 		return fmt.Errorf("%s: nothing can be written to %s: %w", dir, there, Cause(err))
 	}
 	return nil
