@@ -17,6 +17,7 @@ import (
 	"dsstar/kernel/internal/process"
 	"dsstar/kernel/internal/zmq"
 	"dsstar/notebook/disk"
+	"dsstar/notebook/lists"
 )
 
 // A Running is a running kernel, on this machine or on a server.
@@ -223,12 +224,10 @@ func (e *NotFoundError) Error() string {
 	if len(list) == 0 {
 		return text + ": none do"
 	}
-	var names []string
-	for _, k := range list {
-		names = append(names, k.ID+" ("+
-			strings.TrimPrefix(strings.Join([]string{k.Spec, k.Notebook}, ", "), ", ")+")")
+	name := func(k Running) string {
+		return k.ID + " (" + strings.TrimPrefix(k.Spec+", "+k.Notebook, ", ") + ")"
 	}
-	return text + ": there are " + strings.Join(names, "; ")
+	return text + ": there are " + strings.Join(lists.Map(list, name), "; ")
 }
 
 // Newest is the name that chooses the kernel with the latest activity.

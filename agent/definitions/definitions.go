@@ -23,6 +23,7 @@ import (
 	"dsstar/agent/brief"
 	"dsstar/notebook/disk"
 	"dsstar/notebook/human"
+	"dsstar/notebook/lists"
 )
 
 // Limits: bytes of all files, and of a definition, which requests have to hold.
@@ -122,10 +123,9 @@ func most(name string) int64 {
 func Parse(ctx context.Context, files []File,
 	foreign func(ctx context.Context, script string) (stdout string, err error),
 ) (all []Definition, err error) {
-	var others []File
+	others := lists.Where(files, File.IsForeign)
 	for _, f := range files {
 		if f.IsForeign() {
-			others = append(others, f)
 			continue
 		}
 		found, err := markdown(f)

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -23,7 +24,11 @@ func Main(args []string) {
 	if len(args) != 3 || commands[args[1]] == nil {
 		return
 	}
-	st, err := readStage(args[2])
+	var st stage
+	content, err := os.ReadFile(args[2])
+	if err == nil {
+		err = json.Unmarshal(content, &st)
+	}
 	if err == nil {
 		err = commands[args[1]](st, args[2])
 	}

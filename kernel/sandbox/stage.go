@@ -261,12 +261,3 @@ func below(folder string, names []string) []string {
 func inOne(path string, folders []string) bool {
 	return slices.ContainsFunc(folders, func(folder string) bool { return in(path, folder) })
 }
-
-func readStage(file string) (stage, error) {
-	var st stage
-	content, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(content, &st)
-	}
-	return st, err
-}
