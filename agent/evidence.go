@@ -129,21 +129,11 @@ func (r *run) outputWith(quote string) string {
 	return ""
 }
 
-// samePoint reports whether two sentences name the same point: all words of one that say something are among
-// those of the other and most of these, or of many words most, and each year. Endings of words do not count.
-func samePoint(one, other string) bool {
-	lacking, few, many := contents(one, other)
-	shared := few - len(lacking)
-	year := func(w string) bool { return len(w) == 4 && w[0] <= '9' }
-	most := shared >= 6 && 10*shared >= 6*few && !slices.ContainsFunc(lacking, year)
-	return one == other || most || len(lacking) == 0 && shared > 0 &&
-		(shared == many || shared > 2 && 10*shared >= 6*many)
-}
-
-// contents compares the words of two texts that say something: those of the one with fewer that the other one
-// lacks, and the number of each.
-func contents(one, other string) (lacking []string, few, many int) {
-	const asking = "whether which what does this that with from should they the and are for has was its how"
+// akin reports whether most of the words that say something in one of two texts, and some, are in the other.
+// Endings of words do not count.
+func akin(one, other string) bool {
+	const asking = "whether which what does this that with from should they the and are for has was its how " +
+		"all them those only were not yes"
 	words := func(text string) (all []string) {
 		for _, w := range wordsOf(strings.ToLower(text)) {
 			if w[0] < 'a' || w[0] > 'z' || len(w) > 2 && !strings.Contains(asking, w) {
@@ -153,11 +143,12 @@ func contents(one, other string) (lacking []string, few, many int) {
 		slices.Sort(all)
 		return slices.Compact(all)
 	}
-	a, b := words(one), words(other)
-	if len(a) > len(b) {
-		a, b = b, a
+	few, many := words(one), words(other)
+	if len(few) > len(many) {
+		few, many = many, few
 	}
-	return slices.DeleteFunc(slices.Clone(a), func(w string) bool { return slices.Contains(b, w) }), len(a), len(b)
+	shared := lists.Where(few, func(w string) bool { return slices.Contains(many, w) })
+	return len(shared) > max(2, len(few)/2)
 }
 
 // find returns the sentence, of people's words the clause, that a quotation was cut from, with its

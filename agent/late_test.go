@@ -49,9 +49,7 @@ func TestHeed(t *testing.T) {
 		{"nothing", ask.Judgement{}, "1:23 2:23 4:23"},
 		{"adds one", ask.Judgement{Readings: late("Which shop is meant?")}, "1:23 2:23 4:23 5:2"},
 		{"adds one, with enough", ask.Judgement{Verdict: enough, Takes: said, Readings: late("Which shop is meant?")}, "1:23 2:23 4:23 5:2"},
-		{"adds what there is", ask.Judgement{Readings: late("Do cancelled orders count in sales?")}, "1:23 2:23 4:23"},
-		{"adds an option to what there is", ask.Judgement{Readings: []record.Reading{{Point: "Do cancelled orders count in sales?",
-			Options: make([]record.Option, 4)}}}, "1:23 2:23 4:23 5:234"},
+		{"adds what there is", ask.Judgement{Readings: late("Whether cancelled orders count.")}, "1:23 2:23 4:23"},
 		{"a line that stands", ask.Judgement{Printed: quotes(1, 0, "test orders: 0 of 99")}, "1=23 2:23 4:23"},
 		{"one option", ask.Judgement{Verdict: enough, Takes: said, Printed: quotes(1, 2, "Test orders 0")}, "1:3=2 2:23 4:23"},
 		{"the option that is taken", ask.Judgement{Printed: quotes(1, 1, "test orders: 0")}, "1:23 2:23 4:23"},
@@ -95,7 +93,7 @@ func TestHeed(t *testing.T) {
 		}
 	}
 	r.heed(ask.Judgement{Printed: quotes(1, 0, "test orders: 0")})
-	if r.add(late("Do cancelled orders count in sales?"), true); stateOf(r) != "1:23 2:23 4:23" {
+	if r.add(late("Whether cancelled orders count."), true); stateOf(r) != "1:23 2:23 4:23" {
 		t.Errorf("named again: %s", stateOf(r))
 	}
 	r.t.Rounds = append(r.t.Rounds, ran("note = 'test orders: 0 of'", ""))
@@ -138,35 +136,36 @@ func stateOf(r *run) string {
 	return strings.Join(all, " ")
 }
 
-// TestSamePoint: the same point in other words is named once; a point of other things is one of its own.
-func TestSamePoint(t *testing.T) {
+// TestTwins: a late reading is dropped if it is another one in other words, with the same answer under the other option.
+func TestTwins(t *testing.T) {
+	reading := func(answer, point string, options ...string) record.Reading {
+		r := record.Reading{Point: point, Options: []record.Option{{Text: options[0]}, {Text: options[1]}}}
+		r.Options[1].Answer, r.Options[1].Same = answer, answer == "5"
+		return r
+	}
+	paid := reading("4349", "Which orders count?", "all of them", "only those that were paid")
 	for _, c := range []struct {
-		one, other string
-		same       bool
+		says  string
+		first record.Reading
+		late  record.Reading
+		twin  bool
 	}{
-		{"Which year is meant?", "Which year is meant?", true},
-		{"Whether cancelled orders count.", "Do cancelled orders count towards the revenue?", true},
-		{"Whether cancelled orders count.", "Whether test orders count.", false},
-		{"Whether orders of 2018 count", "Whether orders of 2019 count", false},
-		{"Whether orders count", "Whether cancelled orders count", false},
-		{"Whether orders of every status count as sold, or only those with order_status 4, the only ones with a shipped date.",
-			"whether all orders placed in these months count as sold, or only the completed ones (order_status 4, " +
-				"the only ones with a shipped_date)", true},
-		{"Which date places a sale in the first three months of 2018.",
-			"whether all orders placed in these months count as sold, or only the completed ones (order_status 4, " +
-				"the only ones with a shipped_date)", false},
-		{"Whether orders of 2018 that were shipped late by the central warehouse count",
-			"Whether orders of 2019 that were shipped late by the central warehouse count", false},
-		{"Does the average include zeros?", "Does the average include cancelled trips, zeros aside?", false},
-		{"Does revenue include tax?", "Does revenue include VAT?", false},
-		{"order date or ship date?", "order, ship or delivery date?", true},
-		{"What is it?", "What of it?", false},
-		{"", "Which?", false},
-		{"取消的订单算不算", "取消的订单算不算?", true},
-		{"取消的订单算不算", "测试的订单算不算", false},
+		{"in other words", paid, reading("4349", "whether paid orders alone count", "all orders", "paid orders"), true},
+		{"another answer", paid, reading("4350", "whether paid orders alone count", "all orders", "paid orders"), false},
+		{"no answer yet", paid, reading("", "whether paid orders alone count", "all orders", "paid orders"), false},
+		{"of other things", paid, reading("4349", "Which customers count?", "all of them", "only those with a card"), false},
+		{"few words", reading("No", "Which count?", "all", "some"), reading("No", "Which count?", "big", "small"), false},
+		{"of years", reading("No", "Whether 2018 counts", "yes, it does", "no, it does not"),
+			reading("No", "Whether 2019 counts", "yes, it does", "no, it does not"), false},
+		{"both change nothing", reading("5", "Whether test orders of 2018 count", "they do", "they do not"),
+			reading("5", "Do the test orders of 2018 count?", "yes", "no"), true},
+		{"without blanks", reading("7", "取消的订单算不算", "算", "不算"), reading("7", "取消的订单算不算呢", "都算", "不算"), true},
 	} {
-		if samePoint(c.one, c.other) != c.same || samePoint(c.other, c.one) != c.same {
-			t.Errorf("%q and %q: want %v", c.one, c.other, c.same)
+		r := &run{t: &record.Trajectory{Question: &record.Question{}}}
+		c.late.Late = true
+		r.t.Readings = []record.Reading{c.first, c.late}
+		if r.dropTwins(); (len(r.t.Readings) == 1) != c.twin || r.t.Readings[0].Late {
+			t.Errorf("%s: %d are left", c.says, len(r.t.Readings))
 		}
 	}
 }

@@ -264,16 +264,14 @@ func (r *run) weigh(said ask.Judgement, anew bool) {
 	r.t.Readings = all
 }
 
-// add adds readings that came after the others. One of a point that there is, with
-// no more options, only opens what outputs decide of it. What several points give together is computed anew.
+// add adds readings that came after the others. One that there is only opens what outputs decide of it. What
+// several points give together is computed anew.
 func (r *run) add(late []record.Reading, confirmed bool) {
 	r.ground(late)
 	for _, one := range late {
 		several := func(x record.Reading) bool { return x.Together != nil }
 		alone := slices.DeleteFunc(slices.Clone(r.t.Readings), several)
-		known := func(x record.Reading) bool {
-			return samePoint(x.Point, one.Point) && len(one.Options) <= len(x.Options)
-		}
+		known := func(x record.Reading) bool { return x.Point == one.Point }
 		if i := slices.IndexFunc(alone, known); i < 0 {
 			one.Late, one.Confirmed, one.Options = true, confirmed, slices.Clone(one.Options)
 			r.t.Readings = append(alone, one)

@@ -20,6 +20,7 @@ import (
 // for those that did not.
 func (r *run) computeReadings(ctx context.Context) error {
 	for range 2 {
+		r.dropTwins()
 		r.combine()
 		if err := r.proposeBranches(ctx); err != nil {
 			return err
@@ -173,27 +174,27 @@ func (r *run) computeOption(ctx context.Context, p ask.Branch, o *record.Option)
 	return nil
 }
 
-// dropTwins drops late readings that are others in other words: half of their words are the same, and under
+// dropTwins drops late readings that are others in other words: most of their words are the same, and under
 // another option the answer. Whoever named one may not have seen the others.
 func (r *run) dropTwins() {
 	words := func(x record.Reading) string {
 		return strings.Join(append(lists.Map(x.Options, func(o record.Option) string { return o.Text }), x.Point), " ")
 	}
-	alike := func(one, other record.Option) bool {
-		return !one.Same && one.Answer != "" && other.Answer != "" &&
-			compare.Answers(one.Compared(), other.Compared(), asked(r.t)).Sameness == compare.Same
+	var kept []record.Reading
+	for _, x := range r.t.Readings {
+		alike := func(o record.Option) bool {
+			other := x.Options[x.Other()]
+			return o.Answer != "" && other.Answer != "" && o.Same == other.Same &&
+				compare.Answers(o.Compared(), other.Compared(), asked(r.t)).Sameness == compare.Same
+		}
+		twin := func(y record.Reading) bool {
+			return akin(words(x), words(y)) && slices.ContainsFunc(y.Options, alike)
+		}
+		if !x.Late || x.ByUser || len(x.Options) != 2 || !slices.ContainsFunc(kept, twin) {
+			kept = append(kept, x)
+		}
 	}
-	twin := func(late, x record.Reading) bool {
-		lacking, few, _ := contents(words(late), words(x))
-		return !x.Late && 2*len(lacking) <= few && slices.ContainsFunc(x.Options, func(o record.Option) bool {
-			return alike(o, late.Options[late.Other()])
-		})
-	}
-	open := r.t.OpenReadings()
-	r.t.Readings = slices.DeleteFunc(r.t.Readings, func(late record.Reading) bool {
-		return late.Late && late.Open() && len(late.Options) == 2 &&
-			slices.ContainsFunc(open, func(x record.Reading) bool { return twin(late, x) })
-	})
+	r.t.Readings = kept
 }
 
 // points returns the readings, with those of their options whose cells are asked for.

@@ -52,9 +52,7 @@ func (r *run) deriveAgain(ctx context.Context) (changed bool, err error) {
 		return false, err
 	}
 	r.add(s.Readings, true) // both take the option that the second says
-	err = r.computeReadings(ctx)
-	r.dropTwins()
-	return false, err
+	return false, r.computeReadings(ctx)
 }
 
 // explained reports whether an answer is that of another option of an open reading: then the two
