@@ -110,14 +110,13 @@ func (r *run) outputWith(quote string) string {
 	said := words(quote)
 	for _, q := range append(slices.Clone(r.t.Questions), r.t.Question) {
 		for _, step := range q.Accepted() {
-			if a, _ := step.Accepted(); strings.Contains(words(a.Code), said) {
+			if strings.Contains(words(step.Accepted().Code), said) {
 				return ""
 			}
 		}
 	}
 	for i, step := range r.t.Accepted() {
-		a, _ := step.Accepted()
-		for line := range strings.Lines(a.Execution.PlainText()) {
+		for line := range strings.Lines(step.Accepted().Execution.PlainText()) {
 			before, after, stands := strings.Cut(words(line), said)
 			n := strings.Count(said, " ") - 1 // words
 			enough := n >= minPrinted || n > 1 && before+after == ""

@@ -37,7 +37,7 @@ func (r *run) finalize(ctx context.Context) error {
 			return err
 		}
 	}
-	if a, ok := r.t.FinalCell(); ok && problem == "" {
+	if a := r.t.FinalCell(); a.IsCell() && problem == "" {
 		answer := strings.TrimSpace(a.Execution.Stdout())
 		if final.Files, err = r.filesGiven(ctx, r.work, r.chain(), a.Code, answer); err != nil {
 			return err

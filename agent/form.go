@@ -258,8 +258,7 @@ func orderIn(words string) compare.Order {
 func (r *run) printed() string {
 	var b strings.Builder
 	for _, round := range r.t.Accepted() {
-		a, _ := round.Accepted()
-		b.WriteString(a.Execution.PlainText() + "\n")
+		b.WriteString(round.Accepted().Execution.PlainText() + "\n")
 	}
 	return b.String()
 }

@@ -91,7 +91,7 @@ func (r *run) settle(ctx context.Context) error {
 	}
 	chain := r.chain()
 	whole := chain
-	if last, ok := r.t.FinalCell(); ok {
+	if last := r.t.FinalCell(); last.IsCell() {
 		whole.Steps = append(slices.Clip(chain.Steps), last.Code)
 	}
 	if r.work.host == nil {

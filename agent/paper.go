@@ -46,9 +46,8 @@ func (r *run) publishedRound(ctx context.Context) error {
 		return err
 	}
 	round := r.t.Last()
-	_, written := r.t.LastScript()
 	coder := r.words(showFiles|showPlan|showCode,
-		prompts.PaperCoder{Number: round.Place, Step: round.Step, First: !written})
+		prompts.PaperCoder{Number: round.Place, Step: round.Step, First: !r.t.LastScript().IsCell()})
 	if done, err := r.implement(ctx, "", coder, r.words(showFiles)); err != nil || !done {
 		return err
 	}
@@ -112,11 +111,11 @@ func (r *run) words(shows int, next ...prompts.Part) func() []prompts.Part {
 		if shows&showPlan != 0 {
 			script.Plan = lists.Map(r.t.Accepted(), func(s *record.Round) string { return s.Step })
 		}
-		last, written := r.t.LastScript()
+		last := r.t.LastScript()
 		if shows&showCode != 0 {
 			script.Code = last.Code
 		}
-		if script.Ran = written && shows&showOutput != 0; script.Ran {
+		if script.Ran = last.IsCell() && shows&showOutput != 0; script.Ran {
 			script.Output = brief.Clip(last.Execution.PlainText(), r.asker.Sizes().Result)
 		}
 		if len(script.Plan) > 0 || script.Code != "" || script.Ran {

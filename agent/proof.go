@@ -39,9 +39,8 @@ func (r *run) prove(ctx context.Context) error {
 		return err
 	}
 	r.t.UsedOnly = true
-	last, _ := r.t.FinalCell()
 	on := []any{r.t.Task.Question, r.t.Task.Guidelines, r.digest, r.changedFile, record.State(r.t.Cells()),
-		last.Execution.Stdout(), r.t.Final.Summary, r.t.Final.Files, r.t.Final.Doubts}
+		r.t.FinalCell().Execution.Stdout(), r.t.Final.Summary, r.t.Final.Files, r.t.Final.Doubts}
 	digest := func(d record.Definition) any { return d.Digest() }
 	on = append(on, lists.Map(r.t.Question.Definitions, digest)...)
 	live := false
@@ -97,7 +96,7 @@ func (r *run) perturb(ctx context.Context) (string, error) {
 	if !r.t.Proof.Same || r.t.Inconclusive() || !related && !comparison().MatchString(question) {
 		return "", nil
 	}
-	last, _ := r.t.FinalCell()
+	last := r.t.FinalCell()
 	on := []any{r.digest, record.State(r.t.Cells()), r.t.Answer()}
 	const unended = "not perturbed: the program that does so did not end"
 	said, err := journal.Once(ctx, r.t.Journal, "perturbed", on, func(ctx context.Context) (string, error) {
@@ -184,7 +183,7 @@ func (r *run) replay(ctx context.Context, code string) (string, error) {
 	if err := w.makeFolder(); err != nil {
 		return "", err
 	}
-	last, _ := r.t.FinalCell()
+	last := r.t.FinalCell()
 	mark := rand.Text()
 	if before, ok := strings.CutSuffix(code, last.Code+"\n"); ok {
 		code = before + "print(" + brief.Python("\n"+mark) + ")\n" + last.Code + "\n"

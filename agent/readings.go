@@ -114,8 +114,7 @@ func (r *run) proposeBranches(ctx context.Context) error {
 	if anew || slices.ContainsFunc(asked, open) {
 		cells, err := ask.Role(ctx, r.asker, ask.Request{Role: "branches",
 			Subject: subject + r.sinceRuling(), Words: func() []prompts.Part {
-				last, _ := r.t.FinalCell()
-				request := prompts.Branches{Code: last.Code, Anew: anew}
+				request := prompts.Branches{Code: r.t.FinalCell().Code, Anew: anew}
 				request.Points = slices.DeleteFunc(r.points(asked), func(p prompts.Point) bool {
 					return len(p.Others) == 0
 				})

@@ -97,11 +97,11 @@ func (r *run) answered() prompts.Earlier {
 		for i := range steps {
 			steps[i].Output = brief.Clip(steps[i].Output, r.asker.Sizes().Result/2)
 		}
-		last, _ := part.FinalCell()
 		earlier.Open = earlier.Open || len(part.OpenReadings()) > 0
 		earlier.Parts = append(earlier.Parts, prompts.Answered{Number: k + 1,
-			Question: part.Task.Question, Guidelines: part.Task.Guidelines, Steps: steps, Code: last.Code,
-			Answer: part.Answer(), Worth: worth(part, r.t.CorrectedBy(k), r.asker.Sizes().Result/2),
+			Question: part.Task.Question, Guidelines: part.Task.Guidelines, Steps: steps,
+			Code: part.FinalCell().Code, Answer: part.Answer(),
+			Worth: worth(part, r.t.CorrectedBy(k), r.asker.Sizes().Result/2),
 		})
 	}
 	if most := r.asker.Sizes().Earlier; most > 0 {
@@ -172,7 +172,7 @@ func (r *run) steps(t *record.Trajectory) []prompts.Step {
 	var steps []prompts.Step
 	var lengths []int
 	for i, round := range t.Accepted() {
-		a, _ := round.Accepted()
+		a := round.Accepted()
 		output := a.Execution.PlainText()
 		steps = append(steps, prompts.Step{Number: i + 1, Text: round.Step, Code: a.Code,
 			Output: output, Hand: round.ByHand})
@@ -209,7 +209,7 @@ func (r *run) dropped() []prompts.Dropped {
 			continue // what a person has taken out is not spoken of
 		}
 		d := prompts.Dropped{Text: round.Step, Reason: round.Why}
-		if a, ok := round.Accepted(); ok && last != nil && round.Number == last.Number {
+		if a := round.Accepted(); a.IsCell() && last != nil && round.Number == last.Number {
 			d.Output = brief.Clip(a.Execution.PlainText(), r.asker.Sizes().Result)
 		}
 		dropped = append(dropped, d)

@@ -88,12 +88,9 @@ func (r *run) counts() (text string, warnings int) {
 		}
 	}
 	for i, round := range r.t.Accepted() {
-		a, _ := round.Accepted()
-		add(fmt.Sprintf("step %d", i+1), a)
+		add(fmt.Sprintf("step %d", i+1), round.Accepted())
 	}
-	if last, ok := r.t.FinalCell(); ok {
-		add("last cell", last)
-	}
+	add("last cell", r.t.FinalCell())
 	if size := len(strings.Join(lines, "\n")); size > r.asker.Sizes().Result { // warnings stay
 		lines = slices.DeleteFunc(lines, func(line string) bool { return !strings.HasPrefix(line, "Warning ") })
 	}

@@ -223,7 +223,7 @@ func (r *run) takeBack(reason string, wrong int) error {
 func (r *run) arbiterWords(found compare.Finding) []prompts.Part {
 	parts := r.shared()
 	withoutMemory(parts) // the notebook has the source of the functions that it uses
-	last, _ := r.t.FinalCell()
+	last := r.t.FinalCell()
 	second := r.t.Second.Attempts[len(r.t.Second.Attempts)-1]
 	show := r.asker.Sizes().Result
 	told := func(words string, files []compare.File) string {

@@ -195,7 +195,7 @@ func (d *drawing) part(p part) {
 	}
 	if p.Final != nil && p.Method.Agent == "" {
 		d.sections(p, roleAnswer)
-		if good, ok := p.FinalCell(); ok {
+		if good := p.FinalCell(); good.IsCell() {
 			d.code(p.meta(record.RoleFinal), good)
 		}
 	}

@@ -370,7 +370,7 @@ func (e *editing) steps(k int, start *record.Start) {
 // lastCell compares the last cell of part k with the record.
 func (e *editing) lastCell(k int, start *record.Start) {
 	final := e.role(record.RoleFinal, k)
-	if _, drawn := e.t.Questions[k].FinalCell(); drawn && !final.own {
+	if e.t.Questions[k].FinalCell().IsCell() && !final.own {
 		start.Last, start.ByHand = "", false
 		e.did(k, "the last cell was removed")
 	}

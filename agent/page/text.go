@@ -93,7 +93,7 @@ func (p part) Log() (all []turn) {
 	}
 	if f := p.Final; f != nil {
 		rest := f.Attempts
-		if _, drawn := p.FinalCell(); drawn {
+		if p.FinalCell().IsCell() {
 			rest = rest[:len(rest)-1]
 		}
 		before("Answer", rest)
@@ -172,14 +172,6 @@ func (p part) First() bool { return p.Earlier() == 0 }
 
 // Number returns the number of the part, from 1.
 func (p part) Number() int { return p.Earlier() + 1 }
-
-// LastCell returns the accepted last cell; nil if there is none.
-func (p part) LastCell() *record.Attempt {
-	if a, ok := p.FinalCell(); ok {
-		return &a
-	}
-	return nil
-}
 
 // Corrected returns the number of the question that corrects the answer; 0: none does.
 func (p part) Corrected() int { return p.all.CorrectedBy(p.Earlier()) }

@@ -25,8 +25,8 @@ func (t *Trajectory) At(number int) (r Round, cells []string, ok bool) {
 			}
 			base.Steps = nil
 			for _, step := range slices.Backward(ever[:i]) {
-				a, ran := step.Accepted()
-				if ran && step.Place == r.Place-1-len(base.Steps) && !t.Method.Script {
+				a := step.Accepted()
+				if a.IsCell() && step.Place == r.Place-1-len(base.Steps) && !t.Method.Script {
 					base.Steps = slices.Insert(base.Steps, 0, a.Code)
 				}
 			}
@@ -36,14 +36,15 @@ func (t *Trajectory) At(number int) (r Round, cells []string, ok bool) {
 	return r, nil, false
 }
 
-// LastScript returns the last accepted attempt, on which the paper's next script builds.
-func (q *Question) LastScript() (Attempt, bool) {
-	for _, r := range slices.Backward(q.Rounds) {
-		if a, ok := r.Accepted(); ok {
-			return a, true
+// LastScript returns the last accepted attempt, on which the paper's next script builds; the zero
+// one if there is none.
+func (q *Question) LastScript() (last Attempt) {
+	for _, r := range q.Rounds {
+		if a := r.Accepted(); a.IsCell() {
+			last = a
 		}
 	}
-	return Attempt{}, false
+	return last
 }
 
 // The roles of code cells, under the metadata key "dsstar".
@@ -77,7 +78,7 @@ func (t *Trajectory) Asked() (cells []Cell) {
 		for _, r := range q.Drawn(t.Method.Script) {
 			add(RoleStep, fmt.Sprintf("Step %d: %s", r.Place, r.Step), r.Number, r.Attempts)
 		}
-		if _, ok := q.FinalCell(); ok {
+		if q.FinalCell().IsCell() {
 			add(RoleFinal, "Answer: "+q.Text, 0, q.Final.Attempts)
 		}
 	}
@@ -150,8 +151,8 @@ func (t *Trajectory) Chain() Chain {
 		}
 	}
 	for _, r := range t.Accepted() {
-		if a, _ := r.Accepted(); !t.Method.Script {
-			c.Steps = append(c.Steps, a.Code)
+		if !t.Method.Script {
+			c.Steps = append(c.Steps, r.Accepted().Code)
 		}
 	}
 	return c

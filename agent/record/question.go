@@ -158,10 +158,7 @@ func (q *Question) Plan() (plan []*Round) {
 
 // Accepted returns the rounds of the plan whose cell has run.
 func (q *Question) Accepted() []*Round {
-	return slices.DeleteFunc(q.Plan(), func(r *Round) bool {
-		_, ok := r.Accepted()
-		return !ok
-	})
+	return slices.DeleteFunc(q.Plan(), func(r *Round) bool { return !r.Accepted().IsCell() })
 }
 
 // Drawn returns the rounds whose cells the notebook has: those that were accepted, and those that a
@@ -172,7 +169,7 @@ func (q *Question) Drawn(scripts bool) []*Round {
 	for i := range q.Rest {
 		shown = append(shown, &q.Rest[i])
 	}
-	if _, ok := q.FinalCell(); scripts && ok {
+	if scripts && q.FinalCell().IsCell() {
 		return nil
 	} else if scripts {
 		return shown[max(0, len(shown)-1):]
@@ -218,21 +215,22 @@ func (q *Question) Steps() int { return len(q.Accepted()) }
 // final returns what there is of the last cell.
 func (q *Question) final() Final { return *cmp.Or(q.Final, &Final{}) }
 
-// FinalCell returns the accepted last cell, if there is one.
-func (q *Question) FinalCell() (Attempt, bool) { return Accepted(q.final().Attempts) }
+// FinalCell returns the accepted last cell; the zero one if there is none.
+func (q *Question) FinalCell() Attempt { return Accepted(q.final().Attempts) }
 
-// Accepted returns the attempt that ran without an error, if there is one.
-func (r Round) Accepted() (Attempt, bool) { return Accepted(r.Attempts) }
+// Accepted returns the attempt that ran without an error; the zero one if there is none.
+func (r Round) Accepted() Attempt { return Accepted(r.Attempts) }
 
-// Accepted returns the last attempt if it ran, and thus is a cell of the notebook.
-func Accepted(attempts []Attempt) (Attempt, bool) {
-	if n := len(attempts); n > 0 {
-		if a := attempts[n-1]; a.Execution.Status == notebook.OK || a.Kept {
-			return a, true
-		}
+// Accepted returns the last attempt if it is a cell of the notebook; otherwise the zero one.
+func Accepted(attempts []Attempt) (last Attempt) {
+	if n := len(attempts); n > 0 && attempts[n-1].IsCell() {
+		last = attempts[n-1]
 	}
-	return Attempt{}, false
+	return last
 }
+
+// IsCell reports whether the attempt ran, and thus is a cell of the notebook. The zero one did not.
+func (a Attempt) IsCell() bool { return a.Execution.Status == notebook.OK || a.Kept }
 
 // Answer returns the answer, or "" if there is none.
 func (q *Question) Answer() string { return q.final().Answer }
@@ -273,7 +271,7 @@ func (q *Question) Again(what ...string) *Start {
 			Attempts: withoutOutputs(r.Attempts[len(r.Attempts)-1:]), Verdict: r.Verdict, Given: true,
 			ByHand: r.ByHand})
 	}
-	if a, ok := q.FinalCell(); ok {
+	if a := q.FinalCell(); a.IsCell() {
 		s.Last, s.ByHand = a.Code, q.Final.ByHand
 	} else if q.Final == nil && q.Start != nil && q.Start.ByHand { // it has not run yet
 		s.Last, s.ByHand = q.Start.Last, true
@@ -313,7 +311,7 @@ func (q *Question) WithoutShown(scripts bool) *Question {
 	for _, r := range bare.Drawn(scripts) {
 		r.Attempts = withoutOutputs(r.Attempts)
 	}
-	if _, shown := q.FinalCell(); shown {
+	if q.FinalCell().IsCell() {
 		final := *q.Final
 		bare.Final, final.Attempts = &final, withoutOutputs(final.Attempts)
 	}

@@ -55,9 +55,9 @@ type Option struct {
 // it prints the variable that the branch ends with. ok is false if the branch gave no answer in
 // one.
 func (o Option) Last() (code string, ok bool) {
-	a, ran := Accepted(o.Attempts)
+	a := Accepted(o.Attempts)
 	m := lastName().FindStringSubmatch(a.Code)
-	if !ran || o.Answer == "" || m == nil {
+	if !a.IsCell() || o.Answer == "" || m == nil {
 		return "", false
 	}
 	return "print(" + m[1] + ")", true

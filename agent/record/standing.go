@@ -340,11 +340,9 @@ func (t *Trajectory) Given() []string {
 // repeat.
 func (t *Trajectory) LastOutputs() (all []notebook.Output) {
 	if rounds := t.Accepted(); len(rounds) > 0 && !t.Method.Script {
-		a, _ := rounds[len(rounds)-1].Accepted()
-		all = a.Execution.Outputs
+		all = rounds[len(rounds)-1].Accepted().Execution.Outputs
 	}
-	last, _ := t.FinalCell()
-	return slices.Concat(all, last.Execution.Outputs)
+	return slices.Concat(all, t.FinalCell().Execution.Outputs)
 }
 
 // Counts say how often what was derived beside the accepted cells changed anything, by their names

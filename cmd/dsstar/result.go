@@ -104,11 +104,11 @@ func newResult(t *record.Trajectory, f record.Folder, at site.About) result {
 func rowsOf(t *record.Trajectory) []resultRows {
 	all := []resultRows{}
 	for i, r := range t.Accepted() {
-		if a, _ := r.Accepted(); len(a.Rows) > 0 {
+		if a := r.Accepted(); len(a.Rows) > 0 {
 			all = append(all, resultRows{i + 1, a.Rows})
 		}
 	}
-	if a, ok := t.FinalCell(); ok && len(a.Rows) > 0 {
+	if a := t.FinalCell(); len(a.Rows) > 0 {
 		all = append(all, resultRows{0, a.Rows})
 	}
 	return all

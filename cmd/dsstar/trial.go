@@ -250,8 +250,7 @@ func shown(t *record.Trajectory, roles, want string) (right bool, what string) {
 			what = r.Point + " / " + strings.Join(options, " / ")
 		}
 	case t.Steps() > 0:
-		a, _ := t.Rounds[0].Accepted()
-		what = strings.ReplaceAll(a.Execution.PlainText(), ",", "")
+		what = strings.ReplaceAll(t.Rounds[0].Accepted().Execution.PlainText(), ",", "")
 	}
 	lacks := func(word string) bool { return !strings.Contains(strings.ToLower(what), word) }
 	return !slices.ContainsFunc(strings.Fields(want), lacks), what
