@@ -114,7 +114,8 @@ func TestEvidence(t *testing.T) {
 		"Orders don’t count twice in a month. 取消的订单不计入收入。\n\n" +
 		"Only paid orders of a store are sales. Gifts of any kind are excluded, or: left out of it. It is a mistake to " +
 		"add the shipping of all orders.\nUntil 2020 gifts were counted as sales too. Are coupons counted as sales too? " +
-		"Coupons are never counted. `credit` true: for credit alone; false: for debit alone; empty: for cards of both kinds."
+		"Coupons are never counted. `credit` true: for credit alone; false: for debit alone; empty: for cards of both kinds.\n" +
+		"The shipping of orders counts as revenue (false: see the next page)."
 	sources := []source{
 		{place: record.FromQuestion, text: "Not counting returns, how many units of orders that were shipped were sold?"},
 		{place: record.FromNote, text: "I mean the orders of all stores."},
@@ -135,6 +136,7 @@ func TestEvidence(t *testing.T) {
 		`"Until 2020 gifts were counted as sales"`:                       "(rules.md)",
 		`"units of orders that were shipped were sold?"`:                 "(question)",
 		`"paid orders of a store are sales"`:                             "",
+		`"The shipping of orders counts as revenue"`:                     "",
 		`"add the shipping of all orders"`:                               "",
 		`"count twice in a month"`:                                       "",
 		`"gifts were counted as sales too"`:                              "",
@@ -155,6 +157,10 @@ func TestEvidence(t *testing.T) {
 		if again, _ := grounds(sentences, sources); again != sentences {
 			t.Errorf("%q is read again as %q", sentences, again)
 		}
+	}
+	cut := record.Description{Profile: true, Text: "text\nparts of the text:\nA\n[… 30 characters cut here: Orders count …]\nB"}
+	if got := documentIn(cut); strings.Contains(got, "Orders") || !strings.Contains(got, "B") {
+		t.Errorf("the mark of a cut is of the document: %q", got)
 	}
 	told, from := grounds(`"orders do not count" (rules.md); "units of orders that were shipped" (question)`, sources)
 	want := "“Cancelled orders do not count as revenue (see § 3), e.g. in the year.” (rules.md); " +

@@ -46,8 +46,11 @@ func documentIn(d record.Description) string {
 	case !d.Profile || m == nil || strings.HasPrefix(d.Kind, "JSON") || d.Kind == "XML":
 		return "" // values
 	}
-	return d.Text[m[1]:]
+	return cutMark().ReplaceAllString(d.Text[m[1]:], "\n\n")
 }
+
+// cutMark matches the mark of what is cut of a document, which names it in part.
+var cutMark = lazy.Regexp(`(?m)^\[… \d+ characters cut here.*…\]$`)
 
 // documentBegins matches the line above the text of a document in a profile.
 var documentBegins = lazy.Regexp(`(?m)^(?:the beginning of the |parts of the )?text:\n`)
@@ -214,10 +217,18 @@ func (s source) said() bool {
 }
 
 // denies reports whether a sentence says another thing without some of its text. What a list says of the value
-// false or no denies nothing, as in "true: it counts; false: others count".
-func denies(text string) bool { return denials().MatchString(ofValue().ReplaceAllString(text, ";")) }
+// false denies nothing, as in "true: it counts; false: others count".
+func denies(text string) bool {
+	if ofTrue().MatchString(text) {
+		text = ofFalse().ReplaceAllString(text, ";")
+	}
+	return denials().MatchString(text)
+}
 
-var ofValue = lazy.Regexp("(?i)[;,(|]\\s*[`\"'‘“]?(?:false|no|none)[`\"'’”]?\\s*[:=]")
+var (
+	ofTrue  = lazy.Regexp("(?i)\\b(?:true|yes)[`\"'’”]?\\s*[:=]")
+	ofFalse = lazy.Regexp("(?i)[;,(|]\\s*[`\"'‘“]?(?:false|no)[`\"'’”]?\\s*[:=]")
+)
 
 // denials are words without which a sentence says the opposite, or more.
 var denials = lazy.Regexp(`(?i)(?:^|[^\pL\pN])(?:not?|never|none|nor|neither|cannot|without|except|unless|` +

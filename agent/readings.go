@@ -173,8 +173,8 @@ func (r *run) computeOption(ctx context.Context, p ask.Branch, o *record.Option)
 	return nil
 }
 
-// dropTwins drops late readings that are others in other words: most of their words are the same, and under
-// another option the answer. Whoever named one may not have seen the others.
+// dropTwins drops late readings that are others in other words: they share most words, and under another option
+// they give the same answer. Whoever named one may not have seen the others.
 func (r *run) dropTwins() {
 	words := func(x record.Reading) string {
 		return strings.Join(append(lists.Map(x.Options, func(o record.Option) string { return o.Text }), x.Point), " ")

@@ -399,10 +399,10 @@ var variants = map[string]script{
 		"branches": branches("z = 2\nz")},
 	"a reading of the second derivation, which there is": {"solver round 1": reads(isOpen), "branches": branches("z = 2\nz"),
 		"second": "raw:" + strings.Replace(late, "Whether it counts", "Which of 1 count", 1) + "```python\nagreed()\n```"},
-	"a reading of the second derivation with its cell": {"second": "raw:" + late + "```python\nagreed()\n```\n\n```python\nz = 2\nz\n```"},
+	"a reading of the second derivation with its cell": {"second": "raw:" + late + "```python\nz = 1\nz\n```\n\n```python\nz = 2\nz\n```"},
 	"a reading of the second derivation in other words": {"solver round 1": reads(isOpen), "branches": branches("z = 2\nz"),
 		"second": "raw:" + strings.NewReplacer("Whether it counts", "Does 1 count?", "yes", "all things", "no", "some things").Replace(late) +
-			"```python\nagreed()\n```\n\n```python\nz = 2\nz\n```"},
+			"```python\nz = 1\nz\n```\n\n```python\nz = 2\nz\n```"},
 	"a reading of the second derivation, which differs": {"second": "raw:" + late + "```python\nz = 2\nz\n```",
 		"arbiter": who},
 	"an option that an output decides": {"solver round 1": counts, "judge round 1": saying(shows)},

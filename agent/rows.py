@@ -989,7 +989,7 @@ def of_cell():
     for s, text, warns, times in told.values():
         where = f"line {s.line}: "
         if s.kind in ("filter", "query") and s.before and not looked_at(s):
-            if not s.after and not SOUGHT.search(text):
+            if not s.after and (re.search("[~&|]", text) or not SOUGHT.search(text)):
                 warns = warns + [f"{text}: no row is left"]
             elif s.after == s.before and s.excludes:
                 warns = warns + [f"{text}: it leaves out none"]

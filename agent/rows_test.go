@@ -100,6 +100,7 @@ con.execute("select sum(amount) from a where state = 'paid'").fetchall(); con.co
 	// filters
 	{`print(orders[orders.state == "Paid"].amount.sum())`, "no row is left", `print(orders[orders.state == "paid"].amount.sum())`},
 	{`bad = orders[orders.amount < 0]; y = bad.state.nunique()`, "no row is left", `lost = orders[orders["state"].isna()]; twice = orders[orders.duplicated()]; y = lost.state.nunique() + twice.amount.sum()`},
+	{`paid = orders[(orders.state == "Paid") & ~orders.amount.isna()]; y = paid.amount.sum()`, "no row is left", `lost = orders[orders.amount.isna()]; y = lost.amount.sum()`},
 	{`x = orders.query("state == 'Paid'"); y = x.amount.mean()`, "no row is left", `x = orders.query("state == 'paid'"); y = x.amount.mean()`},
 	{`x = orders.loc[orders.state.isin(["Paid"]), "amount"].sum()`, "no row is left", `bad = orders[orders.amount < 0]; print(len(bad))`},
 	{`ok = orders[orders.state != "Canceled"]; print(ok.amount.sum())`, "it leaves out none", `ok = orders[orders.state != "cancelled"]; print(ok.amount.sum())`},

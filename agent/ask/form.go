@@ -177,7 +177,7 @@ var AnyText = Format[string]{Rule: "Reply again, whole and shorter.",
 // is left but an empty fence.
 func visible(reply string) string {
 	text := strings.ReplaceAll(strings.TrimPrefix(reply, "\ufeff"), "\r\n", "\n")
-	text = withoutThoughts(ends().ReplaceAllString(text, ""))
+	text = ends().ReplaceAllString(withoutThoughts(begins().ReplaceAllString(text, "")), "")
 	if strings.Trim(text, "`~ \t\r\n") == "" {
 		return ""
 	}
@@ -190,9 +190,10 @@ var (
 	thoughts = lazy.Regexp(`(?i)[<◁]/(?:seed:)?(?:think|thinking|thoughts?|reasoning|analysis)[>▷]|\[/THINK\]|` +
 		`<\|(?:end_of_thought|channel\|>final<\|message)\|>`)
 
-	// ends matches marks of the beginning and the end that a server has left in.
-	ends = lazy.Regexp(`^(?:\s*(?:<\|(?:im_start|assistant)\|>(?:assistant\b)?|\[/INST\]|` +
-		`(?:#+ *)?(?:Response|Assistant|ASSISTANT):))+\s*|(?:\s*(?:<\|[\w▁]+\|>|<｜[^｜\n]+｜>|</s>|<end_of_turn>|<eos>))+\s*$`)
+	// begins and ends match marks that a server has left in.
+	begins = lazy.Regexp(`^(?:\s*(?:<\|(?:im_start|assistant)\|>(?:assistant\b)?|\[/INST\]|` +
+		`(?:#+ *)?(?:Response|Assistant|ASSISTANT):))+\s*`)
+	ends = lazy.Regexp(`(?:\s*(?:<\|[\w▁]+\|>|<｜[^｜\n]+｜>|</s>|<end_of_turn>|<eos>))+\s*$`)
 )
 
 // withoutThoughts removes thoughts at the beginning, also those whose opening tag was not sent.

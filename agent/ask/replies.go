@@ -55,11 +55,12 @@ func Solutions(words prompts.SolutionForm) Format[Solution] {
 	}, without...)
 }
 
-// twoCells parts code with two blocks, of which neither is an excerpt of the other one. The second is "" if
-// there are not just two.
+// twoCells parts code with two cells that end alike, of which neither is an excerpt of the other one. The second
+// is "" if there are not just two.
 func twoCells(code string) (first, second string) {
 	all := Blocks(code)
-	if _, err := codeOf(code); err == nil || len(all) != 2 {
+	last := func(b Block) string { return b.Code[strings.LastIndex(b.Code, "\n")+1:] }
+	if _, err := codeOf(code); err == nil || len(all) != 2 || last(all[0]) != last(all[1]) {
 		return code, ""
 	}
 	second, _ = codeOf(all[1].text)
@@ -268,7 +269,7 @@ var (
 	against = lazy.Regexp(`(?i)^(?:no|false)\b|` +
 		`\b(?:insufficient|unfinished|inconclusive|step\W{0,4}(?:n|\d+)\W{1,4}is\W{1,4}wrong|(?:not|isn['’]t)\s+(?:\w+\s+)?(?:enough|sufficient))\b`)
 	doubts = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming|` +
-		`lacks?|needs?\s+to|must|should|incomplete|(?:is|are|still)\s+missing)\b`)
+		`lacks?|needs?\s+to|must|should|incomplete)\b|\bmissing(?:\W*$|\W+[^\Wv])`)
 )
 
 // verdict returns the verdict. Words that point both ways are an error: a verdict is never guessed.

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"cmp"
 	"errors"
 	"reflect"
 	"slices"
@@ -48,6 +47,8 @@ func (f *form) unJSON(text string) string {
 			value.ForEach(write)
 		case name == "code" && len(Blocks(value.Str)) == 0:
 			b.WriteString("```python\n" + value.Str + "\n```\n")
+		case name == "code":
+			b.WriteString(value.Str + "\n")
 		default:
 			b.WriteString(label + value.String() + "\n")
 		}
@@ -57,18 +58,18 @@ func (f *form) unJSON(text string) string {
 	return b.String()
 }
 
-// bare matches code without a fence: below its label, at an import, or where a paragraph begins like it.
+// bare matches code without a fence, below its label or from an import on: to a branch, a last line in words
+// or the end.
 var bare = lazy.Regexp(`(?ms)(?:^([#* ]*(?:(?:[Ll]ast|[Pp]ython) )?(?:[Cc]ode|[Cc]ell)[* ]*:[* ]*\n|python\n)(.*?)|` +
-	`^((?:import [\w.]+(?: as \w+|, *[\w.]+)*|from [\w.]+ import [^\n]+)$.*?)|` +
-	`(\A|\n\n|:[* ]*\n)((?:print\(|[a-z_]\w* = [^=\s]).*?))` +
+	`^((?:import [\w.]+(?: as \w+|, *[\w.]+)*|from [\w.]+ import [^\n]+)$.*?))` +
 	`(\n[#* ]*Branch[ #]*\d|(?:\n[A-Z][\w'’]* [\w'’][^\n=():]*[.!?])?\s*\z)`)
 
-// fenced puts fences around code that has none, to a branch, a last line in words or the end.
+// fenced puts fences around code that has none.
 func fenced(text string) string {
 	if len(Blocks(text)) > 0 {
 		return text
 	}
-	return bare().ReplaceAllString(text, "$1$4```python\n$2$3$5\n```\n$6")
+	return bare().ReplaceAllString(text, "$1```python\n$2$3\n```\n$4")
 }
 
 var item = lazy.Regexp(`^[ \t]*(?:[-*•]|\(?\d{1,2}[.)])[ \t]+`)
@@ -137,7 +138,11 @@ func (f *form) labelled(line string) (name, value, second string) {
 	n := slices.IndexFunc(m[1:], func(group string) bool { return group != "" })
 	name = slices.Concat(f.own, f.inPart)[n]
 	value = strings.TrimRight(strings.TrimLeft(line[len(m[0]):], "*_ "), "*| ")
-	number, second, _ := strings.Cut(cmp.Or(m[len(m)-2], ofTwo().FindString(value)), ".")
+	number := m[len(m)-2]
+	if number == "" && f.types[name] == reflect.Int {
+		number = ofTwo().FindString(value)
+	}
+	number, second, _ = strings.Cut(number, ".")
 	switch {
 	case f.types[name] == reflect.Int:
 		value = strings.TrimSpace(number + " " + value)
@@ -260,7 +265,7 @@ func pieces(text string) (all []Block) {
 	return append(all, blockOf(open, text[begin:], ""))
 }
 
-// blockOf returns the block of a text that begins with a fence, without the indent that all its code has.
+// blockOf returns the block of a text that begins with a fence, without an indent that all its lines have.
 func blockOf(fence []string, text, end string) Block {
 	language, _, _ := strings.Cut(strings.ToLower(fence[3]), " ")
 	if pythonTag().MatchString(fence[3]) {
@@ -268,6 +273,11 @@ func blockOf(fence []string, text, end string) Block {
 	}
 	code := strings.TrimRight(strings.TrimLeft(text[len(fence[0]):], "\n"), " \t\n")
 	indent := code[:len(code)-len(strings.TrimLeft(code, " \t"))]
+	for line := range strings.Lines(code) {
+		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, indent) {
+			indent = ""
+		}
+	}
 	return Block{language, strings.ReplaceAll("\n"+code, "\n"+indent, "\n")[1:], text + end, true}
 }
 

@@ -111,7 +111,7 @@ const leastSecret = 16
 // hider returns a function that replaces the key, and what may be one in the base URL, with [key].
 func hider(key string, base *url.URL) func(string) string {
 	password, _ := base.User.Password()
-	secrets, replace := append(slices.Collect(maps.Values(base.Query())), []string{key, password}), []string(nil)
+	secrets, replace := append([][]string{{key, password}}, slices.Collect(maps.Values(base.Query()))...), []string(nil)
 	for _, secret := range slices.Concat(secrets...) {
 		if len(secret) >= leastSecret {
 			replace = append(replace, secret, "[key]")

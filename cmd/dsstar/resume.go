@@ -74,7 +74,7 @@ func (a *app) resumeCommand() cli.Command {
 			if w.question, err = textOf("--ask", w.question); err != nil {
 				return none, err
 			}
-			if no := w.question == "" || w.question == "never"; no && c.Flags.Changed("ask") { // as of dsstar nb
+			if no := w.question == "" || w.question == "never"; no && c.Flags.Changed("ask") { // which dsstar nb takes
 				return none, usage.New("--ask: no question is given", usage.Again("--ask", "your question"))
 			}
 			if c.Flags.Changed("drop") && w.drop == 0 {

@@ -279,6 +279,9 @@ func (p Profile) excerpt(n int, question string) string {
 		}
 	}
 	d.fill(min(n, room))
+	if slices.Equal(d.pieces, sections) {
+		return brief.Clip(p.Document, n)
+	}
 	var told []string
 	from := 0 // where a run of sections that are cut begins
 	for i, s := range sections {
