@@ -157,37 +157,30 @@ func (s *Suite) ByID() map[string]Task {
 	return tasks
 }
 
-// A Filter chooses among the tasks of a suite. Its zero value takes all of them.
-type Filter struct {
-	Level string   // easy, medium or hard; "": all
-	IDs   []string // nil: all
-	Seed  uint64   // shuffles the tasks, before Limit; 0: the suite's order
-	Limit int      // 0: no limit
-}
-
-// ErrNoTasks reports that no task passes a filter.
+// ErrNoTasks reports that no task is chosen.
 var ErrNoTasks = errors.New("no task is left")
 
-// Choose returns the tasks that pass the filter, in the order in which they run. The error says
-// which id is unknown, or is ErrNoTasks.
-func (s *Suite) Choose(f Filter) (tasks []Task, _ error) {
+// Choose returns the tasks of a level (easy, medium or hard; "": of all) with some ids (nil: all), in
+// the order in which they run: a seed shuffles them, before the limit; 0: the suite's order, and no
+// limit. The error says which id is unknown, or is ErrNoTasks.
+func (s *Suite) Choose(level string, ids []string, seed uint64, limit int) (tasks []Task, _ error) {
 	known := s.ByID()
-	for _, id := range f.IDs {
+	for _, id := range ids {
 		if _, is := known[id]; !is {
 			return nil, fmt.Errorf("there is no task %q", id)
 		}
 	}
 	tasks = lists.Where(s.Tasks, func(t Task) bool {
-		ofLevel := f.Level == "" || strings.EqualFold(t.Level, f.Level)
-		return ofLevel && (f.IDs == nil || slices.Contains(f.IDs, t.ID))
+		ofLevel := level == "" || strings.EqualFold(t.Level, level)
+		return ofLevel && (ids == nil || slices.Contains(ids, t.ID))
 	})
-	if f.Seed != 0 {
-		rand.New(rand.NewPCG(f.Seed, 0)).Shuffle(len(tasks), func(i, j int) {
+	if seed != 0 {
+		rand.New(rand.NewPCG(seed, 0)).Shuffle(len(tasks), func(i, j int) {
 			tasks[i], tasks[j] = tasks[j], tasks[i]
 		})
 	}
-	if f.Limit > 0 {
-		tasks = tasks[:min(f.Limit, len(tasks))]
+	if limit > 0 {
+		tasks = tasks[:min(limit, len(tasks))]
 	}
 	if len(tasks) == 0 {
 		return nil, ErrNoTasks

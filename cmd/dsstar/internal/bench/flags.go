@@ -146,11 +146,11 @@ func (b *runFlags) check(a *App, s *configs.Settings) error {
 
 // choose returns the tasks that the flags select, in run order.
 func (b *runFlags) choose(suite *bench.Suite) ([]bench.Task, error) {
-	filter := bench.Filter{IDs: b.ids, Seed: b.seed, Limit: b.limit}
-	if !slices.Contains([]string{"dev", "test", "all"}, b.split) {
-		filter.Level = b.split
+	level := b.split
+	if slices.Contains([]string{"dev", "test", "all"}, level) {
+		level = ""
 	}
-	tasks, err := suite.Choose(filter)
+	tasks, err := suite.Choose(level, b.ids, b.seed, b.limit)
 	if errors.Is(err, bench.ErrNoTasks) {
 		return nil, usage.New(err.Error()+" by --split and --ids",
 			usage.Without("split", "ids").Note("all tasks"))
