@@ -59,26 +59,26 @@ func (s *Server) carryOut(ctx context.Context, r *sdk.CallToolRequest,
 	}
 	defer func() { <-s.slots }()
 	said <- message{"waiting", "at work"}
-	end, err := s.execute(ctx, args, func(m message) { said <- m })
+	printed, problem, code, err := s.execute(ctx, args, func(m message) { said <- m })
 	if err != nil {
 		return nil, err
 	}
 	var value any
-	in := json.NewDecoder(bytes.NewReader(end.printed))
+	in := json.NewDecoder(&printed)
 	in.UseNumber()
 	if in.Decode(&value) != nil {
-		return nil, errors.New(cmp.Or(end.said, fmt.Sprintf("exit code %d", end.code)))
+		return nil, errors.New(cmp.Or(problem, fmt.Sprintf("exit code %d", code)))
 	}
 	if runs, ok := value.([]any); ok {
 		value = map[string]any{"runs": s.listed(runs)}
 	}
-	result := &sdk.CallToolResult{IsError: end.code != exitDone && end.code != exitNotVerified}
+	result := &sdk.CallToolResult{IsError: code != exitDone && code != exitNotVerified}
 	if object, ok := value.(map[string]any); ok && result.IsError {
-		object["error"] = end.said // many clients show a model the object only
+		object["error"] = problem // many clients show a model the object only
 	}
 	result.StructuredContent = clean(value)
 	var text strings.Builder
-	text.WriteString(clean(end.said + "\n").(string))
+	text.WriteString(clean(problem + "\n").(string))
 	err = ui.JSON(&text, result.StructuredContent)
 	result.Content = []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(text.String())}}
 	return result, err
@@ -118,23 +118,16 @@ func clean(value any) any {
 	return value
 }
 
-// What a command has left.
-type outcome struct {
-	printed []byte
-	said    string // its error and hints
-	code    int
-}
-
 // Exit codes of commands that are no error of a tool; docs/results.md.
 const (
 	exitDone        = 0
 	exitNotVerified = 3
 )
 
-// execute runs a command to its end. The end of ctx interrupts it, as Ctrl-C does: a run is saved
-// and can be continued.
-func (s *Server) execute(ctx context.Context, args []string, line func(message)) (outcome, error) {
-	var printed bytes.Buffer
+// execute runs a command to its end, and returns what it has printed, its error and hints, and its exit
+// code. The end of ctx interrupts it, as Ctrl-C does: a run is saved and can be continued.
+func (s *Server) execute(ctx context.Context, args []string, line func(message)) (printed bytes.Buffer,
+	said string, code int, err error) {
 	cmd := exec.CommandContext(ctx, s.Program, args...)
 	cmd.Env, cmd.Stdout = s.Env, &printed
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -143,14 +136,14 @@ func (s *Server) execute(ctx context.Context, args []string, line func(message))
 		err = cmd.Start()
 	}
 	if err != nil {
-		return outcome{}, err
+		return printed, "", 0, err
 	}
-	said := messages(stderr, line)
+	said = messages(stderr, line)
 	err = cmd.Wait()
-	if _, ended := errors.AsType[*exec.ExitError](err); !ended && err != nil && ctx.Err() == nil {
-		return outcome{}, err
+	if _, ended := errors.AsType[*exec.ExitError](err); ended || ctx.Err() != nil {
+		err = nil
 	}
-	return outcome{printed.Bytes(), said, cmd.ProcessState.ExitCode()}, nil
+	return printed, said, cmd.ProcessState.ExitCode(), err
 }
 
 // A message is a line of --progress json; docs/results.md.
