@@ -53,18 +53,17 @@ func (p Provider) Key(getenv func(string) string) (key, from string) {
 // URL returns the address for requests and the variable that it comes from; "" if it comes from the
 // settings.
 func (p Provider) URL(getenv func(string) string) (address, from string, err error) {
-	if address, from = first(p.BaseURLEnv, getenv); from != "" {
-		if !isWebURL(address) {
-			return "", from, fmt.Errorf("%s: %q is not %s", from, address, forms["URL"])
-		}
-		return address, from, nil
-	}
-	host, from := first(p.HostEnv, getenv)
+	given, from := first(p.BaseURLEnv, getenv)
+	address, should := given, forms["URL"]
 	if from == "" {
-		return p.BaseURL, "", nil
+		given, from = first(p.HostEnv, getenv)
+		address, should = atHost(p.BaseURL, given), "a host, host:port or URL"
 	}
-	if address = atHost(p.BaseURL, host); !isWebURL(address) {
-		return "", from, fmt.Errorf("%s: %q is not a host, host:port or URL", from, host)
+	switch {
+	case from == "":
+		return p.BaseURL, "", nil
+	case !isWebURL(address):
+		return "", from, fmt.Errorf("%s: %q is not %s", from, given, should)
 	}
 	return address, from, nil
 }

@@ -174,13 +174,10 @@ func (j *job) about() site.About {
 	return j.site.About()
 }
 
-// currentFolder returns the current folder without links in its path.
-func currentFolder() (path string, ok bool) {
-	path, err := os.Getwd()
-	if err == nil {
-		path, err = filepath.EvalSymlinks(path)
-	}
-	return path, err == nil
+// currentFolder returns the current folder without links in its path; "" if it is gone.
+func currentFolder() string {
+	path, _ := os.Getwd()
+	return disk.RealPath(path)
 }
 
 func isFolder(path string) bool {
@@ -251,9 +248,9 @@ func checkLinks(s *configs.Settings, key, path, rel string) error {
 // dataFrom returns the data folder as the notebook names it. It is relative to the run folder if
 // both are inside the current folder, so that a project can be moved or shared as a whole.
 func dataFrom(run, data string) string {
-	here, ok := currentFolder()
+	here := currentFolder()
 	rel, err := filepath.Rel(run, data)
-	if err != nil || !ok || !disk.Inside(here, run) || !disk.Inside(here, data) {
+	if err != nil || !disk.Inside(here, run) || !disk.Inside(here, data) {
 		return data
 	}
 	return rel

@@ -39,8 +39,8 @@ func memoryFolder(s *configs.Settings, sources []files.Source) (string, error) {
 			continue
 		}
 		dir := filepath.Dir(source.Path)
-		if here, ok := currentFolder(); ok && here == source.Path {
-			dir = here
+		if source.Path == currentFolder() {
+			dir = source.Path
 		}
 		dir = filepath.Join(dir, memory.Name)
 		return dir, checkLinks(s, "memory", dir, memory.Name)
