@@ -82,12 +82,12 @@ func (a *Asker) Begin(question int) {
 	a.times, a.about = map[string]int{}, question
 }
 
-// ground returns the digest of what the reply to a request of some parts rests on.
-func (a *Asker) ground(r Request, parts []prompts.Part) string {
+// restsOn returns what a request of some parts says, as data.
+func (r Request) restsOn(parts []prompts.Part) []any {
 	if r.Talk != nil {
-		return a.Journal.Digest([]any{r.Role, r.Besides, parts, r.Talk})
+		return []any{parts, r.Talk}
 	}
-	return a.Journal.Digest([]any{r.Role, r.Besides, parts})
+	return []any{parts}
 }
 
 // Role returns the reply to a request, which rests on its role and parts. A reply that cannot be
@@ -96,7 +96,7 @@ func (a *Asker) ground(r Request, parts []prompts.Part) string {
 func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (value T, err error) {
 	for {
 		sizes, parts := a.Sizes(), r.Words()
-		ground := a.ground(r, parts)
+		ground := a.Journal.Digest(append([]any{r.Role, r.Besides}, r.restsOn(parts)...))
 		a.mu.Lock()
 		a.times[ground]++
 		on := []any{ground, a.times[ground]}
@@ -127,11 +127,9 @@ func Role[T any](ctx context.Context, a *Asker, r Request, format Format[T]) (va
 
 // request puts a request of some parts into words.
 func (a *Asker) request(r Request, parts []prompts.Part) llm.Request {
-	said := llm.Request{Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: []any{parts},
+	said := llm.Request{Role: r.Role, Subject: r.Subject, Question: a.about, RestsOn: r.restsOn(parts),
 		MaxTokens: a.MaxTokens, Messages: []llm.Message{{Role: "user", Text: prompts.Text(parts...)}}}
-	if r.Talk != nil {
-		said.RestsOn, said.Messages = append(said.RestsOn, r.Talk), append(said.Messages, r.Talk...)
-	}
+	said.Messages = append(said.Messages, r.Talk...)
 	if a.system != nil {
 		said.Messages = slices.Insert(said.Messages, 0, llm.Message{Role: "system", Text: prompts.Text(a.system())})
 	}

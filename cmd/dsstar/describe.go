@@ -40,7 +40,7 @@ func (a *app) describeCommand() cli.Command {
 	return cli.Command{
 		Use: "describe [flags] DATA…", Short: "Print descriptions of data files",
 		Long: describeHelp, Example: describeExample,
-		Args: cli.Some("no data are given", usage.Shell("dsstar describe DIR")),
+		Args: cli.Any,
 		Flags: []cli.Flag{
 			cli.Opt(&question, "question", "Data",
 				"the question, which chooses files if there are more than max_files"),
@@ -57,6 +57,9 @@ func (a *app) describeCommand() cli.Command {
 
 // describe runs the command.
 func (a *app) describe(ctx context.Context, c *cli.Call, d runFlags, question string) (none cli.Output, err error) {
+	if len(c.Args) == 0 {
+		return none, usage.New("no data are given", usage.Shell("dsstar describe DIR"))
+	}
 	s := c.Settings
 	j := job{runFlags: d, settings: s, progress: a.newProgress(d.quiet)}
 	defer j.progress.Stop()

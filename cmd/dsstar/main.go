@@ -327,14 +327,11 @@ var release string
 // version returns the version of the release, or else the module version that the Go tool recorded, or
 // "(devel)".
 func version() string {
-	if release != "" {
-		return release
-	}
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
+	if !ok {
+		info = &debug.BuildInfo{}
 	}
-	return info.Main.Version
+	return cmp.Or(release, info.Main.Version, "(devel)")
 }
 
 // extensionVariable is set by the notebook extension (python/dsstar) to the process of the kernel in

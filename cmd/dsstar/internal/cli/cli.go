@@ -168,16 +168,6 @@ type Args func(args []string) ([]string, error)
 // Any takes any arguments.
 func Any(args []string) ([]string, error) { return args, nil }
 
-// Some takes at least one argument; none is what an error says.
-func Some(none string, hints ...usage.Hint) Args {
-	return func(args []string) ([]string, error) {
-		if len(args) == 0 {
-			return nil, usage.New(none, hints...)
-		}
-		return args, nil
-	}
-}
-
 // Table writes rows with their cells below each other.
 func Table(b *strings.Builder, rows [][]string) {
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
