@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,7 +200,7 @@ func RecallFor(m *memory.Memory, question string) *record.Recalled {
 func exampleFor(m *memory.Memory, question string) *record.Example {
 	chosen := func(r record.Reading) bool { return r.ByUser }
 	for _, q := range m.Near(question, 0.3, 10) { // each costs reading a notebook
-		nb, err := notebook.Open(m.NotebookOf(q))
+		nb, err := notebook.Open(filepath.Join(filepath.Dir(m.Dir), q.Notebook))
 		if err != nil {
 			continue
 		}

@@ -76,11 +76,8 @@ func (o Output) json() map[string]any {
 	case Stream:
 		m["name"], m["text"] = o.Name, splitLines(o.Text)
 	case ErrorOutput:
-		traceback := o.Traceback
-		if traceback == nil {
-			traceback = []string{}
-		}
-		m["ename"], m["evalue"], m["traceback"] = o.EName, o.EValue, traceback
+		m["ename"], m["evalue"] = o.EName, o.EValue
+		m["traceback"] = append([]string{}, o.Traceback...) // not null
 	default:
 		m["data"], m["metadata"] = o.Data.json(), object(o.Metadata)
 		if o.Type == ExecuteResult {

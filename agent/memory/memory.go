@@ -241,11 +241,6 @@ func plain(question string) string {
 	return strings.TrimRight(strings.ToLower(brief.OneLine(question)), " .?!")
 }
 
-// NotebookOf returns the path of a question's notebook.
-func (m *Memory) NotebookOf(q Question) string {
-	return filepath.Join(filepath.Dir(m.Dir), q.Notebook)
-}
-
 // Near returns the records of up to n questions that share the most words with another one, if
 // those are more than a share of the words of both; the nearest first.
 func (m *Memory) Near(question string, least float64, n int) []Question {

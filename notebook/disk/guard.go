@@ -78,9 +78,6 @@ func (g *Guarded) NextSibling() {
 	g.accepted = nil
 	for n := 2; ; n++ {
 		g.path = sibling(g.first, n)
-		if g.folder == nil {
-			return
-		}
 		if _, err := g.folder.Lstat(g.name()); errors.Is(err, fs.ErrNotExist) {
 			return
 		}

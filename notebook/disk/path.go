@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -28,14 +29,12 @@ func LookPath(name, path string) (all []string) {
 
 // Getenv returns the last value of key, as the operating system would; "" if there is none.
 func Getenv(env []string, key string) string {
-	value := ""
-	for _, kv := range env {
-		k, v, _ := strings.Cut(kv, "=")
-		if k == key {
-			value = v
+	for _, entry := range slices.Backward(env) {
+		if value, is := strings.CutPrefix(entry, key+"="); is {
+			return value
 		}
 	}
-	return value
+	return ""
 }
 
 // Inside reports whether path is folder or below it. Both must be real paths.
