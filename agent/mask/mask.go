@@ -189,10 +189,7 @@ func (m *Masker) Unmask(text string) string {
 		if !is {
 			value = groupedAs(s, m.real[notDigits.ReplaceAllString(s, "")])
 		}
-		if value == "" {
-			return s
-		}
-		return value
+		return cmp.Or(value, s)
 	})
 }
 
