@@ -305,17 +305,21 @@ func mark(text, names string) string {
 }
 
 // Beyond is what a request shows of a file of the structure of first, which is described: whatever
-// changes how it is read, and then what else differs, in at most about chars bytes.
+// changes how it is read, and then what else differs, in at most about chars bytes. It is "" if only its rows
+// are others.
 func (p Profile) Beyond(first Profile, chars int) string {
-	told := append(differ(p.Reads, first.Reads), p.Count)
-	return joined(filled(append(told, differ(p.Holds, first.Holds)...)), "; ", chars)
+	reads, holds := differ(p.Reads, first.Reads), differ(p.Holds, first.Holds)
+	if len(reads)+len(holds) == 0 {
+		return ""
+	}
+	return joined(filled(slices.Concat(reads, []string{p.Count}, holds)), "; ", chars)
 }
 
 // differ tells what the first of two has otherwise; under a key with a ~, what only it has.
 func differ(has, lead map[string]string) (parts []string) {
 	for _, key := range slices.Sorted(maps.Keys(has)) {
 		once := strings.HasPrefix(key, "~") && lead[key] != ""
-		if text := has[key]; text != lead[key] && !once {
+		if text := has[key]; text != lead[key] && text != "" && !once {
 			parts = append(parts, text)
 		}
 	}

@@ -278,7 +278,9 @@ def _differs(found: Json, n: int, t: Json, name: str) -> None:
 
 
 def _said(notes: list[str]) -> Json:
-    """Notes by what they say but for examples and figures, with which they differ everywhere."""
+    """Notes by what they say but for examples and figures, with which they differ everywhere; without
+    guesses at numbers, which are settled where another file of the structure has more of them."""
+    notes = [n for n in notes if " are a guess in this file: " not in n]
     keys = [re.sub(r"\d+", "#", QUOTED.sub("", n)) for n in notes]
     notes = (shortened(n.split(" in this file: ")[0], 160) for n in notes)
     return {"~" + k[: k.rfind(": ") + 1 or None]: n for k, n in zip(keys, notes)}
