@@ -72,7 +72,7 @@ func TestProfiles(t *testing.T) {
 		"sales/2.csv": table(7, "shop", "amount"), "rules.md": {Format: "text", Document: "# Rules", Whole: true}})
 	p := play(t, simple, withData(t, content), known).noError(t)
 	planner := p.model.prompt(t, "solver round 1")
-	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "\na table\n", "- town: ", "9 rows, 2 columns", "7 rows\n")
+	contains(t, planner, "Its whole content:\n\n```\n# Rules\n```", "\na table\n", "- town: ", "9 rows, 2 columns", "sales/\": 2.csv\n")
 	equal(t, "descriptions of a family", strings.Count(planner, "- amount: "), 1)
 	again := goOn(t, simple, readAgain(p.Trajectory), func(s *stage) { s.task = p.Task })
 	equal(t, "sessions that describe files on resuming", len(again.world.of(agent.Describe)), 0)

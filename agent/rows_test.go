@@ -149,6 +149,7 @@ func TestRowsChangeNothing(t *testing.T) {
 		"[(n, v) for n, v in zip(['a'], [d[d.amount > 12] for d in [orders]])], {k: len(v) for k, v in orders.groupby('customer')}",
 		"if (n := len(orders[orders.amount > 12])) > 3:\n    print(f'{n:>5} {orders[orders.amount > 12].amount.sum():.1f}')",
 		"import sys\nz = orders.copy()\nprint(sys.getrefcount(z))\nw = z.merge(items)\nv = z[z.amount > 0]\nprint(sys.getrefcount(z), sys.getrefcount(w), sys.getrefcount(v))",
+		"both = orders.merge(items, how='left', indicator=True)\nboth.amount.sum(), orders.assign(kind=pd.Categorical(['a', 'b', 'c', 'Total'] * 5)).amount.sum()",
 		"orders.merge(items).to_csv('a.csv'); orders.pivot_table(index='customer', values='amount').to_parquet('a.parquet')",
 		"con.execute('create table t as select * from t_orders'); con.execute('begin'); con.execute('delete from t where o > 3')\nprint(con.execute('select count(*) from t').fetchall()); con.execute('rollback'); con.execute('select * from t where o > 17')\nprint(con.fetchall())",
 		"r = duckdb.sql('select customer, amount from orders where amount > 25')\nprint(r, r.filter('amount > 27').fetchall())",
