@@ -214,7 +214,8 @@ func (a *Asker) Call(ctx context.Context, request llm.Request) (llm.Reply, error
 	reply.Text = a.Mask.Unmask(strings.ToValidUTF8(reply.Text, "\uFFFD")) // as notebooks are
 	a.pay(request, reply)
 	if u := reply.Usage; !u.Estimated && u.InputTokens >= 1024 && u.InputTokens%1024 <= 2 &&
-		utf8.RuneCountInString(fmt.Sprint(request.Messages)) > 5*u.InputTokens { // Ollama cuts to its context, or to half of it and two
+		utf8.RuneCountInString(fmt.Sprint(request.Messages)) > 5*u.InputTokens {
+		// Ollama cuts to its context, or to half of it and two.
 		err = fmt.Errorf("%w: of it the server has read only %d tokens", llm.ErrContextLength, u.InputTokens)
 	}
 	return reply, err

@@ -269,7 +269,8 @@ var (
 	against = lazy.Regexp(`(?i)^(?:no|false)\b|` +
 		`\b(?:insufficient|unfinished|inconclusive|step\W{0,4}(?:n|\d+)\W{1,4}is\W{1,4}wrong|(?:not|isn['’]t)\s+(?:\w+\s+)?(?:enough|sufficient))\b`)
 	doubts = lazy.Regexp(`(?i)\b(?:but|however|except|unless|although|if|provided|assuming|` +
-		`lacks?|needs?\s+to|must|should|incomplete)\b|\bmissing(?:\W*$|\W+[^\Wv])`)
+		`lacks?|needs?\s+to|must|should|incomplete|(?:is|are|was|were|be|still)\s+missing)\b|` +
+		`\bmissing(?:\W*$|\s*[:.,;]|\s+(?:the|an?|one|some)\b)`)
 )
 
 // verdict returns the verdict. Words that point both ways are an error: a verdict is never guessed.
