@@ -131,19 +131,24 @@ func agentConfig(s *configs.Settings) agent.Config {
 }
 
 // saveEvery is the minimum interval between saves while files are described: with thousands of
-// files, saving after each would dominate. All other events are saved immediately.
+// files, saving after each would dominate. The last file and all other events are saved immediately.
 const saveEvery = 500 * time.Millisecond
 
 // observer saves the notebook after every event and reports the event.
 func (j job) observer(saver *saver) func(agent.Event, *record.Trajectory) error {
 	var next time.Time
+	described := 0
 	return func(e agent.Event, t *record.Trajectory) error {
 		if e.Before {
 			return nil // it is shown and saved
 		}
 		defer j.progress.Event(e, t)
-		begin := time.Now()
-		if e.Kind == agent.Described && begin.Before(next) || j.teaches { // saved with what it has taught
+		begin, more := time.Now(), false
+		if e.Kind == agent.Described {
+			described++
+			more = described < len(t.Task.Files) && begin.Before(next)
+		}
+		if more || j.teaches { // saved with what it has taught
 			return nil
 		}
 		warnings, err := saver.save(t)
