@@ -239,8 +239,15 @@ func testGuestIsNotAnswered(t *testing.T, k *Kernel, file string) {
 	c.Key = "another"
 	other := filepath.Join(t.TempDir(), "other.json")
 	ok(t, c.Write(other))
+	running := func() bool { // where there is /proc: the signal comes later than the call ends
+		state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", k.Info().PID))
+		return err == nil && !strings.Contains(string(state), ") T ")
+	}
 	for path, signal := range map[string]syscall.Signal{other: 0, file: syscall.SIGSTOP} {
 		ok(t, syscall.Kill(k.Info().PID, signal))
+		for signal != 0 && running() {
+			time.Sleep(time.Millisecond)
+		}
 		_, err := Attach(t.Context(), path, Options{StartTimeout: 500 * time.Millisecond})
 		fails(t, err, errNotReady)
 		ok(t, syscall.Kill(k.Info().PID, syscall.SIGCONT))
